@@ -1,0 +1,126 @@
+"""Numbers that describe a tensor, and how they are written down.
+
+Pictures and screens show the same three digits, so the formatting lives here, below both.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+_MINUS = "\N{MINUS SIGN}"
+
+
+class Statistics(NamedTuple):
+    """What one look over a tensor tells.
+
+    ``rms`` (root mean square), ``minimum`` and ``maximum`` are taken over the finite
+    elements only, and are NaN when there are none; ``nans`` and ``infs`` count the others.
+    """
+
+    size: int
+    rms: float
+    minimum: float
+    maximum: float
+    zeros: int
+    nans: int
+    infs: int
+
+    @property
+    def scalar(self) -> float | None:
+        """The value itself when there is only one element, else None."""
+        if self.size != 1:
+            return None
+        if self.nans:
+            return math.nan
+        return self.maximum if not self.infs else math.inf
+
+    @property
+    def trouble(self) -> str:
+        """"nan", "inf" or "", the worse one first."""
+        return "nan" if self.nans else "inf" if self.infs else ""
+
+
+def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
+    """Describe ``array``; any shape, any real dtype.
+
+    >>> statistics(np.array([3.0, -4.0]))
+    Statistics(size=2, rms=3.5355339059327378, minimum=-4.0, maximum=3.0, zeros=0, nans=0, infs=0)
+    """
+    values = np.asarray(array, dtype=np.float64).ravel()
+    finite = np.isfinite(values)
+    nans = int(np.isnan(values).sum())
+    infs = values.size - int(finite.sum()) - nans
+    good = values if finite.all() else values[finite]
+    if not good.size:
+        return Statistics(values.size, math.nan, math.nan, math.nan, 0, nans, infs)
+    largest = float(np.abs(good).max())
+    # scaled, so that squares of huge or tiny values neither overflow nor vanish
+    rms = largest * math.sqrt(float(np.mean((good / largest) ** 2))) if largest else 0.0
+    zeros = int((good == 0).sum())
+    return Statistics(
+        values.size, rms, float(good.min()), float(good.max()), zeros, nans, infs
+    )
+
+
+def format_number(value: float) -> str:
+    """Three significant digits, with a real minus sign; integers stay whole up to 10,000.
+
+    >>> format_number(36.0), format_number(-12.5), format_number(0.00031234), format_number(2e9)
+    ('36', '−12.5', '3.12e−4', '2e9')
+    """
+    if math.isnan(value):
+        return "nan"
+    if math.isinf(value):
+        return "inf" if value > 0 else _MINUS + "inf"
+    if value == 0:
+        return "0"
+    size = abs(value)
+    if size == int(size) and size < 10_000:
+        text = str(int(size))
+    elif 1e-3 <= float(f"{size:.3g}") < 10_000:
+        text = f"{size:#.3g}".rstrip("0").rstrip(".") if size < 1000 else f"{size:.0f}"
+    else:
+        mantissa, exponent = f"{size:.2e}".split("e")
+        mantissa = mantissa.rstrip("0").rstrip(".")
+        text = f"{mantissa}e{int(exponent)}".replace("-", _MINUS)
+    return _MINUS + text if value < 0 else text
+
+
+def format_statistics(stats: Statistics) -> str:
+    """The shortest useful text: the value of a scalar, else the root mean square.
+
+    >>> format_statistics(statistics(np.array(2.5))), format_statistics(statistics(np.ones(4)))
+    ('2.5', 'rms 1')
+    """
+    if stats.trouble:
+        count = stats.nans or stats.infs
+        return stats.trouble if stats.size == 1 else f"{stats.trouble} {count}/{stats.size}"
+    scalar = stats.scalar
+    return f"rms {format_number(stats.rms)}" if scalar is None else format_number(scalar)
+
+
+def format_bytes(count: int) -> str:
+    """Bytes as a person reads them.
+
+    >>> format_bytes(8), format_bytes(4096), format_bytes(5_500_000)
+    ('8 B', '4.0 KB', '5.2 MB')
+    """
+    size = float(count)
+    for unit in ("B", "KB", "MB", "GB"):
+        if size < 1024 or unit == "GB":
+            break
+        size /= 1024
+    return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
+
+
+def format_shape(shape: tuple[int, ...] | None) -> str:
+    """The shape as PyTorch writes it in a list; a scalar is "[]", an unknown shape "".
+
+    >>> format_shape((2, 3)), format_shape(()), format_shape(None)
+    ('[2, 3]', '[]', '')
+    """
+    return "" if shape is None else str(list(shape))

@@ -1,0 +1,213 @@
+"""What a debugger shows: frozen records that the Session hands out and every face reads.
+
+A *position* is a number between two nodes of the plan: at position k the nodes 0 .. k-1
+have run and node k runs next.  Rows of a screen, breakpoints and addresses all speak of
+plan indices; ``Snapshot.graph`` is the backward graph whose node k is plan index k.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.dag.model import Graph, SavedState, Shape
+from autograd_core.dag.statistics import Statistics, format_number, statistics
+
+Status = Literal["paused", "finished", "failed"]
+NodeStatus = Literal["done", "current", "waiting"]
+
+
+@dataclass(frozen=True, eq=False)
+class Value:
+    """A tensor as the debugger shows it: read-only, described on request.
+
+    Two values are equal when they agree bit for bit, NaN included.
+    """
+
+    array: NDArray[np.generic]
+
+    @cached_property
+    def statistics(self) -> Statistics:
+        return statistics(self.array)
+
+    @property
+    def shape(self) -> Shape:
+        return self.array.shape
+
+    @property
+    def dtype(self) -> str:
+        return self.array.dtype.name
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Value):
+            return NotImplemented
+        mine, theirs = self.array, other.array
+        return (
+            mine.shape == theirs.shape
+            and mine.dtype == theirs.dtype
+            and mine.tobytes() == theirs.tobytes()
+        )
+
+    def __hash__(self) -> int:
+        return hash((self.shape, self.dtype))
+
+    def text(self, limit: int = 8) -> str:
+        """The first elements, in three digits: ``[36, 0.5, ...]`` or ``36``."""
+        if self.array.ndim == 0:
+            return format_number(float(self.array))
+        flat = self.array.ravel()
+        shown = ", ".join(format_number(float(element)) for element in flat[:limit])
+        return f"[{shown}{', ...' if flat.size > limit else ''}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Contribution:
+    """One gradient that was delivered to an input of a node.
+
+    ``producer`` is the plan index it came from, None for the seed gradient; ``output_nr``
+    says along which of the producer's edges.  ``value`` None is an undefined gradient.
+    """
+
+    producer: int | None
+    output_nr: int
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Incoming:
+    """All that arrives at one input of a node: the contributions in order, and their sum.
+
+    ``expected`` counts the edges that lead here; fewer contributions have arrived as long
+    as their producers have not run.  ``total`` None is "nothing yet", or undefined once
+    every producer has run.
+    """
+
+    input_nr: int
+    shape: Shape | None
+    expected: int
+    contributions: tuple[Contribution, ...]
+    total: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Outgoing:
+    """One gradient that a node sent along an edge; ``target`` None is an edge to nowhere.
+
+    ``sent`` is False while the node has not run; then ``value`` is None and means nothing.
+    """
+
+    output_nr: int
+    target: int | None
+    input_nr: int
+    sent: bool
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    """A value that a node keeps from the forward pass; ``value`` is None when it is gone."""
+
+    name: str
+    shape: Shape
+    dtype: str
+    nbytes: int
+    state: SavedState
+    value: Value | None
+
+
+@dataclass(frozen=True, slots=True)
+class LeafGradient:
+    """The ``.grad`` of one leaf: before this backward pass, and now.
+
+    ``arrived`` of ``expected`` contributions are in so far; ``pending`` is the sum of those
+    that have arrived but were not yet added to ``.grad``.
+    """
+
+    index: int
+    name: str
+    shape: Shape
+    before: Value | None
+    now: Value | None
+    pending: Value | None
+    arrived: int
+    expected: int
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A sum that waits in the input buffer of a node which has not run yet."""
+
+    index: int
+    input_nr: int
+    arrived: int
+    expected: int
+    total: Value
+
+
+@dataclass(frozen=True, slots=True)
+class NodeDetail:
+    """Everything known about one node of the plan at the present position.
+
+    ``formulas`` pairs each input of the forward op with the text of its derivative rule.
+    ``source_line`` is the text of the forward line, "" when unknown.
+    """
+
+    index: int
+    status: NodeStatus
+    incoming: tuple[Incoming, ...]
+    outgoing: tuple[Outgoing, ...]
+    saved: tuple[Saved, ...]
+    formulas: tuple[tuple[str, str], ...]
+    hooks: tuple[str, ...]
+    source_line: str
+
+
+@dataclass(frozen=True, slots=True)
+class Breakpoint:
+    """A place to stop: ``text`` is what the user typed, ``indices`` the plan nodes it hits."""
+
+    number: int
+    text: str
+    indices: tuple[int, ...]
+    enabled: bool = True
+    hits: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """The debugger at one position.
+
+    ``recorded`` is how far this pass has run; ``position < recorded`` means that we look at
+    the past, where moving forward replays the recording and runs no code.  ``reason`` says in
+    words why the debugger stopped here ("breakpoint 1: mul", "end of the backward pass").
+    """
+
+    call: int
+    position: int
+    recorded: int
+    length: int
+    status: Status
+    reason: str
+    graph: Graph
+    current: NodeDetail | None
+    leaves: tuple[LeafGradient, ...]
+    pending: tuple[Pending, ...]
+    breakpoints: tuple[Breakpoint, ...]
+    bytes_recorded: int = 0
+    error: str = ""
+
+    @property
+    def past(self) -> bool:
+        return self.position < self.recorded
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """The answer to one command: text for the console, and whether it was an error."""
+
+    text: str
+    error: bool = False
