@@ -1,0 +1,213 @@
+"""What a newcomer, a packager and the next author rely on: commands, wheel, layers, sizes."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("autograd_core", "viz", "tui")
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
+
+
+# --- the README's commands ---------------------------------------------------------------------
+
+
+def readme_command(number: int) -> str:
+    """The command as CI extracts it."""
+    script = ["bash", str(ROOT / ".ci" / "run"), "readme", str(number)]
+    return subprocess.run(script, capture_output=True, text=True, check=True).stdout
+
+
+def test_ci_takes_both_commands_out_of_the_readme() -> None:
+    blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
+    assert len(blocks) >= 2
+    assert [readme_command(1), readme_command(2)] == blocks[:2]
+
+
+def test_the_first_command_sets_up_and_draws_and_the_second_tests() -> None:
+    set_up, draw = readme_command(1).rsplit("&&\n", 1)
+    assert "-e '.[test]'" in set_up
+    assert "gradstep render samples/digits_mlp.py --view both -o digits.svg" in draw
+    assert "-m pytest" in readme_command(2)
+
+
+def test_every_file_the_readme_speaks_of_is_there() -> None:
+    text = (ROOT / "README.md").read_text("utf-8")
+    names = set(re.findall(r"(?:samples|docs|tests|autograd_core|viz|tui)/[\w/.-]*\w", text))
+    assert "samples/quadratic.py" in names
+    assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
+
+
+# --- the wheel ---------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Iterator[zipfile.ZipFile]:
+    pytest.importorskip("hatchling", reason="hatchling, which builds the wheel, is not installed")
+    target = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(target)]
+    subprocess.run(build, cwd=ROOT, capture_output=True, check=True)
+    with zipfile.ZipFile(next(target.glob("*.whl"))) as archive:
+        yield archive
+
+
+def test_the_wheel_holds_the_three_packages_and_nothing_else(wheel: zipfile.ZipFile) -> None:
+    tops = {name.partition("/")[0] for name in wheel.namelist()}
+    assert {top for top in tops if not top.endswith(".dist-info")} == set(PACKAGES)
+    held = {name for name in wheel.namelist() if name.startswith(PACKAGES)}
+    written = {
+        path.relative_to(ROOT).as_posix()
+        for package in PACKAGES
+        for path in (ROOT / package).rglob("*")
+        if path.is_file() and "__pycache__" not in path.parts
+    }
+    assert held == written
+    assert {f"{package}/py.typed" for package in PACKAGES} <= held
+
+
+def test_the_wheel_names_command_python_and_licence(wheel: zipfile.ZipFile) -> None:
+    information = {
+        name.partition(".dist-info/")[2]: wheel.read(name).decode()
+        for name in wheel.namelist()
+        if ".dist-info/" in name
+    }
+    assert "gradstep = tui.cli:main" in information["entry_points.txt"]
+    assert "Requires-Python: >=3.11" in information["METADATA"]
+    assert "MIT License" in information["licenses/LICENSE"]
+
+
+# --- imports -----------------------------------------------------------------------------------
+
+MODULES = {
+    ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): path
+    for package in PACKAGES
+    for path in sorted((ROOT / package).rglob("*.py"))
+}
+
+
+def imported_names(node: ast.AST) -> list[str]:
+    """The modules that an import statement names; for ``from a import b``, a.b if there is one."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom) and node.module:
+        submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+        return [name if name in MODULES else node.module for name in submodules]
+    return []
+
+
+def statements_run_at_import(tree: ast.AST) -> Iterator[ast.AST]:
+    """Every statement but those inside functions and under ``if TYPE_CHECKING:``."""
+    for node in ast.iter_child_nodes(tree):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
+            continue
+        if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test):
+            continue
+        yield node
+        yield from statements_run_at_import(node)
+
+
+def is_within(module: str, packages: tuple[str, ...]) -> bool:
+    return any(module == package or module.startswith(f"{package}.") for package in packages)
+
+
+UPWARD = [
+    ("autograd_core", (), ("viz", "tui")),
+    ("viz", (), ("tui",)),
+    ("autograd_core", ("autograd_core.dag", "autograd_core.debug"), ("autograd_core.dag",)),
+    ("autograd_core", ("autograd_core.debug",), ("autograd_core.debug",)),
+]
+
+
+@pytest.mark.parametrize(("below", "apart_from", "above"), UPWARD)
+def test_imports_point_down(
+    below: str, apart_from: tuple[str, ...], above: tuple[str, ...]
+) -> None:
+    wrong = [
+        f"{module} imports {name}"
+        for module, path in MODULES.items()
+        if is_within(module, (below,)) and not is_within(module, apart_from)
+        for node in ast.walk(ast.parse(path.read_text("utf-8")))
+        for name in imported_names(node)
+        if is_within(name, above)
+    ]
+    assert wrong == []
+
+
+def test_no_two_modules_need_each_other_to_be_imported() -> None:
+    needs = {
+        module: {
+            name
+            for node in statements_run_at_import(ast.parse(path.read_text("utf-8")))
+            for name in imported_names(node)
+            if name in MODULES
+        }
+        for module, path in MODULES.items()
+    }
+    try:
+        TopologicalSorter(needs).prepare()
+    except CycleError as error:
+        pytest.fail("import cycle: " + " <- ".join(error.args[1]))
+
+
+LATE = [
+    ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "viz", "tui")),
+    ("viz", ("scipy", "textual", "wasmtime", "torch", "tui")),
+    ("tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
+]
+
+
+@pytest.mark.parametrize(("module", "late"), LATE, ids=[module for module, _ in LATE])
+def test_importing_costs_no_more_than_it_must(module: str, late: tuple[str, ...]) -> None:
+    program = f"import sys, {module}; print(*sorted(set({late!r}) & set(sys.modules)))"
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (run.returncode, run.stdout, run.stderr) == (0, "\n", "")
+
+
+# --- the sources -------------------------------------------------------------------------------
+
+
+def sources(*suffixes: str) -> list[Path]:
+    folders = [*PACKAGES, "samples", "tests", "benchmarks", "docs", ".ci"]
+    files = [path for folder in folders for path in sorted((ROOT / folder).rglob("*"))]
+    files += sorted(ROOT.glob("*.md")) + sorted(ROOT.glob("*.toml"))
+    return [
+        path
+        for path in files
+        if path.is_file()
+        and "__pycache__" not in path.parts
+        and (not suffixes or path.suffix in suffixes)
+    ]
+
+
+def test_no_file_knows_the_machine_it_was_written_on() -> None:
+    path_of_a_machine = re.compile(rb"(?<![\w.])/(?:home|opt|root|tmp|Users|work)/\w")
+    named = [
+        f"{path.relative_to(ROOT)}: {match[0].decode()}"
+        for path in sources()
+        if path.suffix != ".npz" and (match := path_of_a_machine.search(path.read_bytes()))
+    ]
+    assert named == []
+
+
+def test_no_file_is_longer_than_a_reader_can_hold() -> None:
+    lines = {path: path.read_text("utf-8").count("\n") for path in sources(".py")}
+    assert lines
+    assert [str(path.relative_to(ROOT)) for path, count in lines.items() if count > 400] == []
+
+
+def test_every_test_file_has_a_name_of_its_own() -> None:
+    names = [path.name for path in sorted((ROOT / "tests").rglob("test_*.py"))]
+    assert len(names) == len(set(names))
+    assert list((ROOT / "tests").rglob("__init__.py")) == []
