@@ -14,5 +14,5 @@ z = f(x, y)
 z.backward()
 
 print(f"f(2, 5) = {z.item():.6f}")
-print(f"∂f/∂x = {x.grad.item():g}")
-print(f"∂f/∂y = {y.grad.item():g}")
+print(f"df/dx = {x.grad.item():g}")
+print(f"df/dy = {y.grad.item():g}")

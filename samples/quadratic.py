@@ -14,8 +14,8 @@ Q = O - P
 
 Q.backward()
 
-print(f"∂Q/∂a = {a.grad.item():g}")
-print(f"∂Q/∂b = {b.grad.item():g}")
+print(f"dQ/da = {a.grad.item():g}")
+print(f"dQ/db = {b.grad.item():g}")
 
 inputs = " and ".join(node.name() for node, _ in Q.grad_fn.next_functions)
 print(f"Q.grad_fn is {Q.grad_fn.name()}, which hands gradients on to {inputs}")

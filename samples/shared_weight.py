@@ -16,4 +16,4 @@ for x in [-1.0, 1.0, -1.0, 2.0]:
 state.backward()
 
 print(f"last state = {state.item():g}")
-print(f"∂state/∂weight = {weight.grad.item():g}")
+print(f"d state / d weight = {weight.grad.item():g}")

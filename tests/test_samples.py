@@ -32,8 +32,8 @@ def run_sample(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
 def test_quadratic_prints_both_gradients_and_the_edges_of_its_root() -> None:
     run = run_sample("quadratic.py")
     assert run.stdout.splitlines() == [
-        "∂Q/∂a = 36",
-        "∂Q/∂b = -12",
+        "dQ/da = 36",
+        "dQ/db = -12",
         "Q.grad_fn is SubBackward0, which hands gradients on to MulBackward0 and PowBackward0",
     ]
     assert run.stderr == ""
@@ -41,13 +41,13 @@ def test_quadratic_prints_both_gradients_and_the_edges_of_its_root() -> None:
 
 def test_log_product_prints_the_reciprocals() -> None:
     run = run_sample("log_product.py")
-    assert run.stdout.splitlines() == ["f(2, 5) = 2.302585", "∂f/∂x = 0.5", "∂f/∂y = 0.2"]
+    assert run.stdout.splitlines() == ["f(2, 5) = 2.302585", "df/dx = 0.5", "df/dy = 0.2"]
     assert run.stderr == ""
 
 
 def test_shared_weight_sums_what_its_four_uses_contribute() -> None:
     run = run_sample("shared_weight.py")
-    assert run.stdout.splitlines() == ["last state = 12", "∂state/∂weight = 23"]
+    assert run.stdout.splitlines() == ["last state = 12", "d state / d weight = 23"]
     assert run.stderr == ""
 
 
