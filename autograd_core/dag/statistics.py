@@ -40,7 +40,7 @@ class Statistics(NamedTuple):
 
     @property
     def trouble(self) -> str:
-        """"nan", "inf" or "", the worse one first."""
+        """ "nan", "inf" or "", the worse one first."""
         return "nan" if self.nans else "inf" if self.infs else ""
 
 
@@ -61,9 +61,7 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     # scaled, so that squares of huge or tiny values neither overflow nor vanish
     rms = largest * math.sqrt(float(np.mean((good / largest) ** 2))) if largest else 0.0
     zeros = int((good == 0).sum())
-    return Statistics(
-        values.size, rms, float(good.min()), float(good.max()), zeros, nans, infs
-    )
+    return Statistics(values.size, rms, float(good.min()), float(good.max()), zeros, nans, infs)
 
 
 def format_number(value: float) -> str:

@@ -1,0 +1,11 @@
+"""Automatic differentiation, under the names of ``torch.autograd``."""
+
+from autograd_core.autograd.backward import backward, grad
+from autograd_core.autograd.grad_mode import (
+    enable_grad,
+    is_grad_enabled,
+    no_grad,
+    set_grad_enabled,
+)
+
+__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]

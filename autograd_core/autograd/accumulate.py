@@ -1,0 +1,97 @@
+"""AccumulateGrad: the node that adds what arrives at a leaf to its ``.grad``."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any, Final
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.node import LEAF, Edge, Node
+
+Array = NDArray[Any]
+
+
+class AccumulateGrad(Node):
+    """The end of every path through the graph; one per leaf, for as long as the leaf lives.
+
+    The leaf owns this node, and the node knows the leaf weakly: a cycle between them would
+    leave every dropped parameter to the garbage collector.  It keeps the leaf's array, and so
+    can give back a leaf that was dropped while a graph still leads to it.
+    """
+
+    __slots__ = ("array", "leaf", "tensor_type")
+
+    kind = LEAF
+
+    def __init__(self, leaf: Any) -> None:
+        self.i0 = None
+        self.sequence_nr = 2**64 - 1
+        self.hooks = None
+        self.leaf = ref(leaf)
+        self.array = leaf.array
+        self.tensor_type = type(leaf)
+
+    def name(self) -> str:
+        return "torch::autograd::AccumulateGrad"
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        return ()
+
+    @property
+    def variable(self) -> Any:
+        """The leaf."""
+        leaf = self.leaf()
+        if leaf is None:
+            leaf = self.tensor_type.from_array(self.array)
+            leaf.edge = self
+            self.leaf = ref(leaf)
+        return leaf
+
+    def backward(self, g: Array, keep: bool) -> None:
+        leaf = self.leaf() if self.hooks is None else self.variable
+        if leaf is None:
+            return
+        present = leaf.grad
+        if present is None:
+            leaf.grad = self.tensor_type.from_array(own(g))
+        else:
+            np.add(present.array, g, out=present.array)
+            present.bump()
+
+    def backward_graph(self, g: Any) -> None:
+        """Keep ``g``, a tensor with a graph, so that the gradient can be differentiated."""
+        leaf = self.variable
+        leaf.grad = g if leaf.grad is None else leaf.grad + g
+
+
+def own(g: Array) -> Array:
+    """``g`` itself if nothing else can see its memory, otherwise a copy.
+
+    Taking it saves one pass over the memory of every large parameter; an array that two
+    edges share, a view, or the user's seed must be copied.
+    """
+    if type(g) is not np.ndarray:
+        return np.array(g)  # 0-d gradients travel as NumPy scalars
+    if g.base is None and sys.getrefcount(g) <= _SOLE_OWNER and g.flags.writeable:
+        return g
+    return g.copy()
+
+
+def _references_seen_by_own() -> int:
+    # How many references a solely owned array has inside `own`, called the way the engine
+    # calls it (one local there, one argument here): differs between Python versions.
+    def backward(g: Array) -> int:
+        return probe(g)
+
+    def probe(g: Array) -> int:
+        return sys.getrefcount(g)
+
+    g = np.zeros(1)
+    return backward(g)
+
+
+_SOLE_OWNER: Final = _references_seen_by_own()

@@ -1,0 +1,189 @@
+"""``backward`` and ``grad``: what a user calls to have gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextvars import ContextVar
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from autograd_core.autograd.engine import GraphTask
+from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.node import Node, Port
+from autograd_core.tensor import Tensor
+
+Tensors = Tensor | Sequence[Tensor]
+
+
+class BackwardCall(NamedTuple):
+    """A call of ``backward`` as an interceptor sees it, before anything ran."""
+
+    roots: tuple[Tensor, ...]
+    seeds: tuple[Any, ...]
+    keep: bool
+    graph: bool
+
+
+class Interceptor(Protocol):
+    """Who may take over calls of ``backward`` (the debugger, ``gradstep render``)."""
+
+    def __call__(self, call: BackwardCall) -> bool:
+        """Whether the pass was carried out; False lets it run as usual."""
+
+
+interceptor: ContextVar[Interceptor | None] = ContextVar("autograd_core_interceptor", default=None)
+
+
+def backward(
+    tensors: Tensors,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    inputs: Tensors | None = None,
+) -> None:
+    """Add to the ``.grad`` of the leaves the derivative of ``tensors`` by each of them.
+
+    Args:
+        tensors: where to start; scalars unless ``grad_tensors`` is given.
+        grad_tensors: for each, the gradient that enters there; 1 by default.
+        retain_graph: keep what the graph saved, for another pass; as ``create_graph``.
+        create_graph: build the graph of the gradients, for derivatives of higher order.
+        inputs: the only leaves to accumulate into.
+
+    Raises:
+        RuntimeError: in PyTorch's words, for a tensor without a graph, a missing or
+            ill-shaped gradient, a graph that was freed, a saved value changed in place.
+    """
+    roots = _tuple(tensors)
+    seeds = _seeds(roots, grad_tensors, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    call = BackwardCall(roots, seeds, keep, create_graph)
+    intercept = interceptor.get()
+    if inputs is not None:
+        leaves = _tuple(inputs)
+        gradients = _gradients(call, leaves)
+        for leaf, g in zip(leaves, gradients, strict=True):
+            if g is not None:
+                leaf.edge.backward(g.array, False)  # type: ignore[union-attr]
+        return
+    if intercept is not None and intercept(call):
+        return
+    run(call)
+
+
+def run(call: BackwardCall) -> None:
+    """Carry out ``call`` with the bare loop."""
+    task = start(call)
+    with pass_mode(call.graph):
+        task.run()
+
+
+def start(call: BackwardCall) -> GraphTask:
+    """The pass that ``call`` asks for, planned and seeded, not yet run."""
+    edges: list[Any] = [root.edge for root in call.roots]
+    return GraphTask(edges, call.seeds, keep=call.keep, graph=call.graph)
+
+
+class pass_mode:
+    """The state a backward pass runs in: gradients on under ``create_graph`` only, nobody
+    tracing, and NumPy as silent as PyTorch about overflow and division by zero."""
+
+    def __init__(self, graph: bool) -> None:
+        self._graph = graph
+
+    def __enter__(self) -> None:
+        before = current_mode() or USUAL
+        self._token = enter_mode(Mode(self._graph, before.inference, None))
+        self._silent = np.errstate(all="ignore")
+        self._silent.__enter__()
+
+    def __exit__(self, *error: Any) -> None:
+        self._silent.__exit__(*error)
+        leave_mode(self._token)
+
+
+def grad(
+    outputs: Tensors,
+    inputs: Tensors,
+    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    retain_graph: bool | None = None,
+    create_graph: bool = False,
+    allow_unused: bool | None = None,
+    materialize_grads: bool = False,
+) -> tuple[Tensor | None, ...]:
+    """The derivatives of ``outputs`` by ``inputs``, without touching any ``.grad``.
+
+    Raises:
+        RuntimeError: an input was not used in the graph, and neither ``allow_unused`` nor
+            ``materialize_grads`` is set; otherwise as :func:`backward`.
+    """
+    roots, wanted = _tuple(outputs), _tuple(inputs)
+    seeds = _seeds(roots, grad_outputs, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    call = BackwardCall(roots, seeds, keep, create_graph)
+    gradients = _gradients(call, wanted)
+    if materialize_grads:
+        return tuple(
+            Tensor.from_array(np.zeros_like(x.array)) if g is None else g
+            for g, x in zip(gradients, wanted, strict=True)
+        )
+    if not allow_unused and any(g is None for g in gradients):
+        raise RuntimeError(
+            "One of the differentiated Tensors appears to not have been used in the graph. "
+            "Set allow_unused=True if this is the desired behavior."
+        )
+    return gradients
+
+
+def _gradients(call: BackwardCall, wanted: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
+    """Run ``call`` as far as it takes to know what arrives at ``wanted``."""
+    for x in wanted:
+        if x.edge is None:
+            raise RuntimeError("One of the differentiated Tensors does not require grad")
+    task = start(call)
+    places: list[Node | Port] = [x.edge for x in wanted]  # type: ignore[misc]
+    with pass_mode(call.graph):
+        captured = task.run_for(places)
+    return tuple(
+        None
+        if captured[place] is None
+        else captured[place]
+        if call.graph
+        else Tensor.from_array(np.array(captured[place]))
+        for place in places
+    )
+
+
+def _tuple(tensors: Tensors) -> tuple[Tensor, ...]:
+    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+
+
+def _seeds(
+    roots: tuple[Tensor, ...], given: Tensor | Sequence[Tensor | None] | None, graph: bool
+) -> tuple[Any, ...]:
+    """The gradient that enters at each root, as an array, or a tensor under create_graph."""
+    gradients: Sequence[Tensor | None]
+    if given is None:
+        gradients = (None,) * len(roots)
+    else:
+        gradients = (given,) if isinstance(given, Tensor) else tuple(given)
+    if len(gradients) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(gradients)} gradients")
+    seeds = []
+    for number, (root, g) in enumerate(zip(roots, gradients, strict=True)):
+        if root.edge is None:
+            raise RuntimeError(
+                f"element {number} of tensors does not require grad and does not have a grad_fn"
+            )
+        if g is None:
+            if root.array.size != 1:
+                raise RuntimeError("grad can be implicitly created only for scalar outputs")
+            g = Tensor.from_array(np.ones_like(root.array))
+        elif g._shape != root._shape:
+            raise RuntimeError(
+                f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and "
+                f"output[{number}] has a shape of {root.shape}."
+            )
+        seeds.append(g if graph else g.array)
+    return tuple(seeds)

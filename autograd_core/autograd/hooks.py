@@ -1,0 +1,64 @@
+"""Hooks on nodes and tensors, in the order PyTorch fires them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import count
+from typing import Any, Literal
+
+HookKind = Literal["tensor", "pre", "retain", "post", "accumulated"]
+_next_id = count().__next__
+
+
+class RemovableHandle:
+    """What ``register_...`` gives back: :meth:`remove` takes the hook away again."""
+
+    __slots__ = ("_hooks", "id")
+
+    def __init__(self, hooks: dict[int, Any], id: int) -> None:
+        self._hooks = hooks
+        self.id = id
+
+    def remove(self) -> None:
+        self._hooks.pop(self.id, None)
+
+    def __enter__(self) -> RemovableHandle:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+class NodeHooks:
+    """All hooks of one node.
+
+    They fire in this order: ``tensor`` (registered on an output, one gradient each), then
+    ``pre`` (all incoming gradients), then ``retain`` (keeps ``.grad`` of an output), the
+    node itself, ``post`` (what went out and what came in), and, for a leaf,
+    ``accumulated`` (the leaf, after its ``.grad`` was updated).
+    """
+
+    __slots__ = ("accumulated", "post", "pre", "retain", "tensor")
+
+    def __init__(self) -> None:
+        self.tensor: dict[int, tuple[int, Callable[..., Any]]] = {}  # id: (output number, hook)
+        self.pre: dict[int, Callable[..., Any]] = {}
+        self.retain: dict[int, tuple[int, Callable[..., Any]]] = {}
+        self.post: dict[int, Callable[..., Any]] = {}
+        self.accumulated: dict[int, Callable[..., Any]] = {}
+
+    def add(self, kind: HookKind, hook: Callable[..., Any], output_nr: int = 0) -> RemovableHandle:
+        """Register ``hook``; ``output_nr`` matters to the kinds "tensor" and "retain"."""
+        hooks: dict[int, Any] = getattr(self, kind)
+        id = _next_id()
+        hooks[id] = (output_nr, hook) if kind in ("tensor", "retain") else hook
+        return RemovableHandle(hooks, id)
+
+    def names(self) -> tuple[str, ...]:
+        """What to show of them: kind and name of each, in firing order."""
+        found: list[str] = []
+        for kind in ("tensor", "pre", "retain", "post", "accumulated"):
+            for hook in getattr(self, kind).values():
+                function = hook[1] if isinstance(hook, tuple) else hook
+                found.append(f"{kind} {getattr(function, '__qualname__', repr(type(function)))}")
+        return tuple(found)

@@ -1,0 +1,145 @@
+"""The backward graph: nodes, ports and hooks.
+
+A tensor's ``edge`` says where its gradient goes: to a :class:`Node` (its only output), to
+a :class:`Port` (one of a node's several outputs), to the leaf's AccumulateGrad, or, None,
+nowhere.  A node's edges are the ``edge`` values its inputs had, so building the graph is a
+matter of passing these on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import count
+from typing import Any, ClassVar, TypeAlias
+
+from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
+
+Edge: TypeAlias = "Node | Port | None"
+# An atomic counter: with a plain global, two threads could number a child below its parent.
+next_sequence_nr: Callable[[], int] = count().__next__
+
+# What the engine has to do for a node, in one class attribute it can branch on.
+LEAF, ONE_EDGE, TWO_EDGES, GENERAL = range(4)
+
+
+class Node:
+    """One step of the backward pass; every op has a subclass of its own.
+
+    A node with one edge or two, as nearly all are, keeps them in slots ``i0`` and ``i1``: a
+    tuple of tuples built for each op would cost 15 % of the forward pass, and PyTorch's view
+    of them, :attr:`next_functions`, is asked for rarely.
+    """
+
+    __slots__ = ("__weakref__", "_metadata", "hooks", "i0", "record", "sequence_nr")
+
+    kind: ClassVar[int] = ONE_EDGE
+    output_count: ClassVar[int] = 1
+    i0: Edge
+    i1: Edge = None
+    all_edges: tuple[Edge, ...]  # of a node whose kind is GENERAL
+    # (shape, dtype) per edge where a gradient must still be reduced to its input's, or None
+    to: tuple[Any, ...] | None = None
+    runs_undefined: ClassVar[bool] = False  # whether it runs although no gradient arrived
+    hooks: NodeHooks | None
+    sequence_nr: int
+    record: Any
+    _metadata: dict[Any, Any]
+
+    def __getattr__(self, name: str) -> Any:
+        # Slots that are seldom used are left unset: storing None costs every op 10 ns each.
+        if name == "record":
+            return None
+        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
+
+    def name(self) -> str:
+        """The name PyTorch gives this node: ``MulBackward0``."""
+        return type(self).__name__
+
+    @property
+    def edges(self) -> tuple[Edge, ...]:
+        """Where the gradients go, one per differentiable input, in signature order."""
+        if self.kind == GENERAL:
+            return self.all_edges
+        return (self.i0,) if self.kind == ONE_EDGE else (self.i0, self.i1)
+
+    @property
+    def next_functions(self) -> tuple[tuple[Node | None, int], ...]:
+        """Per differentiable input: the node that takes the gradient, and which of that node's
+        inputs it goes to; ``(None, 0)`` for an input that needs no gradient."""
+        return tuple(resolve(edge) for edge in self.edges)
+
+    @property
+    def metadata(self) -> dict[Any, Any]:
+        """A dictionary of the user's own, kept with the node."""
+        try:
+            return self._metadata
+        except AttributeError:
+            self._metadata = {}
+            return self._metadata
+
+    def _sequence_nr(self) -> int:
+        return self.sequence_nr
+
+    def backward(self, g: Any, keep: bool) -> Any:
+        """The gradients of the inputs, from that of the output: one array, or a tuple.
+
+        ``g`` is a list where the node has several outputs.  Unless ``keep``, saved values
+        are let go of.
+        """
+        raise NotImplementedError
+
+    def backward_graph(self, g: Any) -> Any:
+        """As :meth:`backward`, on tensors and building a graph of its own."""
+        raise NotImplementedError
+
+    def saved(self) -> Iterator[tuple[str, Any, bool]]:
+        """What is kept from the forward pass: name, value, and whether it is still as saved."""
+        return iter(())
+
+    def formulas(self) -> tuple[tuple[str, str], ...]:
+        """The derivative rules that run here: (input, text of the rule)."""
+        return ()
+
+    def release(self) -> None:
+        """Let go of saved values; running the node again is then an error."""
+
+    def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_inputs, grad_outputs)`` after this node has run."""
+        return hooks_of(self).add("post", hook)
+
+    def register_prehook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(grad_outputs)`` before this node runs."""
+        return hooks_of(self).add("pre", hook)
+
+    def __repr__(self) -> str:
+        return f"<{self.name()} object>"
+
+
+class Port:
+    """Output ``nr`` of a node that has several; equal ports are one and the same place."""
+
+    __slots__ = ("node", "nr")
+
+    def __init__(self, node: Node, nr: int) -> None:
+        self.node = node
+        self.nr = nr
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is Port and other.node is self.node and other.nr == self.nr
+
+    def __hash__(self) -> int:
+        return hash(self.node) + self.nr
+
+
+def resolve(edge: Edge) -> tuple[Node | None, int]:
+    """An edge as PyTorch shows it: (node, number of the node's input)."""
+    if type(edge) is Port:
+        return edge.node, edge.nr
+    return edge, 0  # type: ignore[return-value]  # what is no Port is a Node or None
+
+
+def hooks_of(node: Node) -> NodeHooks:
+    """The hooks of ``node``, made when first asked for."""
+    if node.hooks is None:
+        node.hooks = NodeHooks()
+    return node.hooks

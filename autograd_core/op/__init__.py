@@ -1,0 +1,12 @@
+"""How an op is declared, and what a declaration becomes.
+
+``entry`` holds the declaration, ``record`` what it says, ``generate`` turns it into the text of two functions,
+``generic`` carries the rare paths that need no speed, ``graph`` the derivative of a
+derivative, ``formula`` the text that people read.
+"""
+
+from autograd_core.op.entry import op, pointwise
+from autograd_core.op.inplace import inplace
+from autograd_core.op.record import OPS, Op, Sample
+
+__all__ = ["OPS", "Op", "Sample", "inplace", "op", "pointwise"]

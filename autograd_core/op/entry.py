@@ -1,0 +1,232 @@
+"""The declaration of an op: one entry, in one place.
+
+An entry is a function under :func:`pointwise` or :func:`op`.  Its keywords give, per
+differentiable input, the rule that turns the output's gradient into the input's::
+
+    @pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
+    def mul(x, y):
+        \"\"\"Elementwise product, broadcasting as NumPy does.\"\"\"
+
+The parameters of a rule are names: ``g`` (the incoming gradient; a list where several
+outputs are differentiable), ``ans`` or a named output, any input, any attribute, and
+``<input>_shape``.  The names that are used are what the node saves, and no more.  A
+rule calls ops and operators only, so that the same rule works on arrays (fast) and
+on tensors (building the graph of the second derivative).
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from typing import Any, Final, ParamSpec
+
+from autograd_core.op.generate import compile_op
+from autograd_core.op.record import OPS, Op, ResultKind, Rule, Sample, ViewKind
+
+P = ParamSpec("P")
+
+# What `op` takes besides rules; no input of an op may bear such a name.
+_OPTIONS: Final = frozenset(
+    {
+        "joint",
+        "edges",
+        "outputs",
+        "nondiff",
+        "view",
+        "linear",
+        "broadcasts",
+        "keeps",
+        "node",
+        "samples",
+        "result",
+        "kernel",
+        "g",
+        "ans",
+        "needs",
+    }
+)
+
+
+def pointwise(
+    kernel: Callable[..., Any] | None = None,
+    *,
+    result: ResultKind = "same",
+    keeps: str = "",
+    linear: bool = False,
+    node: str = "",
+    samples: Sequence[Sample] = (),
+    **rules: Callable[..., Any],
+) -> Callable[[Callable[P, object]], Callable[P, Any]]:
+    """Declare an elementwise op: dtypes promote, shapes broadcast, and a gradient is reduced to
+    its input where it is delivered.
+
+    All parameters of the function are inputs, save those after ``*``, which are attributes.
+
+    Args:
+        kernel: computes it on arrays; without one, the function's body does.
+        result: dtype of the result: the promoted one, at least floating ("float"), or bool.
+        keeps: inputs that take no part in promotion (a mask), separated by blanks.
+        linear: whether it is linear in each input taken alone.
+        node: the node's name, where it is not PyTorch's usual spelling of the op's.
+        samples: inputs to test it on.
+        rules: per differentiable input, its rule.
+    """
+
+    def declare(function: Callable[P, object]) -> Callable[P, Any]:
+        parameters = inspect.signature(function).parameters.values()
+        values = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
+        attributes = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        return _declare(
+            function,
+            kernel or function,
+            values,
+            attributes,
+            rules,
+            node=node,
+            samples=samples,
+            pointwise=True,
+            linear=linear,
+            result=result,
+            keeps=keeps,
+        )
+
+    return declare
+
+
+def op(
+    *,
+    joint: Callable[..., Any] | None = None,
+    edges: str = "",
+    outputs: str = "ans",
+    nondiff: str = "",
+    view: ViewKind = False,
+    linear: bool = False,
+    broadcasts: str = "",
+    node: str = "",
+    samples: Sequence[Sample] = (),
+    **rules: Callable[..., Any],
+) -> Callable[[Callable[P, object]], Callable[P, Any]]:
+    """Declare an op whose body computes it on arrays.
+
+    Inputs stand before ``/`` (one ``*name``: a list of tensors; ``name=None``: may be
+    left out), attributes after it.
+
+    Args:
+        joint: one rule for the inputs named in ``edges`` together; returns a gradient for
+            each, and may ask for ``needs``, which says which of them are wanted.
+        outputs: names of the results, where there are several or a rule names one.
+        nondiff: those of them that carry no gradient.
+        view: the result shares the input's memory ("each": every one of a varying number).
+        broadcasts: inputs whose gradient must be reduced to their shape.
+    """
+
+    def declare(function: Callable[P, object]) -> Callable[P, Any]:
+        parameters = inspect.signature(function).parameters.values()
+        values = tuple(
+            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
+        )
+        variadic = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
+        optional = {p.name for p in parameters if p.name in values and p.default is None}
+        attributes = {p.name: p.default for p in parameters if p.name not in values}
+        return _declare(
+            function,
+            function,
+            values,
+            attributes,
+            rules,
+            node=node,
+            samples=samples,
+            joint=joint,
+            edges=edges,
+            outputs=outputs,
+            nondiff=nondiff,
+            view=view,
+            linear=linear,
+            broadcasts=broadcasts,
+            optional=frozenset(optional),
+            variadic=variadic,
+        )
+
+    return declare
+
+
+def _declare(
+    function: Callable[..., Any],
+    kernel: Callable[..., Any],
+    values: tuple[str, ...],
+    attributes: dict[str, Any],
+    rules: dict[str, Callable[..., Any]],
+    *,
+    node: str,
+    samples: Sequence[Sample],
+    joint: Callable[..., Any] | None = None,
+    edges: str = "",
+    outputs: str = "ans",
+    nondiff: str = "",
+    pointwise: bool = False,
+    linear: bool = False,
+    view: ViewKind = False,
+    result: ResultKind = "same",
+    keeps: str = "",
+    broadcasts: str = "",
+    optional: frozenset[str] = frozenset(),
+    variadic: str = "",
+) -> Callable[..., Any]:
+    name = function.__name__.rstrip("_") if function.__name__ != "_" else "_"
+    declared = Op(
+        name=name,
+        node_name=node or _node_name(name),
+        kernel=kernel,
+        values=values,
+        optional=optional,
+        variadic=variadic,
+        attributes=attributes,
+        edges=tuple(edges.split()) if joint else tuple(v for v in values if v in rules),
+        rules={edge: Rule(rule, _parameters(rule)) for edge, rule in rules.items()},
+        joint=Rule(joint, _parameters(joint)) if joint else None,
+        outputs=tuple(outputs.split()),
+        nondiff=frozenset(nondiff.split()),
+        pointwise=pointwise,
+        linear=linear,
+        view=view,
+        result=result,
+        keeps_dtype=frozenset(keeps.split()),
+        broadcasts=frozenset(broadcasts.split()),
+        samples=samples,
+        doc=inspect.getdoc(function) or "",
+        function=function,
+    )
+    _check(declared)
+    compile_op(declared)
+    OPS[name] = declared
+    return declared.call
+
+
+def _node_name(name: str) -> str:
+    return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "Backward0"
+
+
+def _parameters(rule: Callable[..., Any]) -> tuple[str, ...]:
+    code = rule.__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+def _check(op: Op) -> None:
+    """Find slips of the pen at import, with the names that would have been right."""
+    reserved = sorted(_OPTIONS.intersection(op.values))
+    if reserved:
+        raise TypeError(f"{op.name}: an input may not be called {', '.join(reserved)}")
+    unknown = sorted(set(op.rules).union(op.edges).difference(op.values))
+    if unknown:
+        raise TypeError(
+            f"{op.name}: a rule for {', '.join(unknown)}, but the inputs are {', '.join(op.values)}"
+        )
+    known = {"g", "needs", *op.values, *op.attributes, *op.outputs}
+    known.update(f"{value}_shape" for value in op.values)
+    for edge in op.edges:
+        strange = sorted(set(op.rule(edge).names).difference(known))
+        if strange:
+            raise TypeError(
+                f"{op.name}: the rule for {edge} names {', '.join(strange)}; "
+                f"known are {', '.join(sorted(known))}"
+            )

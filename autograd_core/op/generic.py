@@ -1,0 +1,225 @@
+"""What generated code leaves to functions: the paths that are rare, or slow by nature."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy import asarray, ndarray
+
+from autograd_core.autograd.grad_mode import current_mode
+from autograd_core.autograd.node import Port, next_sequence_nr
+from autograd_core.dtype import (
+    Number,
+    bool_,
+    dtype,
+    from_numpy_dtype,
+    get_default_dtype,
+    number_dtype,
+    result_type,
+)
+from autograd_core.op.record import Op
+from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
+from autograd_core.tensor import Tensor, View
+
+__all__ = ["NAMESPACE", "SavedNode", "variadic_call"]
+
+_numbers: dict[tuple[dtype, type, Number], Tensor] = {}
+
+
+def wrap_number(value: Number, like: dtype) -> Tensor:
+    """A Python number as a 0-d tensor of the dtype it takes beside a tensor of dtype ``like``.
+
+    Cached, as ``x * 3`` would otherwise spend most of its time here; zeros are not, because
+    0.0 and -0.0 are equal keys.
+    """
+    key = (like, type(value), value)
+    found = _numbers.get(key)
+    if found is None:
+        own = number_dtype(value)
+        kind = like if like.category >= own.category else own
+        found = Tensor.from_array(np.array(value, dtype=kind.dtype))
+        if value != 0 and len(_numbers) < 4096:
+            _numbers[key] = found
+    return found
+
+
+def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
+    """Any call whose inputs are not all tensors: arrays inside a rule, numbers, mistakes."""
+    tensor = next((v for v in values if isinstance(v, Tensor)), None)
+    if tensor is None:
+        if any(isinstance(v, (ndarray, np.generic)) for v in values):
+            return op.kernel(*values, **attributes)
+        if op.variadic or not op.pointwise or not values or not is_number(values[0]):
+            raise _wrong_type(op, values)
+        tensor = Tensor.from_array(np.array(values[0], dtype=number_dtype(values[0]).dtype))
+    if op.pointwise:
+        values = tuple(
+            wrap_number(v.item() if isinstance(v, np.generic) else v, tensor.dtype)
+            if is_number(v)
+            else v
+            for v in values
+        )
+    plain = tuple(_plain(v) for v in values)
+    if not all(
+        type(v) is Tensor or (v is None and name in op.optional)
+        for name, v in zip(op.values, plain, strict=True)
+    ):
+        raise _wrong_type(op, values)
+    return op.call(*plain, **attributes)
+
+
+def is_number(value: Any) -> bool:
+    return isinstance(value, (bool, int, float, np.generic))
+
+
+def _plain(value: Any) -> Any:
+    """An instance of a Tensor subclass as the Tensor that it is."""
+    if isinstance(value, Tensor) and type(value) is not Tensor:
+        return value.as_plain()
+    return value
+
+
+def _wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
+    for position, (name, value) in enumerate(zip(op.values, values, strict=False), 1):
+        if not isinstance(value, Tensor):
+            return TypeError(
+                f"{op.name}(): argument '{name}' (position {position}) must be Tensor, "
+                f"not {type(value).__name__}"
+            )
+    return TypeError(f"{op.name}(): expected tensors")
+
+
+def mixed(
+    op: Op, values: tuple[Tensor, ...], attributes: Mapping[str, Any]
+) -> tuple[Any, tuple[int, ...], dtype, Any]:
+    """A pointwise op on shapes or dtypes that differ.
+
+    Returns the result's array, shape and dtype, and what the gradient of each edge must be
+    reduced to, None where it fits as it is.
+    """
+    operands = [v for name, v in zip(op.values, values, strict=True) if name not in op.keeps_dtype]
+    kind = result_type(*((v.dtype, 2 if v._shape else 1) for v in operands))
+    if op.result == "float" and not kind.is_floating_point:
+        kind = get_default_dtype()
+    arrays = [
+        v.array if name in op.keeps_dtype or v.dtype is kind else v.array.astype(kind.dtype)
+        for name, v in zip(op.values, values, strict=True)
+    ]
+    shape = broadcast_shapes(values)
+    result = op.kernel(*arrays, **attributes)
+    to = tuple(
+        None if v._shape == shape and v.dtype is kind else (v._shape, v.dtype)
+        for name, v in zip(op.values, values, strict=True)
+        if name in op.edges
+    )
+    return result, shape, bool_ if op.result == "bool" else kind, to if any(to) else None
+
+
+def broadcast_shapes(values: Sequence[Tensor]) -> tuple[int, ...]:
+    """The common shape, or PyTorch's error for shapes that do not fit."""
+    try:
+        return np.broadcast_shapes(*(v._shape for v in values))
+    except ValueError:
+        a, b = values[-2]._shape, values[-1]._shape
+        for dim in range(1, min(len(a), len(b)) + 1):
+            if a[-dim] != b[-dim] and 1 not in (a[-dim], b[-dim]):
+                raise RuntimeError(
+                    f"The size of tensor a ({a[-dim]}) must match the size of tensor b "
+                    f"({b[-dim]}) at non-singleton dimension {max(len(a), len(b)) - dim}"
+                ) from None
+        shapes = ", ".join(str(list(v._shape)) for v in values)
+        raise RuntimeError(f"shapes {shapes} cannot be broadcast to one shape") from None
+
+
+def reductions(op: Op, values: tuple[Any, ...], result: Any) -> Any:
+    """For the inputs of a non-pointwise op that broadcast: the shape to reduce to."""
+    return tuple(
+        (v._shape, v.dtype) if name in op.broadcasts and v is not None else None
+        for name, v in zip(op.values, values, strict=True)
+        if name in op.edges
+    )
+
+
+def box(array: Any) -> Tensor:
+    """A new tensor around the result of a kernel."""
+    t = Tensor()
+    if type(array) is not ndarray:
+        array = asarray(array)
+    t.array = array
+    t._shape = array.shape
+    t.dtype = from_numpy_dtype(array.dtype)
+    t.version = None
+    return t
+
+
+def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
+    """A tensor that looks at the memory of ``base``: same version counter, and a recipe."""
+    t = box(array)
+    if base.version is None:
+        base.version = [0]
+    t.version = base.version
+    t.view_of = View(base, op, attributes)
+    return t
+
+
+def materialize(node: Any, g: list[Any]) -> list[Any]:
+    """Zeros for the outputs that got no gradient."""
+    like = next(each for each in g if each is not None)
+    return [
+        np.zeros(shape, like.dtype) if each is None else each
+        for each, shape in zip(g, node.output_shapes, strict=True)
+    ]
+
+
+def variadic_call(op: Op) -> Callable[..., Tensor]:
+    """The call of an op on a list of tensors: ``cat([a, b], dim=0)``."""
+    rule = op.rules[op.variadic].function if op.variadic in op.rules else None
+    node_class, kernel, name = op.node_class, op.kernel, op.name
+    shapes = f"{op.variadic}_shape"
+
+    def call(tensors: Sequence[Tensor], *args: Any, **attributes: Any) -> Any:
+        tensors = tuple(tensors)
+        attributes = {**op.attributes, **dict(zip(op.attributes, args, strict=False)), **attributes}
+        if not any(isinstance(t, Tensor) for t in tensors):
+            return kernel(*tensors, **attributes)
+        for position, t in enumerate(tensors):
+            if not isinstance(t, Tensor):
+                raise TypeError(
+                    f"expected Tensor as element {position} in argument 0, "
+                    f"but got {type(t).__name__}"
+                )
+        kind = result_type(*((t.dtype, 2) for t in tensors))
+        t = box(kernel(*(_as(kind, each) for each in tensors), **attributes))
+        node = None
+        mode = current_mode()
+        edges = tuple(each.edge for each in tensors)
+        if rule is None or not any(edges) or (mode is not None and not mode.grad):
+            t.edge = None
+        else:
+            node = node_class()
+            node.all_edges = edges
+            node.sequence_nr = next_sequence_nr()
+            node.hooks = None
+            for plain in op.saved_plain:
+                value = [each._shape for each in tensors] if plain == shapes else attributes[plain]
+                setattr(node, plain, value)
+            t.edge = node
+        if mode is not None and mode.tracer is not None:
+            mode.tracer.op(name, tensors, attributes, (t,), node)
+        return t
+
+    return call
+
+
+def _as(kind: dtype, t: Tensor) -> Any:
+    return t.array if t.dtype is kind else t.array.astype(kind.dtype)
+
+
+NAMESPACE: dict[str, Any] = dict(
+    Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
+    asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
+    freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
+    reductions=reductions, slow=slow, view=view,
+)  # fmt: skip

@@ -1,0 +1,68 @@
+"""The derivative of a derivative: rules called with tensors instead of arrays."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.autograd.node import Port
+from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
+from autograd_core.tensor import Tensor
+
+
+def differentiate(node: SavedNode, g: Any) -> Any:
+    """Run ``node`` on tensors, so that ops inside its rules build the graph of the result."""
+    op = node.op
+    edges = node.edges
+    if isinstance(g, list):
+        g = _materialized(node, g)
+    if op.variadic:
+        return op.rules[op.variadic].function(*_arguments(node, op.variadic, g))
+    if op.joint is not None:
+        needs = tuple(edge is not None for edge in edges)
+        gradients = op.joint.function(*_arguments(node, op.edges[0], g, needs))
+        return gradients if len(op.edges) > 1 else gradients[0]
+    gradients = tuple(
+        None if edge is None else op.rules[name].function(*_arguments(node, name, g))
+        for name, edge in zip(op.edges, edges, strict=True)
+    )
+    return gradients[0] if node.kind == 1 else gradients
+
+
+def _arguments(node: SavedNode, edge: str, g: Any, needs: tuple[bool, ...] = ()) -> list[Any]:
+    op = node.op
+    return [
+        g if name == "g" else needs if name == "needs" else _saved(node, name)
+        for name in op.rule(edge).names
+    ]
+
+
+def _saved(node: SavedNode, name: str) -> Any:
+    """A saved value as a tensor within its graph; an attribute or shape as it is."""
+    value = getattr(node, name)
+    op = node.op
+    if name not in op.saved:
+        return value
+    if value is FREED or value is NOT_SAVED:
+        raise freed(node)
+    if value is not None and node.state(name) == "changed":
+        raise changed(node, name)
+    if name not in op.outputs:
+        return value
+    # A saved result was kept as an array, lest node and result hold each other; in the graph
+    # it is this node's output.
+    tensor = Tensor.from_array(np.asarray(value))
+    differentiable = op.differentiable_outputs
+    if name in differentiable:
+        several = len(differentiable) > 1
+        tensor.edge = Port(node, differentiable.index(name)) if several else node
+    return tensor
+
+
+def _materialized(node: Any, g: list[Any]) -> list[Any]:
+    like = next(each for each in g if each is not None)
+    return [
+        Tensor.from_array(np.zeros(shape, like.array.dtype)) if each is None else each
+        for each, shape in zip(g, node.output_shapes, strict=True)
+    ]

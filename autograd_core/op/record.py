@@ -1,0 +1,94 @@
+"""What an op is, once declared: the record that everything about ops is made from."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal, NamedTuple
+
+ResultKind = Literal["same", "float", "bool"]
+ViewKind = Literal[False, True, "each"]
+REQUIRED: Final = inspect.Parameter.empty
+
+
+class Sample(NamedTuple):
+    """Inputs the tests try an op on: values as nested lists or shapes, then attributes.
+
+    A tuple of ints stands for a random array of that shape, anything else for itself.
+    """
+
+    values: tuple[Any, ...]
+    attributes: Mapping[str, Any] = {}
+
+
+class Rule(NamedTuple):
+    """A derivative rule and the names it asks for."""
+
+    function: Callable[..., Any]
+    names: tuple[str, ...]
+
+
+@dataclass(slots=True, eq=False)
+class Op:
+    """An op as declared.
+
+    ``edges`` names the inputs that a gradient may flow to, in signature order; ``saved``
+    gives, for each input or output that some rule names, the edges whose rules do.
+    """
+
+    name: str
+    node_name: str
+    kernel: Callable[..., Any]
+    values: tuple[str, ...]
+    optional: frozenset[str]
+    variadic: str
+    attributes: dict[str, Any]
+    edges: tuple[str, ...]
+    rules: dict[str, Rule]
+    joint: Rule | None
+    outputs: tuple[str, ...]
+    nondiff: frozenset[str]
+    pointwise: bool
+    linear: bool
+    view: ViewKind
+    result: ResultKind
+    keeps_dtype: frozenset[str]
+    broadcasts: frozenset[str]
+    samples: Sequence[Sample]
+    doc: str
+    function: Callable[..., Any]
+    call: Callable[..., Any] = field(init=False)
+    node_class: type[Any] = field(init=False)
+    code: str = field(default="", init=False)
+
+    @property
+    def differentiable_outputs(self) -> tuple[str, ...]:
+        return tuple(name for name in self.outputs if name not in self.nondiff)
+
+    @property
+    def saved(self) -> dict[str, tuple[str, ...]]:
+        """Inputs and outputs that rules name, each with the edges that need it."""
+        users: dict[str, list[str]] = {}
+        for edge in self.edges:
+            for name in self.rule(edge).names:
+                if name in self.values or name in self.outputs:
+                    users.setdefault(name, []).append(edge)
+        return {name: tuple(edges) for name, edges in users.items()}
+
+    @property
+    def saved_plain(self) -> tuple[str, ...]:
+        """Attributes and shapes that rules name; small, kept as they are."""
+        names = dict.fromkeys(name for edge in self.edges for name in self.rule(edge).names)
+        return tuple(
+            name
+            for name in names
+            if name in self.attributes
+            or (name.endswith("_shape") and name.removesuffix("_shape") in self.values)
+        )
+
+    def rule(self, edge: str) -> Rule:
+        return self.joint if self.joint is not None else self.rules[edge]
+
+
+OPS: Final[dict[str, Op]] = {}

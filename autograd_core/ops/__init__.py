@@ -1,0 +1,1 @@
+"""The ops, one short entry each, by family."""

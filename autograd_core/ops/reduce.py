@@ -1,0 +1,168 @@
+"""Reductions: sums, means, extrema."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.elementwise import div
+from autograd_core.ops.shape import expand, reshape
+
+
+def kept_shape(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
+    """``shape`` after a reduction over ``dim`` that keeps dimensions, as ones."""
+    dims = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)} if shape else set()
+    return tuple(1 if axis in dims else n for axis, n in enumerate(shape))
+
+
+def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """A reduction's gradient over the elements that were reduced."""
+    return expand(g if keepdim else reshape(g, kept_shape(shape, dim)), shape)
+
+
+@op(
+    x=lambda g, x_shape: expand(g, x_shape),
+    linear=True,
+    node="SumBackward0",
+    samples=(Sample(((2, 3),)), Sample(((),))),
+)
+def sum_all(x, /):
+    """The sum of all elements; integers and bools add up in int64."""
+    return np.add.reduce(x, axis=None, dtype=np.int64 if x.dtype.kind in "biu" else None)
+
+
+@op(
+    x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim),
+    linear=True,
+    node="SumBackward1",
+    samples=(
+        Sample(((2, 3),), {"dim": 1}),
+        Sample(((2, 3, 2),), {"dim": (0, -1), "keepdim": True}),
+    ),
+)
+def sum_dim(x, /, dim, keepdim=False):
+    """The sum over one dimension, or several."""
+    kind = np.int64 if x.dtype.kind in "biu" else None
+    return np.add.reduce(x, axis=dim, dtype=kind, keepdims=keepdim)
+
+
+@op(
+    x=lambda g, x_shape: div(expand(g, x_shape), count(x_shape)),
+    linear=True,
+    node="MeanBackward0",
+    samples=(Sample(((2, 3),)),),
+)
+def mean_all(x, /):
+    """The mean of all elements."""
+    return np.mean(x, dtype=x.dtype)
+
+
+@op(
+    x=lambda g, x_shape, dim, keepdim: div(spread(g, x_shape, dim, keepdim), count(x_shape, dim)),
+    linear=True,
+    node="MeanBackward1",
+    samples=(Sample(((2, 3),), {"dim": 0}), Sample(((2, 3),), {"dim": (0, 1), "keepdim": True})),
+)
+def mean_dim(x, /, dim, keepdim=False):
+    """The mean over one dimension, or several."""
+    return np.mean(x, axis=dim, dtype=x.dtype, keepdims=keepdim)
+
+
+def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
+    """How many elements are reduced into one."""
+    dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    return int(np.prod([shape[d] for d in dims], dtype=np.int64))
+
+
+@op(
+    x=lambda g, x, ans: evenly(g, x, ans),
+    node="MaxBackward1",
+    samples=(Sample(([[1.0, 4.0], [2.0, 4.0]],)),),
+)
+def max_all(x, /):
+    """The largest element; the gradient is shared evenly among equals."""
+    return np.maximum.reduce(x, axis=None)
+
+
+@op(
+    x=lambda g, x, ans: evenly(g, x, ans),
+    node="MinBackward1",
+    samples=(Sample(([[1.0, 4.0], [2.0, 1.0]],)),),
+)
+def min_all(x, /):
+    """The smallest element; the gradient is shared evenly among equals."""
+    return np.minimum.reduce(x, axis=None)
+
+
+def evenly(g: Any, x: Any, extreme: Any) -> Any:
+    """``g`` divided among the elements of ``x`` that equal ``extreme``."""
+    mask = x == extreme
+    return mask * (g / sum_all(mask))
+
+
+@op(
+    x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
+    outputs="values indices",
+    nondiff="indices",
+    node="MaxBackward0",
+    samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
+)
+def max_dim(x, /, dim, keepdim=False):
+    """The largest element along ``dim``, and where it is (the first of equals)."""
+    where = np.expand_dims(np.argmax(x, dim), dim)
+    values = np.take_along_axis(x, where, dim)
+    return (values, where) if keepdim else (np.squeeze(values, dim), np.squeeze(where, dim))
+
+
+@op(
+    x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
+    outputs="values indices",
+    nondiff="indices",
+    node="MinBackward0",
+    samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
+)
+def min_dim(x, /, dim, keepdim=False):
+    """The smallest element along ``dim``, and where it is (the first of equals)."""
+    where = np.expand_dims(np.argmin(x, dim), dim)
+    values = np.take_along_axis(x, where, dim)
+    return (values, where) if keepdim else (np.squeeze(values, dim), np.squeeze(where, dim))
+
+
+@op(
+    x=lambda g, indices, dim, keepdim: take_along(g, indices, dim, keepdim),
+    linear=True,
+    samples=(Sample(((2,), np.array([1, 0])), {"shape": (2, 3), "dim": 1, "keepdim": False}),),
+)
+def put_along(x, indices, /, shape, dim, keepdim):
+    """Zeros of ``shape`` with ``x`` at ``indices`` along ``dim``."""
+    if not keepdim:
+        x, indices = np.expand_dims(x, dim), np.expand_dims(indices, dim)
+    result = np.zeros(shape, x.dtype)
+    np.put_along_axis(result, indices, x, dim)
+    return result
+
+
+@op(
+    x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
+    linear=True,
+    samples=(Sample(((2, 3), np.array([1, 0])), {"dim": 1, "keepdim": False}),),
+)
+def take_along(x, indices, /, dim, keepdim):
+    """The elements of ``x`` at ``indices`` along ``dim``."""
+    where = indices if keepdim else np.expand_dims(indices, dim)
+    values = np.take_along_axis(x, where, dim)
+    return values if keepdim else np.squeeze(values, dim)
+
+
+@op()
+def argmax(x, /, dim=None, keepdim=False):
+    """Where the largest element is; in the flattened tensor without ``dim``."""
+    return np.argmax(x, axis=dim, keepdims=keepdim)
+
+
+@op()
+def argmin(x, /, dim=None, keepdim=False):
+    """Where the smallest element is; in the flattened tensor without ``dim``."""
+    return np.argmin(x, axis=dim, keepdims=keepdim)

@@ -1,0 +1,333 @@
+"""Shapes: views, which share memory with their input, and rearrangements."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+
+
+@op(
+    x=lambda g, x_shape: reshape(g, x_shape),
+    view=True,
+    linear=True,
+    samples=(Sample(((2, 3),), {"size": (3, 2)}),),
+)
+def view(x, /, size):
+    """The same elements in order under another shape, without a copy.
+
+    Raises:
+        RuntimeError: ``x`` is laid out in memory such that this needs a copy.
+    """
+    result = x.reshape(infer_size(x.shape, size))
+    if not np.may_share_memory(result, x) and x.size:
+        raise RuntimeError(
+            "view size is not compatible with input tensor's size and stride (at least one "
+            "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
+        )
+    return result
+
+
+@op(
+    x=lambda g, x_shape: reshape(g, x_shape),
+    linear=True,
+    node="UnsafeViewBackward0",
+    samples=(Sample(((2, 3),), {"size": (6,)}),),
+)
+def unsafe_view(x, /, size):
+    """A reshape of a temporary nobody else will see."""
+    return x.reshape(infer_size(x.shape, size))
+
+
+@op(x=lambda g: g, linear=True, samples=(Sample(((2, 3),)),))
+def clone(x, /):
+    """A copy that gradients flow through."""
+    return np.array(x, order="C")
+
+
+def reshape(x: Any, shape: Sequence[int]) -> Any:
+    """A view where that is possible, else a copy."""
+    if isinstance(x, (np.ndarray, np.generic)):
+        return np.reshape(x, shape)
+    size = infer_size(x._shape, shape)
+    try:
+        return view(x, size)
+    except RuntimeError:
+        return unsafe_view(clone(x), size)
+
+
+def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
+    """``wanted`` with its -1, if there is one, worked out.
+
+    Raises:
+        RuntimeError: the number of elements would differ.
+    """
+    numel = int(np.prod(shape, dtype=np.int64))
+    size = tuple(int(n) for n in wanted)
+    known = int(np.prod([n for n in size if n != -1], dtype=np.int64))
+    if size.count(-1) > 1:
+        raise RuntimeError("only one dimension can be inferred")
+    if -1 in size and known and numel % known == 0:
+        return tuple(numel // known if n == -1 else n for n in size)
+    if known != numel:
+        raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")
+    return size
+
+
+@op(
+    x=lambda g, dim0, dim1: transpose(g, dim0, dim1),
+    view=True,
+    linear=True,
+    samples=(Sample(((2, 3, 4),), {"dim0": 0, "dim1": -1}),),
+)
+def transpose(x, /, dim0, dim1):
+    """Two dimensions exchanged."""
+    return x.swapaxes(dim0, dim1)
+
+
+@op(x=lambda g: t(g), view=True, linear=True, samples=(Sample(((2, 3),)),))
+def t(x, /):
+    """A matrix transposed."""
+    if x.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
+    return x.T
+
+
+@op(
+    x=lambda g, dims: permute(g, inverse(dims)),
+    view=True,
+    linear=True,
+    samples=(Sample(((2, 3, 4),), {"dims": (2, 0, 1)}),),
+)
+def permute(x, /, dims):
+    """All dimensions in a new order."""
+    return x.transpose(dims)
+
+
+def inverse(dims: Sequence[int]) -> tuple[int, ...]:
+    """The order of dimensions that undoes ``dims``."""
+    count = len(dims)
+    return tuple(int(i) for i in np.argsort([d % count for d in dims]))
+
+
+@op(
+    x=lambda g, x_shape: sum_to(g, x_shape),
+    view=True,
+    linear=True,
+    samples=(Sample(((3, 1),), {"size": (2, 3, 4)}),),
+)
+def expand(x, /, size):
+    """Dimensions of size 1 stretched, without a copy."""
+    full = (
+        *size[: len(size) - x.ndim],
+        *(
+            have if want == -1 else want
+            for have, want in zip(x.shape, size[len(size) - x.ndim :], strict=True)
+        ),
+    )
+    return np.broadcast_to(x, full)
+
+
+@op(
+    x=lambda g, x_shape: expand(g, x_shape),
+    linear=True,
+    node="SumBackward1",
+    samples=(Sample(((2, 3, 4),), {"shape": (3, 1)}),),
+)
+def sum_to(x, /, shape):
+    """Summed back to ``shape``, from which it could have been broadcast."""
+    added = x.ndim - len(shape)
+    axes = tuple(range(added)) + tuple(
+        added + axis for axis, n in enumerate(shape) if n == 1 and x.shape[added + axis] != 1
+    )
+    return np.add.reduce(x, axis=axes, keepdims=True).reshape(shape) if axes else x
+
+
+@op(
+    x=lambda g, dim: squeeze_dim(g, dim),
+    view=True,
+    linear=True,
+    samples=(Sample(((2, 3),), {"dim": 1}),),
+)
+def unsqueeze(x, /, dim):
+    """A new dimension of size 1 at ``dim``."""
+    return np.expand_dims(x, dim)
+
+
+@op(
+    x=lambda g, dim, x_shape: reshape(g, x_shape),
+    view=True,
+    linear=True,
+    node="SqueezeBackward1",
+    samples=(Sample(((2, 1, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
+)
+def squeeze_dim(x, /, dim):
+    """Dimension ``dim`` dropped if its size is 1."""
+    return np.squeeze(x, dim) if x.shape[dim] == 1 else x[...]
+
+
+@op(
+    x=lambda g, x_shape: reshape(g, x_shape),
+    view=True,
+    linear=True,
+    node="SqueezeBackward0",
+    samples=(Sample(((2, 1, 3, 1),)),),
+)
+def squeeze_all(x, /):
+    """All dimensions of size 1 dropped."""
+    return np.squeeze(x)
+
+
+@op(
+    tensors=lambda g, tensors_shape, dim: split_like(g, tensors_shape, dim),
+    linear=True,
+    samples=(Sample(((2, 3), (4, 3))), Sample(((2, 3), (2, 1)), {"dim": 1})),
+)
+def cat(*tensors, dim=0):
+    """Tensors joined along an existing dimension."""
+    return np.concatenate(tensors, dim)
+
+
+@op(
+    tensors=lambda g, dim: unbind(g, dim),
+    linear=True,
+    samples=(Sample(((2, 3), (2, 3)), {"dim": 1}),),
+)
+def stack(*tensors, dim=0):
+    """Tensors of one shape joined along a new dimension."""
+    return np.stack(tensors, dim)
+
+
+def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]:
+    """``g`` cut into pieces as long as ``shapes`` are along ``dim``."""
+    starts = np.cumsum([0, *(shape[dim] for shape in shapes)])
+    return [
+        narrow(g, dim, int(start), int(stop - start))
+        for start, stop in zip(starts[:-1], starts[1:], strict=True)
+    ]
+
+
+def narrow(x: Any, dim: int, start: int, length: int) -> Any:
+    """``length`` rows of dimension ``dim`` from ``start`` on."""
+    return slice_(x, dim, start, start + length, 1)
+
+
+@op(
+    x=lambda g, dim: stack(g, dim=dim),
+    view="each",
+    linear=True,
+    samples=(Sample(((3, 2),)), Sample(((3, 2),), {"dim": 1})),
+)
+def unbind(x, /, dim=0):
+    """The slices along ``dim``, each a view."""
+    return tuple(np.moveaxis(x, dim, 0))
+
+
+@op(
+    x=lambda g, dim: cat(g, dim=dim),
+    view="each",
+    linear=True,
+    node="SplitBackward0",
+    samples=(Sample(((5, 2),), {"split_size": 2}),),
+)
+def split_size_(x, /, split_size, dim=0):
+    """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
+    starts = range(split_size, x.shape[dim], split_size)
+    return tuple(np.split(x, list(starts), dim))
+
+
+@op(
+    x=lambda g, dim: cat(g, dim=dim),
+    view="each",
+    linear=True,
+    samples=(Sample(((5, 2),), {"split_sizes": (2, 3)}),),
+)
+def split_with_sizes(x, /, split_sizes, dim=0):
+    """Pieces of the given sizes along ``dim``."""
+    if sum(split_sizes) != x.shape[dim]:
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes to sum exactly to "
+            f"{x.shape[dim]} (input tensor's size at dimension {dim}), but got "
+            f"split_sizes={list(split_sizes)}"
+        )
+    return tuple(np.split(x, np.cumsum(split_sizes)[:-1].tolist(), dim))
+
+
+# Indexing, taken apart as PyTorch does: a number selects, a slice slices, the rest indexes.
+
+
+@op(
+    x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index),
+    view=True,
+    linear=True,
+    samples=(Sample(((3, 2),), {"dim": 0, "index": -1}),),
+)
+def select(x, /, dim, index):
+    """The slice at ``index`` of dimension ``dim``, which is dropped."""
+    if not -x.shape[dim] <= index < x.shape[dim]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(x.shape)} "
+            f"at dimension {dim}"
+        )
+    return x[(slice(None),) * (dim % x.ndim) + (index, ...)]
+
+
+@op(
+    x=lambda g, dim, index: select(g, dim, index),
+    linear=True,
+    samples=(Sample(((2,),), {"shape": (3, 2), "dim": 0, "index": 1}),),
+)
+def select_backward(x, /, shape, dim, index):
+    """Zeros of ``shape`` with ``x`` at ``index`` of dimension ``dim``."""
+    result = np.zeros(shape, x.dtype)
+    result[(slice(None),) * (dim % len(shape)) + (index, ...)] = x
+    return result
+
+
+@op(
+    x=lambda g, x_shape, dim, start, end, step: slice_backward(g, x_shape, dim, start, end, step),
+    view=True,
+    linear=True,
+    node="SliceBackward0",
+    samples=(Sample(((5, 2),), {"dim": 0, "start": 1, "end": 4, "step": 2}),),
+)
+def slice_(x, /, dim, start, end, step):
+    """Every ``step``-th slice of dimension ``dim`` from ``start`` to ``end``."""
+    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+
+
+@op(
+    x=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
+    linear=True,
+    samples=(Sample(((2, 2),), {"shape": (5, 2), "dim": 0, "start": 1, "end": 4, "step": 2}),),
+)
+def slice_backward(x, /, shape, dim, start, end, step):
+    """Zeros of ``shape`` with ``x`` in that slice."""
+    result = np.zeros(shape, x.dtype)
+    result[(slice(None),) * (dim % len(shape)) + (slice(start, end, step),)] = x
+    return result
+
+
+@op(
+    x=lambda g, x_shape, indices: index_put(g, x_shape, indices),
+    linear=True,
+    samples=(Sample(((4, 2),), {"indices": (np.array([0, 2, 0]),)}),),
+)
+def index(x, /, indices):
+    """Elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
+    return x[indices]
+
+
+@op(
+    x=lambda g, indices: index(g, indices),
+    linear=True,
+    samples=(Sample(((3, 2),), {"shape": (4, 2), "indices": (np.array([0, 2, 0]),)}),),
+)
+def index_put(x, /, shape, indices):
+    """Zeros of ``shape`` to which ``x`` was added at ``indices``, repeats included."""
+    result = np.zeros(shape, x.dtype)
+    np.add.at(result, indices, x)
+    return result

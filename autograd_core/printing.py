@@ -1,0 +1,105 @@
+"""How a tensor prints: PyTorch's layout, width by width.
+
+Numbers of one tensor share a format: whole numbers as ``1.``, others with four decimals, in
+scientific notation when they span too much.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.dtype import get_default_dtype
+
+PRECISION = 4
+THRESHOLD = 1000
+EDGE_ITEMS = 3
+LINE_WIDTH = 80
+
+
+def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -> str:
+    """``tensor(...)`` with what PyTorch appends: dtype, grad_fn or requires_grad."""
+    prefix = "tensor("
+    suffixes = []
+    if array.size == 0 and array.ndim != 1:
+        suffixes.append(f"size={tuple(array.shape)}")
+    usual = (get_default_dtype().dtype, np.dtype(np.int64), np.dtype(np.bool_))
+    if array.dtype not in usual or (array.size == 0 and array.dtype != usual[0]):
+        suffixes.append(f"dtype=torch.{array.dtype.name}")
+    if grad_fn is not None:
+        suffixes.append(f"grad_fn=<{grad_fn}>")
+    elif requires_grad:
+        suffixes.append("requires_grad=True")
+    text = "[]" if array.size == 0 else _body(array, len(prefix))
+    # PyTorch breaks the line when a suffix does not fit behind the last row
+    width = len(prefix) + len(text) - (text.rfind("\n") + 1)
+    if "\n" in text:
+        width = len(text) - text.rfind("\n") + 1
+    for suffix in suffixes:
+        if width + len(suffix) + 2 > LINE_WIDTH:
+            text += ",\n" + " " * len(prefix) + suffix
+            width = len(prefix) + len(suffix)
+        else:
+            text += ", " + suffix
+            width += len(suffix) + 2
+    return f"{prefix}{text})"
+
+
+def _body(array: NDArray[Any], indent: int) -> str:
+    shown = _edges(array) if array.size > THRESHOLD else array
+    write = _formatter(shown)
+    if array.ndim == 0:
+        return write(array[()]).strip() if array.dtype.kind == "f" else write(array[()])
+    return _rows(array, indent, array.size > THRESHOLD, write)
+
+
+def _edges(array: NDArray[Any]) -> NDArray[Any]:
+    """The elements that a summarised print shows."""
+    for axis, size in enumerate(array.shape):
+        if size > 2 * EDGE_ITEMS:
+            kept = np.r_[:EDGE_ITEMS, size - EDGE_ITEMS : size]
+            array = np.take(array, kept, axis)
+    return array
+
+
+def _formatter(array: NDArray[Any]) -> Callable[[Any], str]:
+    """A function that writes each number of ``array`` to one common width."""
+    values = array.ravel()
+    write: Callable[[Any], str]
+    if array.dtype.kind != "f":
+        write = str
+    else:
+        write = _float_format(values)
+    width = max((len(write(value)) for value in values), default=0)
+    return lambda value: write(value).rjust(width)
+
+
+def _float_format(values: NDArray[Any]) -> Callable[[Any], str]:
+    sizes = np.abs(values[np.isfinite(values) & (values != 0)].astype(np.float64))
+    if not sizes.size:
+        return lambda value: f"{value:.0f}." if np.isfinite(value) else f"{value}"
+    whole = bool((sizes == np.ceil(sizes)).all())
+    wide = sizes.max() / sizes.min() > 1000.0 or sizes.max() > 1.0e8
+    if whole and not wide:
+        return lambda value: f"{value:.0f}." if np.isfinite(value) else f"{value}"
+    if wide or (not whole and sizes.min() < 1.0e-4):
+        return lambda value: f"{value:.{PRECISION}e}"
+    return lambda value: f"{value:.{PRECISION}f}" if np.isfinite(value) else f"{value}"
+
+
+def _rows(array: NDArray[Any], indent: int, brief: bool, write: Callable[[Any], str]) -> str:
+    size = array.shape[0]
+    short = brief and size > 2 * EDGE_ITEMS
+    index: list[int | None] = list(range(size))
+    if short:
+        index = [*range(EDGE_ITEMS), None, *range(size - EDGE_ITEMS, size)]
+    if array.ndim == 1:
+        cells = [" ..." if i is None else write(array[i]) for i in index]
+        per_line = max(1, (LINE_WIDTH - indent) // (max(map(len, cells)) + 2))
+        lines = [", ".join(cells[i : i + per_line]) for i in range(0, len(cells), per_line)]
+        return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
+    parts = ["..." if i is None else _rows(array[i], indent + 1, brief, write) for i in index]
+    return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"

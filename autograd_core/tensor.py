@@ -1,0 +1,314 @@
+"""Tensor: a NumPy array with a place in a graph.
+
+The operators and most methods come from the op table (:mod:`autograd_core.methods` binds
+them); here is what a tensor is made of, and what needs no op.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple, SupportsIndex
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.hooks import RemovableHandle
+from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
+from autograd_core.dtype import dtype as dtype_type
+from autograd_core.dtype import from_numpy_dtype
+from autograd_core.printing import tensor_text
+
+# Slots that few tensors ever use: left unset, which saves every op 10 ns each.
+_UNSET = frozenset({"grad", "is_parameter", "record", "view_of"})
+
+
+class Size(tuple[int, ...]):
+    """A shape, as ``Tensor.shape`` gives it.
+
+    >>> Size((2, 3)), Size((2, 3)).numel()
+    (torch.Size([2, 3]), 6)
+    """
+
+    __slots__ = ()
+
+    def numel(self) -> int:
+        return int(np.prod(self, dtype=np.int64))
+
+    def __repr__(self) -> str:
+        return f"torch.Size({list(self)})"
+
+
+class View(NamedTuple):
+    """How a view came to be: its base, and the op that made it."""
+
+    base: Tensor
+    op: Any
+    attributes: dict[str, Any]
+
+
+class Tensor:
+    """A tensor of real numbers; make one with :func:`autograd_core.tensor`.
+
+    ``array`` is the NumPy array itself, not a copy.  ``edge`` says where a gradient of this
+    tensor goes (see :mod:`autograd_core.autograd.node`); None for one that needs none.
+    ``version`` is None as long as no in-place op, view or saved result needs a counter, then
+    a one-element list that views share.  ``record`` is what tracing left here.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "_shape",
+        "array",
+        "dtype",
+        "edge",
+        "grad",
+        "is_parameter",
+        "record",
+        "version",
+        "view_of",
+    )
+
+    array: NDArray[Any]
+    _shape: tuple[int, ...]
+    dtype: dtype_type
+    edge: Edge
+    version: list[int] | None
+    grad: Tensor | None
+    view_of: View | None
+    record: Any
+    is_parameter: bool
+
+    __array_ufunc__ = None  # ndarray * Tensor is this class's business
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _UNSET:
+            return None
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+
+    @classmethod
+    def from_array(cls, array: NDArray[Any], requires_grad: bool = False) -> Tensor:
+        """A leaf around ``array``, sharing its memory."""
+        t = Tensor()
+        if type(array) is not np.ndarray:
+            array = np.asarray(array)
+        t.array = array
+        t._shape = array.shape
+        t.dtype = from_numpy_dtype(array.dtype)
+        t.version = None
+        t.edge = None
+        if requires_grad:
+            t.requires_grad_()
+        return t
+
+    # what it is
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    def dim(self) -> int:
+        return len(self._shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        return self.shape if dim is None else self._shape[dim]
+
+    def numel(self) -> int:
+        return self.array.size
+
+    nelement = numel
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    @property
+    def nbytes(self) -> int:
+        return self.array.nbytes
+
+    @property
+    def device(self) -> str:
+        return "cpu"
+
+    # its place in the graph
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None for a leaf."""
+        edge = self.edge
+        return None if edge is None or type(edge) is AccumulateGrad else resolve(edge)[0]
+
+    @property
+    def output_nr(self) -> int:
+        return resolve(self.edge)[1]
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.grad_fn is None
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.edge is not None
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if wanted == self.requires_grad:
+            return
+        if not self.is_leaf:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a "
+                "computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+        if wanted and not self.dtype.is_floating_point:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self.edge = AccumulateGrad(self) if wanted else None
+
+    def requires_grad_(self, requires_grad: bool = True) -> Tensor:
+        """Say whether gradients for this leaf are wanted; returns the tensor itself."""
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def _version(self) -> int:
+        return 0 if self.version is None else self.version[0]
+
+    def bump(self) -> None:
+        """Note that the data changed in place, for those who saved this tensor."""
+        if self.version is None:
+            self.version = [1]
+        else:
+            self.version[0] += 1
+
+    @property
+    def _base(self) -> Tensor | None:
+        view = self.view_of
+        while view is not None and view.base.view_of is not None:
+            view = view.base.view_of
+        return None if view is None else view.base
+
+    def detach(self) -> Tensor:
+        """The same data without the graph; an in-place change of one is seen by the other."""
+        t = Tensor()
+        t.array, t._shape, t.dtype, t.edge = self.array, self._shape, self.dtype, None
+        if self.version is None:
+            self.version = [0]
+        t.version = self.version
+        return t
+
+    @property
+    def data(self) -> Tensor:
+        """The same data without the graph, and without the version counter's protection."""
+        t = self.detach()
+        t.version = None
+        return t
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        self.array, self._shape, self.dtype = value.array, value._shape, value.dtype
+        if type(self.edge) is AccumulateGrad:
+            self.edge.array = value.array
+
+    def retain_grad(self) -> None:
+        """Keep ``.grad`` although this tensor is no leaf."""
+        node, nr = resolve(self.edge)
+        if node is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.is_leaf:
+            return
+
+        def retain(g: Tensor) -> None:
+            self.grad = g
+
+        hooks_of(node).add("retain", retain, nr)
+
+    @property
+    def retains_grad(self) -> bool:
+        node = self.grad_fn
+        return node is not None and node.hooks is not None and bool(node.hooks.retain)
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call ``hook(gradient)`` when the gradient of this tensor is there; what it returns, if
+        anything, takes the gradient's place."""
+        node, nr = resolve(self.edge)
+        if node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return hooks_of(node).add("tensor", hook, nr)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(leaf)`` after ``.grad`` of this leaf was updated."""
+        if not self.is_leaf or self.edge is None:
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            )
+        return hooks_of(resolve(self.edge)[0]).add("accumulated", hook)  # type: ignore[arg-type]
+
+    # out of the tensor world
+
+    def numpy(self) -> NDArray[Any]:
+        """The array itself; a tensor that requires a gradient must be detached first."""
+        if self.edge is not None:
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def item(self) -> Any:
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            )
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        return self.array.tolist()
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if self.dtype.is_floating_point or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"Boolean value of Tensor with {'more than one value' if self.array.size else 'no values'} is ambiguous"
+            )
+        return bool(self.array)
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self._shape[0]
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def __repr__(self) -> str:
+        node = self.grad_fn
+        name = None if node is None else node.name()
+        return tensor_text(self.array, name, self.requires_grad)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.item(), spec) if not self._shape else format(repr(self), spec)
+
+    def __round__(self, digits: SupportsIndex | None = None) -> Any:
+        return round(self.item(), digits) if digits is not None else round(self.item())
