@@ -1,0 +1,260 @@
+"""A Graph as JSON, and back.
+
+The document is one object, version 1:
+
+``format``, ``version``     "gradstep-graph", 1
+``title``                   text
+``derived_forward``         true when the forward half was derived from the backward one
+``nodes``                   in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and
+                            where known ``scope``, ``shape``, ``dtype``, ``detail``, ``formula``,
+                            ``variable``, ``source`` [file, line], ``order``, ``pair``, ``saved``,
+                            ``statistics``, ``undefined``
+``edges``                   in the order of their ids: ``kind``, ``source``, ``target``, and where
+                            known ``output_nr``, ``input_nr``, ``shape``, ``dtype``, ``label``,
+                            ``nbytes``, ``statistics``, ``undefined``
+
+``statistics`` is an object of its seven numbers; NaN, which JSON lacks, is written as null.
+What is unknown is left out: an absent ``shape`` is unknown, ``[]`` is a scalar.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any, get_args
+
+from autograd_core.dag.model import (
+    Edge,
+    EdgeKind,
+    Graph,
+    GraphBuilder,
+    Half,
+    Node,
+    NodeKind,
+    SavedState,
+    SavedValue,
+    Source,
+)
+from autograd_core.dag.statistics import Statistics
+
+FORMAT = "gradstep-graph"
+VERSION = 1
+
+
+def to_json(graph: Graph) -> str:
+    """The JSON document of ``graph``: one node or edge per line, the same bytes every time."""
+    head = {
+        "format": FORMAT,
+        "version": VERSION,
+        "title": graph.title,
+        "derived_forward": graph.derived_forward,
+    }
+    lines = [f"{_dumps(key)}: {_dumps(value)}," for key, value in head.items()]
+    nodes = ",\n".join(_dumps(_node_record(graph, node)) for node in graph.nodes())
+    edges = ",\n".join(_dumps(_edge_record(edge)) for edge in graph.edges())
+    return "\n".join(["{", *lines, f'"nodes": [\n{nodes}\n],', f'"edges": [\n{edges}\n]', "}\n"])
+
+
+def from_json(text: str) -> Graph:
+    """Read what :func:`to_json` wrote; ValueError says which entry is wrong, and how.
+
+    >>> from autograd_core.dag.model import GraphBuilder
+    >>> build = GraphBuilder("nothing but a")
+    >>> _ = build.node("leaf", "forward", "a", variable="a", shape=())
+    >>> graph = build.graph()
+    >>> from_json(to_json(graph)) == graph
+    True
+    """
+    try:
+        document = json.loads(text)
+    except ValueError as error:
+        raise ValueError(f"this is no JSON: {error}") from None
+    if not isinstance(document, dict) or document.get("format") != FORMAT:
+        raise ValueError(f"this is no graph of gradstep: 'format' is not {FORMAT!r}")
+    if document.get("version") != VERSION:
+        raise ValueError(f"version {document.get('version')!r} is unknown; this reads {VERSION}")
+    title, derived = document.get("title", ""), document.get("derived_forward", False)
+    build = GraphBuilder(_typed(title, str, "title"), _typed(derived, bool, "derived_forward"))
+    nodes = _typed(document.get("nodes"), list, "nodes")
+    edges = _typed(document.get("edges"), list, "edges")
+    pairs: dict[int, int] = {}
+    for index, record in enumerate(nodes):
+        _read_node(build, _Record(record, f"nodes[{index}]"), len(nodes), pairs)
+    for index, record in enumerate(edges):
+        _read_edge(build, _Record(record, f"edges[{index}]"), len(nodes))
+    for one, other in pairs.items():
+        if pairs.get(other) != one:
+            raise ValueError(f"nodes[{one}]: 'pair' is not mutual")
+        if one < other:
+            build.pair(one, other)
+    return build.graph()
+
+
+def _dumps(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+
+
+def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
+    record = _known(node._asdict())
+    del record["id"], record["address"]
+    record["count"] = graph.counts[node.id]
+    if node.saved:
+        record["saved"] = [value._asdict() for value in node.saved]
+    return record
+
+
+def _edge_record(edge: Edge) -> dict[str, Any]:
+    record = _known(edge._asdict())
+    del record["id"]
+    return record
+
+
+_UNKNOWN: dict[str, Any] = {
+    "scope": "",
+    "shape": None,
+    "dtype": "",
+    "detail": "",
+    "formula": "",
+    "variable": "",
+    "source": None,
+    "order": None,
+    "pair": None,
+    "saved": (),
+    "output_nr": 0,
+    "input_nr": 0,
+    "label": "",
+    "nbytes": 0,
+    "statistics": None,
+    "undefined": False,
+}
+
+
+def _known(record: dict[str, Any]) -> dict[str, Any]:
+    """Leave out what is unknown; on an edge ``source`` is a node, and None never occurs."""
+    known = {k: v for k, v in record.items() if k not in _UNKNOWN or v != _UNKNOWN[k]}
+    stats: Statistics | None = known.get("statistics")
+    if stats is not None:
+        numbers = stats._asdict().items()
+        known["statistics"] = {k: _number_record(v) for k, v in numbers}
+    return known
+
+
+def _number_record(value: float) -> float | None:
+    return None if math.isnan(value) else value
+
+
+class _Record:
+    """One entry of the document, read field by field; every complaint says where it is."""
+
+    def __init__(self, record: Any, where: str) -> None:
+        self.where = where
+        self.values: dict[str, Any] = _typed(record, dict, where)
+
+    def get(self, key: str, kind: type | tuple[type, ...], default: Any = None) -> Any:
+        if key not in self.values:
+            if default is None and key in ("kind", "half", "name", "target"):
+                raise ValueError(f"{self.where}: {key!r} is missing")
+            return default
+        return _typed(self.values[key], kind, f"{self.where}.{key}")
+
+    def choice(self, key: str, choices: Any) -> Any:
+        value = self.get(key, str)
+        if value not in get_args(choices):
+            raise ValueError(f"{self.where}: {key!r} is {value!r}, not one of {get_args(choices)}")
+        return value
+
+    def integer(self, key: str, default: int | None = None, below: int | None = None) -> Any:
+        value = self.get(key, int, default)
+        if value is not None and (value < 0 or (below is not None and value >= below)):
+            raise ValueError(f"{self.where}: {key!r} is {value}, which does not exist")
+        return value
+
+    def shape(self, key: str = "shape") -> tuple[int, ...] | None:
+        sizes = self.get(key, list)
+        if sizes is None:
+            return None
+        return tuple(_typed(size, int, f"{self.where}.{key}") for size in sizes)
+
+    def statistics(self) -> Statistics | None:
+        numbers = self.get("statistics", dict)
+        if numbers is None:
+            return None
+        where = f"{self.where}.statistics"
+        if set(numbers) != set(Statistics._fields):
+            raise ValueError(f"{where} needs {', '.join(Statistics._fields)}")
+        values = [
+            math.nan if numbers[name] is None else _typed(numbers[name], (int, float), where)
+            for name in Statistics._fields
+        ]
+        return Statistics(*values)
+
+    def saved(self) -> tuple[SavedValue, ...]:
+        found = []
+        for index, record in enumerate(self.get("saved", list, [])):
+            entry = _Record(record, f"{self.where}.saved[{index}]")
+            found.append(
+                SavedValue(
+                    entry.get("name", str),
+                    entry.shape() or (),
+                    entry.get("dtype", str, ""),
+                    entry.integer("nbytes", 0),
+                    entry.choice("state", SavedState),
+                )
+            )
+        return tuple(found)
+
+
+def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int, int]) -> None:
+    source = record.get("source", list)
+    id = build.node(
+        record.choice("kind", NodeKind),
+        record.choice("half", Half),
+        record.get("name", str),
+        variable=record.get("variable", str, ""),
+        scope=record.get("scope", str, ""),
+        count=record.integer("count", 1),
+        shape=record.shape(),
+        dtype=record.get("dtype", str, ""),
+        detail=record.get("detail", str, ""),
+        formula=record.get("formula", str, ""),
+        source=_read_source(source, record.where) if source else None,
+        order=record.integer("order"),
+        saved=record.saved(),
+        statistics=record.statistics(),
+        undefined=record.get("undefined", bool, False),
+    )
+    pair = record.integer("pair", below=count)
+    if pair is not None:
+        pairs[id] = pair
+
+
+def _read_source(value: list[Any], where: str) -> Source:
+    if len(value) != 2:
+        raise ValueError(f"{where}: 'source' is not [file, line]")
+    return Source(_typed(value[0], str, where), _typed(value[1], int, where))
+
+
+def _read_edge(build: GraphBuilder, record: _Record, count: int) -> None:
+    source, target = record.integer("source", below=count), record.integer("target", below=count)
+    if source is None:
+        raise ValueError(f"{record.where}: 'source' is missing")
+    build.edge(
+        record.choice("kind", EdgeKind),
+        source,
+        target,
+        output_nr=record.integer("output_nr", 0),
+        input_nr=record.integer("input_nr", 0),
+        shape=record.shape(),
+        dtype=record.get("dtype", str, ""),
+        label=record.get("label", str, ""),
+        nbytes=record.integer("nbytes", 0),
+        statistics=record.statistics(),
+        undefined=record.get("undefined", bool, False),
+    )
+
+
+def _typed(value: Any, kind: type | tuple[type, ...], where: str) -> Any:
+    if not isinstance(value, kind) or (isinstance(value, bool) and kind is not bool):
+        names = kind.__name__ if isinstance(kind, type) else "number"
+        raise ValueError(f"{where}: expected {names}, found {type(value).__name__}")
+    return value

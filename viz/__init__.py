@@ -1,0 +1,89 @@
+"""Pictures of computation graphs.
+
+>>> from autograd_core.dag.model import GraphBuilder
+>>> build = GraphBuilder("y = sin x")
+>>> x = build.node("leaf", "forward", "x", variable="x", shape=(3,), dtype="float32")
+>>> y = build.node("op", "forward", "sin", shape=(3,), dtype="float32")
+>>> _ = build.edge("value", x, y, shape=(3,), dtype="float32")
+>>> print(render(build.graph(), format="txt", view="forward").text)
+y = sin x
+<BLANKLINE>
+forward ↓ · 1 op, 1 leaf
+  x    leaf · [3]
+  sin  ← x
+<BLANKLINE>
+"""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, Any
+
+from autograd_core.dag.model import Graph
+from viz.errors import VizError
+from viz.picture import View, make_picture
+from viz.rendering import FORMATS, Rendering, choose_format, render_graph
+
+if TYPE_CHECKING:
+    import graphviz
+
+__all__ = ["FORMATS", "Rendering", "VizError", "render", "to_dot", "to_graphviz"]
+
+
+def render(
+    obj: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    view: View = "both",
+    format: str | None = None,
+    theme: str = "auto",
+    layout: str = "auto",
+    leaves: bool | None = None,
+    title: str | None = None,
+) -> Rendering:
+    """Draw ``obj``, a tensor or a :class:`~autograd_core.dag.model.Graph`.
+
+    ``out``      a file to write; its suffix says the format, unless ``format`` does.
+    ``view``     "forward", "backward", or "both" with the saved tensors between them.
+    ``format``   one of :data:`FORMATS`; SVG by default.
+    ``theme``    "auto" follows the reader's colour scheme; "light", "dark".
+    ``layout``   "graphviz", "own", or "auto": the better one for this picture.
+    ``leaves``   True gives every leaf and AccumulateGrad a box of its own.
+
+    Raises :class:`VizError`: an option that does not exist, a file that cannot be written, or
+    a format that nothing on this machine can make.
+    """
+    chosen = choose_format(out, format)
+    rendering = render_graph(
+        _graph_of(obj, view),
+        chosen,
+        view=view,
+        theme_name=theme,
+        layout=layout,
+        leaves=leaves,
+        title=title,
+    )
+    if out is not None:
+        rendering.save(out)
+    return rendering
+
+
+def to_dot(obj: Any, *, view: View = "both", leaves: bool | None = None) -> str:
+    """The DOT text of a picture, for anyone's Graphviz."""
+    return str(to_graphviz(obj, view=view, leaves=leaves).source)
+
+
+def to_graphviz(obj: Any, *, view: View = "both", leaves: bool | None = None) -> graphviz.Digraph:
+    """The picture as a ``graphviz.Digraph``, to style, extend and render as you like."""
+    from viz.dot import make_digraph
+
+    return make_digraph(make_picture(_graph_of(obj, view), view, leaves=leaves))
+
+
+def _graph_of(obj: Any, view: View) -> Graph:
+    if isinstance(obj, Graph):
+        return obj
+    from autograd_core.dag import capture
+
+    graph: Graph = capture(obj, view)
+    return graph

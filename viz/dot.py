@@ -1,0 +1,132 @@
+"""DOT: a picture for anyone's Graphviz.
+
+Pure text, in the order of the graph, quoted by the PyPI package ``graphviz``.  Labels are plain
+(the first line is padded so that its number stands at the right edge), because not every
+Graphviz is built with HTML-like labels; every box and line has an ``id`` and a ``class``.
+"""
+
+from __future__ import annotations
+
+import graphviz
+from graphviz import escape
+
+from viz import theme
+from viz.geometry import box_size, text_columns
+from viz.picture import Box, Line, Picture
+
+POINTS_PER_INCH = 72
+
+
+def write_dot(picture: Picture) -> str:
+    """The picture as DOT text."""
+    return str(make_digraph(picture).source)
+
+
+def make_digraph(picture: Picture) -> graphviz.Digraph:
+    """The picture as a ``graphviz.Digraph``, to go on with."""
+    upwards = picture.view == "backward"
+    digraph = graphviz.Digraph(
+        "gradstep",
+        graph_attr=_graph_attributes(picture, upwards),
+        node_attr={
+            "shape": "box",
+            "style": "rounded,filled",
+            "fontname": "Courier",
+            "fontsize": str(theme.TEXT_SIZE),
+            "fontcolor": theme.LIGHT["ink"],
+            "margin": "0.12,0.05",
+        },
+        edge_attr={
+            "fontname": "Courier",
+            "fontsize": str(theme.MUTED_SIZE),
+            "fontcolor": theme.LIGHT["ink"],
+            "arrowsize": "0.6",
+        },
+    )
+    for box in picture.boxes:
+        _add_box(digraph, box)
+    for line in picture.lines:
+        _add_line(digraph, picture, line)
+    if picture.view == "both":
+        for index, box in enumerate(picture.boxes):
+            if box.pair is not None and index < box.pair:
+                keys = f"{box.key}; {picture.boxes[box.pair].key}"
+                digraph.body.append(f"\t{{rank=same; {keys}}}\n")
+    return digraph
+
+
+def _graph_attributes(picture: Picture, upwards: bool) -> dict[str, str]:
+    header = [picture.title, *picture.captions] if picture.title else [*picture.captions]
+    return {
+        "rankdir": "BT" if upwards else "TB",
+        "label": "".join(escape(line) + r"\l" for line in header),
+        "labelloc": "t",
+        "labeljust": "l",
+        "fontname": "Courier",
+        "fontsize": str(theme.TEXT_SIZE),
+        "nodesep": "0.5",
+        "ranksep": "0.6",
+        "bgcolor": theme.LIGHT["bg"],
+        "outputorder": "edgesfirst",
+    }
+
+
+def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
+    width, height = box_size(box)
+    role = theme.BOX_ROLES["alert" if box.alert else box.role]
+    digraph.node(
+        box.key,
+        label=_box_label(box),
+        tooltip=_tooltip(box.tooltip),
+        width=_inches(width),
+        height=_inches(height),
+        fillcolor=theme.LIGHT[role.fill],
+        color=theme.LIGHT[role.stroke],
+        id=box.key,
+        **{"class": f"{box.role} alert" if box.alert else box.role},
+    )
+
+
+def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
+    role = "alert" if line.alert else line.kind
+    attributes = {
+        "tooltip": _tooltip(line.tooltip),
+        "color": theme.LIGHT[theme.LINE_ROLES[role]],
+        "id": line.key,
+        "class": f"{line.kind} alert" if line.alert else line.kind,
+    }
+    if line.kind == "saved":
+        attributes |= {"style": "dotted", "constraint": "false"}
+    elif line.kind == "gradient" and picture.view == "both":
+        ends = (picture.boxes[line.source].pair, picture.boxes[line.target].pair)
+        if None not in ends:
+            attributes["constraint"] = "false"
+    digraph.edge(
+        picture.boxes[line.source].key,
+        picture.boxes[line.target].key,
+        label=escape(line.label) if line.label else None,
+        **attributes,
+    )
+
+
+def _box_label(box: Box) -> str:
+    """Lines that end in ``\\l`` are set flush left; spaces push the number to the right."""
+    rows = [(box.title, box.right), (box.detail, "")]
+    rows += [(f"▪ {chip.name}", chip.right) for chip in box.chips]
+    rows = [row for row in rows if row[0] or row[1]]
+    columns = max(
+        text_columns(left) + (text_columns(right) + 2 if right else 0) for left, right in rows
+    )
+    label = ""
+    for left, right in rows:
+        space = " " * (columns - text_columns(left) - text_columns(right)) if right else ""
+        label += escape(f"{left}{space}{right}") + r"\l"
+    return label
+
+
+def _tooltip(text: str) -> str:
+    return "\\n".join(escape(fact) for fact in text.split("\n"))
+
+
+def _inches(pixels: float) -> str:
+    return f"{pixels / POINTS_PER_INCH:.3f}".rstrip("0").rstrip(".")

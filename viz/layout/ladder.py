@@ -1,0 +1,100 @@
+"""Our own layout: rows from top to bottom, the backward half as the mirror of the forward one.
+
+The views of one half are the two halves of the ladder.  Boxes stand in rows; the space between
+two rows is a *channel*.  Lines of data run straight through rows, in lanes kept free for them,
+and bend in channels only.  Lines to saved values, and lines too long for a lane of their own,
+run square: along channels, and up and down beside the boxes.  So no line runs through a box.
+"""
+
+from __future__ import annotations
+
+from viz import geometry, theme
+from viz.geometry import Layout, Route
+from viz.layout import data_lines, paths, saved
+from viz.layout.grid import Grid, make_grid
+from viz.layout.labels import place_labels
+from viz.layout.tracks import Corner, stack_runs
+from viz.picture import Picture
+
+
+def lay_out(picture: Picture) -> Layout:
+    """Places and routes for everything in ``picture``, in time linear in its size."""
+    grid = make_grid(picture)
+    plans = saved.plan_saved(grid)
+    lanes = data_lines.side_lanes(grid)
+    lane_x, gutter_end, right = _set_halves(grid, plans, lanes)
+    ports = data_lines.choose_ports(grid, lane_x)
+    corners: dict[int, list[Corner]] = {
+        line: data_lines.lane_corners(grid, line, ports, x) for line, x in lane_x.items()
+    }
+    for plan in plans:
+        corners[plan.line] = saved.saved_corners(grid, plan, gutter_end)
+    tracks = stack_runs([one for way in corners.values() for one in saved.runs_of(way)])
+    left = grid.offset.get("forward", 0.0) + grid.extent.get("forward", (0.0, 0.0))[0]
+    middle = grid.offset.get("backward", 0.0) + grid.extent.get("backward", (0.0, 0.0))[0]
+    columns = (left, middle) if picture.view == "both" else (theme.MARGIN, theme.MARGIN)
+    captions = geometry.place_captions(picture, columns)
+    grid.set_rows(geometry.header_height(picture, captions), tracks)
+    routes = _routes(grid, ports, corners, tracks)
+    bottom = max(grid.row_bottom, default=0.0) + max(
+        (
+            grid.level(one) - grid.row_bottom[one.row] + 6
+            for way in corners.values()
+            for _, one in way
+            if not isinstance(one, tuple) and one.row == len(grid.row_bottom) - 1
+        ),
+        default=0.0,
+    )
+    width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
+    return Layout(width, bottom + theme.MARGIN, grid.places, routes, captions)
+
+
+def _set_halves(
+    grid: Grid, plans: list[saved.SavedLine], lanes: dict[int, int]
+) -> tuple[dict[int, float], float, float]:
+    """Place the halves side by side; long lanes run left of the forward, right of the backward."""
+    by_half: dict[str, list[int]] = {"forward": [], "backward": []}
+    for line in lanes:
+        by_half[grid.picture.boxes[grid.picture.lines[line].source].half].append(line)
+    x: float = theme.MARGIN
+    lane_x: dict[int, float] = {}
+    if "forward" in grid.extent:
+        low, high = grid.extent["forward"]
+        x += data_lines.side_room(lanes, by_half["forward"])
+        for line in by_half["forward"]:
+            lane_x[line] = x - data_lines.SIDE_EDGE - lanes[line] * data_lines.SIDE_STEP
+        grid.offset["forward"] = round(x - low)
+        x = grid.offset["forward"] + high
+    if "backward" in grid.extent:
+        low, high = grid.extent["backward"]
+        if "forward" in grid.extent:
+            x += saved.gutter_width(grid, plans)
+        grid.offset["backward"] = round(x - low)
+        gutter_end = float(round(x))
+        x = grid.offset["backward"] + high
+        for line in by_half["backward"]:
+            lane_x[line] = x + data_lines.SIDE_EDGE + lanes[line] * data_lines.SIDE_STEP
+        x += data_lines.side_room(lanes, by_half["backward"])
+    else:
+        gutter_end = x
+    return lane_x, gutter_end, x
+
+
+def _routes(
+    grid: Grid,
+    ports: data_lines.Ports,
+    corners: dict[int, list[Corner]],
+    tracks: dict[int, int],
+) -> list[Route]:
+    courses: list[paths.Path] = []
+    for line, data in enumerate(grid.picture.lines):
+        if line in corners:
+            path = paths.square(grid.points(corners[line]))
+        else:
+            path = paths.soft(data_lines.soft_points(grid, line, ports))
+        courses.append(paths.reverse(path) if data.kind == "gradient" else path)
+    labels = place_labels(grid, courses, corners, tracks)
+    return [
+        Route(start, tuple(segments), label)
+        for (start, segments), label in zip(courses, labels, strict=True)
+    ]

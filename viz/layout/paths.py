@@ -1,0 +1,80 @@
+"""Courses of lines: soft curves between rows, and square ones with rounded corners."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from viz.geometry import Segment
+
+Point = tuple[float, float]
+Path = tuple[Point, list[Segment]]
+
+CORNER_RADIUS = 7.0
+
+
+def soft(points: Sequence[Point]) -> Path:
+    """A course through ``points`` that leaves and enters each of them vertically.
+
+    Between two points with the same x it is straight, elsewhere one S-shaped curve, which
+    stays between the heights of its two points.
+    """
+    x, y = points[0]
+    segments: list[Segment] = []
+    straight = False
+    for next_x, next_y in points[1:]:
+        if abs(next_x - x) < 0.5:
+            if straight:
+                segments.pop()
+            segments.append((x, next_y))
+            straight = True
+        else:
+            middle = (y + next_y) / 2
+            segments.append((x, middle, next_x, middle, next_x, next_y))
+            x, straight = next_x, False
+        y = next_y
+    return points[0], segments
+
+
+def square(points: Sequence[Point]) -> Path:
+    """A course along ``points``, each beside or below the last, with rounded corners."""
+    corners = [points[0]]
+    for point in points[1:]:
+        if abs(point[0] - corners[-1][0]) > 0.5 or abs(point[1] - corners[-1][1]) > 0.5:
+            corners.append(point)
+    segments: list[Segment] = []
+    for before, corner, after in zip(corners, corners[1:], corners[2:], strict=False):
+        radius = min(CORNER_RADIUS, _length(before, corner) / 2, _length(corner, after) / 2)
+        if (before[0] == corner[0]) == (corner[0] == after[0]):
+            segments.append(corner)
+            continue
+        segments.append(_toward(corner, before, radius))
+        segments.append((*corner, *_toward(corner, after, radius)))
+    if len(corners) > 1:
+        segments.append(corners[-1])
+    return corners[0], segments
+
+
+def reverse(path: Path) -> Path:
+    """The same course, walked the other way.
+
+    >>> reverse(((0, 0), [(0, 5), (0, 8, 4, 8, 4, 9)]))
+    ((4, 9), [(4, 8, 0, 8, 0, 5), (0, 0)])
+    """
+    at, segments = path
+    backwards: list[Segment] = []
+    for segment in segments:
+        numbers = (*at, *segment[:-2])
+        turned = [n for i in range(len(numbers) - 2, -1, -2) for n in numbers[i : i + 2]]
+        backwards.append(tuple(turned))
+        at = (segment[-2], segment[-1])
+    return at, backwards[::-1]
+
+
+def _length(a: Point, b: Point) -> float:
+    return abs(a[0] - b[0]) + abs(a[1] - b[1])
+
+
+def _toward(start: Point, end: Point, distance: float) -> Point:
+    length = _length(start, end) or 1.0
+    share = distance / length
+    return (start[0] + (end[0] - start[0]) * share, start[1] + (end[1] - start[1]) * share)

@@ -1,0 +1,186 @@
+"""Lines to saved values: from a forward box, through the gutter, into the side of a backward box."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from viz import geometry, theme
+from viz.layout.grid import Grid
+from viz.layout.tracks import Anchor, Corner, Run, assign_tracks, run
+
+GUTTER_EDGE = 26
+GUTTER_STEP = 9
+MOST_GUTTER_LANES = 16
+DROP_DISTANCE = 14
+DROP_STEP = 6
+MOST_DROPS = 3
+EXIT_INSET = 14
+EXIT_STEP = 9
+
+
+@dataclass(slots=True)
+class SavedLine:
+    """The plan of one line.
+
+    ``exits`` is "side" (the box is the last of its row) or "bottom"; ``enters`` is "side"
+    (the box is the first of its row) or "drop", down or up just left of the box.  ``lane`` is
+    the lane in the gutter, None for a line that needs none.
+    """
+
+    line: int
+    exits: str
+    enters: str
+    exit_nr: int
+    entry_share: float
+    exit_share: float
+    drop_nr: int
+    lane: int | None = None
+
+
+def plan_saved(grid: Grid) -> list[SavedLine]:
+    """Decide for every saved line by which sides it goes, and choose lanes in the gutter."""
+    first, last = _row_ends(grid)
+    lines = [i for i, line in enumerate(grid.picture.lines) if line.kind == "saved"]
+    entries = _shares(grid, [(grid.picture.lines[i].target, i) for i in lines])
+    plans: list[SavedLine] = []
+    exits: dict[int, int] = {}
+    drops: dict[int, int] = {}
+    for i in lines:
+        source, target = grid.picture.lines[i].source, grid.picture.lines[i].target
+        direct = grid.row(source) == grid.row(target) - 1
+        side = last.get(grid.row(source)) == source and not direct
+        enters = "side" if first.get(grid.row(target)) == target and not direct else "drop"
+        exit_nr, drop_nr = exits.get(source, 0), drops.get(target, 0)
+        exits[source] = exit_nr + (not side)
+        drops[target] = drop_nr + (enters == "drop")
+        plans.append(
+            SavedLine(i, "side" if side else "bottom", enters, exit_nr, entries[i], 0.5, drop_nr)
+        )
+    sides = _shares(
+        grid,
+        [(grid.picture.lines[p.line].source, p.line) for p in plans if p.exits == "side"],
+    )
+    for plan in plans:
+        plan.exit_share = sides.get(plan.line, 0.5)
+    _choose_lanes(grid, plans)
+    return plans
+
+
+def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
+    """The first backward box and the last forward box of each row, where no lane is outside."""
+    edges: dict[int, list[float]] = {}
+    for line, arc in zip(grid.picture.lines, grid.arcs, strict=True):
+        if arc is not None:
+            side = 1 if grid.picture.boxes[line.source].half == "forward" else 0
+            for bend in grid.layers.chains.get(arc, ()):
+                x, row = grid.x[bend], grid.layers.ranks[bend]
+                ends = edges.setdefault(row, [x, x])
+                ends[side] = max(ends[side], x) if side else min(ends[side], x)
+    first: dict[int, int] = {}
+    last: dict[int, int] = {}
+    for index, box in enumerate(grid.picture.boxes):
+        row, x = grid.row(index), grid.x[grid.vertex[index]]
+        ends = edges.get(row, [x, x])
+        if box.half == "forward":
+            other = last.get(row)
+            if other is None or x > grid.x[grid.vertex[other]]:
+                last[row] = index
+        else:
+            other = first.get(row)
+            if other is None or x < grid.x[grid.vertex[other]]:
+                first[row] = index
+    for row, (low, high) in edges.items():
+        if row in first and low < grid.x[grid.vertex[first[row]]]:
+            del first[row]
+        if row in last and high > grid.x[grid.vertex[last[row]]]:
+            del last[row]
+    return first, last
+
+
+def _shares(grid: Grid, ends: list[tuple[int, int]]) -> dict[int, float]:
+    """Heights on the side of a box, evenly spread over the lines that meet there."""
+    by_box: dict[int, list[int]] = {}
+    for box, line in ends:
+        by_box.setdefault(box, []).append(line)
+    return {
+        line: (index + 1) / (len(lines) + 1)
+        for lines in by_box.values()
+        for index, line in enumerate(lines)
+    }
+
+
+def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
+    tall = []
+    for plan in plans:
+        line = grid.picture.lines[plan.line]
+        top, bottom = grid.row(line.source), grid.row(line.target)
+        if plan.enters == "drop" and bottom == top + 1:
+            continue
+        low, high = sorted((top, bottom))
+        tall.append((plan, (float(low), high + 0.5)))
+    lanes = assign_tracks([span for _, span in tall], 0.2, MOST_GUTTER_LANES)
+    for (plan, _), lane in zip(tall, lanes, strict=True):
+        plan.lane = lane
+
+
+def gutter_width(grid: Grid, plans: list[SavedLine]) -> float:
+    """Room between the halves for the lanes, and for the names of lines that leave sideways."""
+    lanes = 1 + max((plan.lane for plan in plans if plan.lane is not None), default=-1)
+    _, edge = grid.extent.get("forward", (0.0, 0.0))
+    names = 0.0
+    for plan in plans:
+        if plan.exits == "side":
+            line = grid.picture.lines[plan.line]
+            half_width = grid.sizes[line.source][0] / 2
+            free = edge - grid.x[grid.vertex[line.source]] - half_width
+            names = max(names, geometry.text_width(line.label, theme.MUTED_SIZE) + 16 - free)
+    return max(72.0, names + 2 * GUTTER_EDGE) + lanes * GUTTER_STEP
+
+
+def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner]:
+    """The corners of a line; ``gutter_end`` is where the backward half begins."""
+    line = grid.picture.lines[plan.line]
+    source, target = line.source, line.target
+    enter = Anchor(target, plan.entry_share)
+    drop_x = grid.left(target) - DROP_DISTANCE - DROP_STEP * (plan.drop_nr % MOST_DROPS)
+    from_above = grid.row(source) < grid.row(target)
+    entry_row = grid.row(target) - 1 if from_above else grid.row(target)
+    corners: list[Corner]
+    if plan.exits == "side":
+        x = grid.right(source)
+        leave = Anchor(source, plan.exit_share)
+        corners = [(x, leave)]
+    else:
+        room = max(1, int(grid.sizes[source][0] * 0.3) // EXIT_STEP)
+        x = grid.right(source) - EXIT_INSET - EXIT_STEP * (plan.exit_nr % room)
+        corners = [(x, Anchor(source, 1.0))]
+    if plan.lane is None:
+        across = run(entry_row, x, drop_x)
+        return [
+            *corners,
+            (x, across),
+            (drop_x, across),
+            (drop_x, enter),
+            (grid.left(target), enter),
+        ]
+    lane_x = gutter_end - GUTTER_EDGE + 8 - GUTTER_STEP * plan.lane
+    if plan.exits == "side":
+        corners.append((lane_x, corners[0][1]))
+    else:
+        out = run(grid.row(source), x, lane_x)
+        corners += [(x, out), (lane_x, out)]
+    if plan.enters == "drop":
+        into = run(entry_row, lane_x, drop_x)
+        corners += [(lane_x, into), (drop_x, into), (drop_x, enter)]
+    else:
+        corners.append((lane_x, enter))
+    return [*corners, (grid.left(target), enter)]
+
+
+def runs_of(corners: list[Corner]) -> list[Run]:
+    """The distinct runs along channels that a line needs."""
+    found: dict[int, Run] = {}
+    for _, level in corners:
+        if isinstance(level, Run):
+            found[id(level)] = level
+    return list(found.values())

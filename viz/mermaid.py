@@ -1,0 +1,36 @@
+"""Mermaid: a picture for Markdown pages that draw it themselves."""
+
+from __future__ import annotations
+
+from viz import theme
+from viz.picture import Picture
+
+_ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '#"<>&`;\\*_~|[]{}()'} | {"\n": " "})
+
+
+def escape(text: str) -> str:
+    """Text inside quotes, with everything that Mermaid or Markdown would read as a sign.
+
+    >>> escape('a"b[0]')
+    'a#34;b#91;0#93;'
+    """
+    return text.translate(_ENTITIES)
+
+
+def write_mermaid(picture: Picture) -> str:
+    """A flowchart; backward pictures run upwards, as everywhere."""
+    rows = [f"flowchart {'BT' if picture.view == 'backward' else 'TB'}"]
+    for box in picture.boxes:
+        parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]
+        parts += [f"{escape(chip.name)} {escape(chip.right)}".rstrip() for chip in box.chips]
+        label = "<br/>".join(part for part in parts if part)
+        rows.append(f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}')
+    arrows = {"value": "-->", "gradient": "-->", "saved": "-.->"}
+    for line in picture.lines:
+        label = f'|"{escape(line.label)}"|' if line.label else ""
+        source, target = picture.boxes[line.source].key, picture.boxes[line.target].key
+        rows.append(f"  {source} {arrows[line.kind]}{label} {target}")
+    for role, (fill, stroke) in theme.BOX_ROLES.items():
+        colours = f"fill:{theme.LIGHT[fill]},stroke:{theme.LIGHT[stroke]}"
+        rows.append(f"  classDef {role} {colours},color:{theme.LIGHT['ink']}")
+    return "\n".join(rows) + "\n"

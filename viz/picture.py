@@ -1,0 +1,313 @@
+"""What a picture says: the one place that decides the content of boxes and lines.
+
+A Graph becomes a :class:`Picture` in a few pure steps: choose the nodes of the view, decide
+which leaves sit inside their consumer, write the boxes, write the lines, write the captions.
+DOT, SVG, Mermaid and plain text only differ in how they write a Picture down.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Literal, NamedTuple
+
+from autograd_core.dag.model import Edge, Graph, Half
+from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
+from viz import wording
+from viz.leaves import host_leaves
+
+View = Literal["forward", "backward", "both"]
+VIEWS: tuple[View, ...] = ("forward", "backward", "both")
+
+LONGEST_TEXT = 40
+MOST_CHIPS = 6
+
+
+class Chip(NamedTuple):
+    """An amber row inside a box: a leaf that is used there and nowhere else."""
+
+    node: int
+    name: str
+    right: str
+    alert: bool
+
+
+class Box(NamedTuple):
+    """One box.  ``node`` is its id in the graph, ``role`` one of ``theme.BOX_ROLES``.
+
+    ``pair`` is the position of the box in the other half that belongs to this one.
+    """
+
+    node: int
+    half: Half
+    role: str
+    title: str
+    right: str
+    right_muted: bool
+    detail: str
+    chips: tuple[Chip, ...]
+    tooltip: str
+    alert: bool
+    pair: int | None
+
+    @property
+    def key(self) -> str:
+        """A name for the box that is stable, short and safe in every format."""
+        return f"n{self.node}"
+
+
+class Line(NamedTuple):
+    """One line between two boxes, given by their positions in the picture."""
+
+    edge: int
+    kind: Literal["value", "gradient", "saved"]
+    source: int
+    target: int
+    label: str
+    tooltip: str
+    alert: bool
+
+    @property
+    def key(self) -> str:
+        return f"e{self.edge}"
+
+
+class Picture(NamedTuple):
+    """All that is said, and nothing about where it stands."""
+
+    title: str
+    view: View
+    captions: tuple[str, ...]
+    boxes: tuple[Box, ...]
+    lines: tuple[Line, ...]
+
+
+def make_picture(
+    graph: Graph, view: View = "both", *, leaves: bool | None = None, title: str | None = None
+) -> Picture:
+    """Write down what a picture of ``graph`` says.
+
+    ``leaves=True`` gives every leaf and every AccumulateGrad a box of its own, ``False`` puts
+    all that have one consumer inside it, ``None`` does the latter when there are many.
+    """
+    hosts = host_leaves(graph, view, leaves)
+    chips: dict[int, list[int]] = {}
+    for leaf, consumers in hosts.items():
+        for consumer in consumers:
+            chips.setdefault(consumer, []).append(leaf)
+    shown = [
+        id for id in range(len(graph)) if id not in hosts and view in ("both", graph.halves[id])
+    ]
+    position = {id: index for index, id in enumerate(shown)}
+    uses = {leaf: len(consumers) for leaf, consumers in hosts.items()}
+    boxes = tuple(_box(graph, id, chips.get(id, ()), uses, position) for id in shown)
+    return Picture(
+        title=wording.clean(graph.title if title is None else title),
+        view=view,
+        captions=_captions(graph, view),
+        boxes=boxes,
+        lines=tuple(_lines(graph, view, hosts, position)),
+    )
+
+
+def _box(
+    graph: Graph,
+    id: int,
+    chip_ids: Iterable[int],
+    uses: dict[int, int],
+    position: dict[int, int],
+) -> Box:
+    stats = graph.statistics.get(id)
+    right, muted = _right_text(graph, id, stats)
+    changed = wording.changed_value(graph.saved.get(id, ()))
+    detail = f"! saved {changed} was changed in place" if changed else _detail(graph, id)
+    pair = graph.pairs.get(id)
+    return Box(
+        node=id,
+        half=graph.halves[id],
+        role=_role(graph, id),
+        title=wording.shorten(wording.title(graph, id), LONGEST_TEXT),
+        right=right,
+        right_muted=muted,
+        detail=wording.shorten(detail, LONGEST_TEXT + 6),
+        chips=_chips(graph, list(chip_ids), uses),
+        tooltip=wording.tooltip(graph, id),
+        alert=bool(stats and stats.trouble) or bool(changed),
+        pair=position.get(pair) if pair is not None else None,
+    )
+
+
+def _right_text(graph: Graph, id: int, stats: Statistics | None) -> tuple[str, bool]:
+    """The text at the right edge, and whether it is muted: a value, or the order ``#3``.
+
+    A gradient is written on its line, so that an op of the backward half keeps its order
+    there, unless the gradient is in trouble.
+    """
+    order = graph.orders.get(id)
+    if stats is not None and stats.trouble:
+        return wording.value(stats), False
+    if wording.runs_backward(graph, id):
+        return ("", True) if order is None else (f"#{order + 1}", True)
+    if id in graph.undefined:
+        return "undefined", True
+    if stats is not None:
+        return wording.value(stats), False
+    return "", True
+
+
+def _detail(graph: Graph, id: int) -> str:
+    """The second line: what a reader asks next."""
+    detail, kind = graph.details[id], graph.kinds[id]
+    if kind in ("output", "seed"):
+        return detail
+    if kind == "op":
+        text = graph.formulas[id] if graph.halves[id] == "backward" else detail
+        return " · ".join(part for part in (text or detail, graph.scopes[id]) if part)
+    if detail:
+        return detail
+    shape = graph.shapes[id]
+    if graph.halves[id] == "backward":
+        return f"AccumulateGrad · {format_shape(shape)}" if shape else "AccumulateGrad"
+    if shape:
+        return f"{kind} · {format_shape(shape)}"
+    return "leaf · requires grad" if kind == "leaf" else kind
+
+
+def _role(graph: Graph, id: int) -> str:
+    kind = graph.kinds[id]
+    if kind == "op":
+        return "fwd" if graph.halves[id] == "forward" else "bwd"
+    if kind in ("output", "seed"):
+        return "out"
+    return "const" if kind == "constant" else "leaf"
+
+
+def _chips(graph: Graph, ids: list[int], uses: dict[int, int]) -> tuple[Chip, ...]:
+    shown = ids if len(ids) <= MOST_CHIPS else ids[: MOST_CHIPS - 1]
+    chips = []
+    for id in shown:
+        stats = graph.statistics.get(id)
+        right = wording.value(stats) if stats else ""
+        if id in graph.undefined:
+            right = "undefined"
+        elif not stats and graph.shapes[id]:
+            right = format_shape(graph.shapes[id])
+        if uses[id] > 1:
+            right = f"{right} · used {uses[id]} times".removeprefix(" · ")
+        name = wording.shorten(wording.title(graph, id), LONGEST_TEXT)
+        chips.append(Chip(id, name, right, bool(stats and stats.trouble)))
+    if len(shown) < len(ids):
+        chips.append(Chip(ids[len(shown)], f"… and {len(ids) - len(shown)} more", "", False))
+    return tuple(chips)
+
+
+def _lines(
+    graph: Graph, view: View, hosts: dict[int, tuple[int, ...]], position: dict[int, int]
+) -> Iterable[Line]:
+    several = _sources_with_several_outputs(graph)
+    for edge in graph.edges():
+        if edge.kind == "saved":
+            source = _saved_source(graph, edge, hosts)
+        else:
+            source = edge.source
+        if source not in position or edge.target not in position:
+            continue
+        if (edge.kind == "saved") and view != "both":
+            continue
+        yield Line(
+            edge=edge.id,
+            kind=edge.kind,
+            source=position[source],
+            target=position[edge.target],
+            label=wording.shorten(
+                wording.saved_label(graph, edge)
+                if edge.kind == "saved"
+                else _line_label(graph, edge, edge.source in several),
+                LONGEST_TEXT,
+            ),
+            tooltip=wording.line_tooltip(graph, edge),
+            alert=wording.line_in_trouble(graph, edge),
+        )
+
+
+def _saved_source(graph: Graph, edge: Edge, hosts: dict[int, tuple[int, ...]]) -> int:
+    """The node whose box a saved line leaves; a leaf inside its consumer lends that box."""
+    consumers = hosts.get(edge.source)
+    if not consumers:
+        return edge.source
+    pair = graph.pairs.get(edge.target)
+    return pair if pair in consumers else consumers[0]
+
+
+def _sources_with_several_outputs(graph: Graph) -> set[int]:
+    """Nodes whose lines need ``out 1`` to be told apart."""
+    return {
+        graph.edge_sources[id]
+        for id in range(graph.edge_count)
+        if graph.edge_output_nrs[id] > 0 and graph.edge_kinds[id] != "saved"
+    }
+
+
+def _line_label(graph: Graph, edge: Edge, several_outputs: bool) -> str:
+    parts = [f"out {edge.output_nr}"] if several_outputs else []
+    if edge.kind == "gradient" and edge.input_nr > 0:
+        parts.append(f"into output {edge.input_nr}")
+    if edge.undefined:
+        parts.append("undefined")
+        return " · ".join(parts)
+    stated = edge.kind == "value" and (
+        graph.kinds[edge.source] != "op" or graph.kinds[edge.target] == "output"
+    )
+    if edge.shape:
+        parts.append(format_shape(edge.shape))
+    stats = edge.statistics
+    if stats is None and edge.kind == "value" and edge.output_nr == 0:
+        stats = graph.statistics.get(edge.source)
+    if stats is not None and not (stated and not stats.trouble):
+        if edge.kind == "gradient" or stats.scalar is not None or stats.trouble:
+            parts.append(wording.value(stats))
+    return " · ".join(parts)
+
+
+def _captions(graph: Graph, view: View) -> tuple[str, ...]:
+    captions = []
+    if view != "backward":
+        captions.append(_forward_caption(graph))
+    if view != "forward":
+        captions.append(_backward_caption(graph, view))
+    return tuple(captions)
+
+
+def _forward_caption(graph: Graph) -> str:
+    kinds = [k for k, half in zip(graph.kinds, graph.halves, strict=True) if half == "forward"]
+    leaves = kinds.count("leaf") + kinds.count("parameter")
+    counts = [wording.plural(kinds.count("op"), "op"), wording.plural(leaves, "leaf", "leaves")]
+    if constants := kinds.count("constant"):
+        counts.append(wording.plural(constants, "constant"))
+    derived = " · derived from the backward graph" if graph.derived_forward else ""
+    return f"forward ↓ · {', '.join(counts)}{derived}"
+
+
+def _backward_caption(graph: Graph, view: View) -> str:
+    nodes = sum(
+        kind == "op" and half == "backward"
+        for kind, half in zip(graph.kinds, graph.halves, strict=True)
+    )
+    text = f"backward ↑ · {wording.plural(nodes, 'node')}"
+    if graph.orders:
+        text += ", run in the order #1 #2 …" if nodes > 1 else ", #1 runs first"
+    if saved := _saved_bytes(graph):
+        text += f" · {'⋯ ' if view == 'both' else ''}saved, {format_bytes(saved)}"
+    return text
+
+
+def _saved_bytes(graph: Graph) -> int:
+    """Bytes kept for the backward pass; a value that several nodes keep counts once."""
+    lines: dict[tuple[int, int, int], int] = {}
+    for id in range(graph.edge_count):
+        if graph.edge_kinds[id] == "saved":
+            nbytes = graph.edge_nbytes.get(id, 0)
+            lines[graph.edge_sources[id], graph.edge_output_nrs[id], nbytes] = nbytes
+    if lines:
+        return sum(lines.values())
+    kept = (value for values in graph.saved.values() for value in values)
+    return sum(value.nbytes for value in kept if value.state != "freed")

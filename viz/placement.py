@@ -1,0 +1,91 @@
+"""Graphviz as a layout engine: where it puts boxes, lines and labels, in our coordinates."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from viz import geometry, theme
+from viz.errors import RenderingFailed
+from viz.geometry import Label, Layout, Place, Route, Segment
+from viz.picture import Picture
+
+Points = list[tuple[float, float]]
+
+
+def read_placement(picture: Picture, data: bytes) -> Layout:
+    """Make a :class:`Layout` of Graphviz's ``json0`` output for the DOT of ``picture``."""
+    try:
+        document = json.loads(data)
+        centers = {
+            thing["id"]: _point(thing["pos"])
+            for thing in document.get("objects", ())
+            if "id" in thing and "pos" in thing
+        }
+        lines = {thing["id"]: thing for thing in document.get("edges", ())}
+        boxes = [centers[box.key] for box in picture.boxes]
+        edges = [lines[line.key] for line in picture.lines]
+        return _layout(picture, boxes, edges)
+    except (ValueError, KeyError, TypeError, IndexError) as error:
+        raise RenderingFailed(
+            f"Graphviz's answer makes no sense ({type(error).__name__})",
+            remedy="draw the graph with --layout own",
+        ) from None
+
+
+def _layout(picture: Picture, centers: Points, edges: list[dict[str, Any]]) -> Layout:
+    """Graphviz counts y upwards from the bottom; we count it downwards, below the captions."""
+    columns = (float(theme.MARGIN), float(theme.MARGIN))
+    captions = geometry.place_captions(picture, columns)
+    top = geometry.header_height(picture, captions)
+    sizes = [geometry.box_size(box) for box in picture.boxes]
+    courses = [_course(edge["pos"]) for edge in edges]
+    labels = [_point(edge["lp"]) if "lp" in edge else None for edge in edges]
+    widths = [geometry.text_width(line.label, theme.MUTED_SIZE) for line in picture.lines]
+    xs = [x for course in courses for x, _ in course]
+    xs += [x - width / 2 for (x, _), (width, _) in zip(centers, sizes, strict=True)]
+    ys = [y for course in courses for _, y in course]
+    ys += [y + height / 2 for (_, y), (_, height) in zip(centers, sizes, strict=True)]
+    left = theme.MARGIN - min(xs, default=0.0)
+    high = top + max(ys, default=0.0)
+
+    places = [
+        Place(x + left - width / 2, high - y - height / 2, width, height)
+        for (x, y), (width, height) in zip(centers, sizes, strict=True)
+    ]
+    routes = []
+    for course, label, width in zip(courses, labels, widths, strict=True):
+        points = [(x + left, high - y) for x, y in course]
+        at = Label(label[0] + left - width / 2, high - label[1] + 4, "start") if label else None
+        routes.append(_route(points, at))
+    right = max(
+        [x + left for x in xs]
+        + [place.right for place in places]
+        + [r.label.x + w for r, w in zip(routes, widths, strict=True) if r.label],
+        default=0.0,
+    )
+    bottom = max([place.bottom for place in places] + [high - y for y in ys if y], default=top)
+    width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
+    return Layout(width, bottom + theme.MARGIN, places, routes, captions)
+
+
+def _route(points: Points, label: Label | None) -> Route:
+    segments: list[Segment] = []
+    for index in range(1, len(points) - 2, 3):
+        a, b, c = points[index : index + 3]
+        segments.append((*a, *b, *c))
+    if len(points) % 3 == 2:
+        segments.append(points[-1])
+    return Route(points[0], tuple(segments), label)
+
+
+def _course(pos: str) -> Points:
+    """The points of a spline: a start, then three per Bézier curve, then the arrow's tip."""
+    words = pos.split(";")[0].split()
+    tip = [_point(word[2:]) for word in words if word.startswith("e,")]
+    return [_point(word) for word in words if word[1] != ","] + tip
+
+
+def _point(text: str) -> tuple[float, float]:
+    x, y = text.split(",")[:2]
+    return float(x), float(y)

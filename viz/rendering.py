@@ -1,0 +1,226 @@
+"""From an object to bytes: choose view, format, layout and renderer, and write the file."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from autograd_core.dag.model import Graph
+from viz import theme
+from viz.dot import write_dot
+from viz.errors import (
+    CannotWrite,
+    FormatMismatch,
+    NothingToDraw,
+    RendererUnavailable,
+    RenderingFailed,
+    UnknownFormat,
+    VizError,
+)
+from viz.geometry import Layout
+from viz.html import write_html
+from viz.layout import lay_out
+from viz.mermaid import write_mermaid
+from viz.picture import VIEWS, Picture, View, make_picture
+from viz.placement import read_placement
+from viz.renderers import Renderer, default_renderers
+from viz.svg import write_svg
+from viz.text import write_text
+
+FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
+LAYOUTS = ("auto", "graphviz", "own")
+
+MOST_BOXES_FOR_GRAPHVIZ = 300
+
+_SUFFIXES = {
+    **{f".{name}": name for name in FORMATS},
+    ".gv": "dot",
+    ".mmd": "mermaid",
+    ".htm": "html",
+    ".text": "txt",
+}
+_BINARY = ("png", "pdf")
+_MIME = {"svg": "image/svg+xml", "png": "image/png", "html": "text/html"}
+
+
+class Rendering(NamedTuple):
+    """A finished drawing: ``data`` in ``format``, and ``notes`` on what a reader should know."""
+
+    format: str
+    data: bytes
+    notes: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The drawing as text; only for formats that are text."""
+        if self.format in _BINARY:
+            raise UnknownFormat(f"{self.format} is not text", remedy="use .data")
+        return self.data.decode()
+
+    def __str__(self) -> str:
+        return (
+            f"<{self.format} of {len(self.data):,} bytes>" if self.format in _BINARY else self.text
+        )
+
+    def __bytes__(self) -> bytes:
+        return self.data
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the file whole or not at all."""
+        return write_atomically(Path(path), self.data)
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
+        if self.format in _BINARY:
+            return {_MIME[self.format]: self.data} if self.format in _MIME else {}
+        return {_MIME.get(self.format, "text/plain"): self.text}
+
+    def _repr_svg_(self) -> str | None:
+        return self.text if self.format == "svg" else None
+
+
+def render_graph(
+    graph: Graph,
+    format: str,
+    *,
+    view: View = "both",
+    theme_name: str = "auto",
+    layout: str = "auto",
+    leaves: bool | None = None,
+    title: str | None = None,
+    renderers: Sequence[Renderer] | None = None,
+) -> Rendering:
+    """Draw ``graph``; see :func:`viz.render` for the options."""
+    known("format", format, FORMATS)
+    known("view", view, VIEWS)
+    known("layout", layout, LAYOUTS)
+    known("theme", theme_name, theme.THEMES)
+    if format == "json":
+        from autograd_core.dag.serialize import to_json
+
+        return Rendering("json", to_json(graph).encode())
+    picture = make_picture(graph, view, leaves=leaves, title=title)
+    if not picture.boxes:
+        raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
+    writers: dict[str, Callable[[Picture], str]] = {
+        "dot": write_dot,
+        "mermaid": write_mermaid,
+        "txt": write_text,
+    }
+    if format in writers:
+        return Rendering(format, writers[format](picture).encode())
+    helpers = default_renderers() if renderers is None else renderers
+    if format in _BINARY:
+        return Rendering(format, _render_binary(picture, format, helpers))
+    places, notes = place(picture, layout, helpers)
+    svg = write_svg(picture, places, theme_name)
+    text = svg if format == "svg" else write_html(svg, picture.title, theme_name)
+    return Rendering(format, text.encode(), notes)
+
+
+def place(
+    picture: Picture, layout: str, renderers: Sequence[Renderer]
+) -> tuple[Layout, tuple[str, ...]]:
+    """Lay the picture out, by Graphviz where it does well, else (and if that fails) by ourselves."""
+    small = len(picture.boxes) <= MOST_BOXES_FOR_GRAPHVIZ
+    if layout == "own" or (layout == "auto" and (picture.view == "both" or not small)):
+        return lay_out(picture), ()
+    failures: list[str] = []
+    for renderer in renderers:
+        if "json0" not in renderer.formats:
+            continue
+        try:
+            answer = renderer.render(write_dot(picture), "json0")
+            return read_placement(picture, answer), tuple(failures)
+        except RendererUnavailable:
+            continue
+        except RenderingFailed as error:
+            failures.append(error.what)
+        except Exception as error:
+            failures.append(f"{renderer.name} crashed ({type(error).__name__})")
+    if not failures:
+        failures.append("there is no Graphviz here")
+    return lay_out(picture), (*failures, "drawn by the own layout instead")
+
+
+def _render_binary(picture: Picture, format: str, renderers: Sequence[Renderer]) -> bytes:
+    able = [renderer for renderer in renderers if format in renderer.formats]
+    problem: VizError | None = None
+    for renderer in able:
+        try:
+            return renderer.render(write_dot(picture), format)
+        except VizError as error:
+            problem = error
+        except Exception as error:
+            problem = RenderingFailed(f"{renderer.name} crashed ({type(error).__name__})")
+    reason = f" ({problem.what})" if problem else ""
+    raise RendererUnavailable(
+        f"nothing on this machine can make {format.upper()}{reason}",
+        remedy="install Graphviz so that 'dot' is on the PATH, or draw an SVG",
+    )
+
+
+def known(what: str, value: str, values: Sequence[str]) -> None:
+    """Raise UnknownFormat, with the list, when an option has a value that does not exist."""
+    if value not in values:
+        raise UnknownFormat(f"unknown {what} {value!r}", remedy=f"choose from {', '.join(values)}")
+
+
+def choose_format(out: str | os.PathLike[str] | None, format: str | None) -> str:
+    """The format that the file name and the option agree on; SVG when neither says anything.
+
+    >>> choose_format("loss.svg", None), choose_format(None, "dot"), choose_format("loss.gv", "dot")
+    ('svg', 'dot', 'dot')
+    """
+    if format is not None:
+        known("format", format, FORMATS)
+    if out is None:
+        return format or "svg"
+    path = Path(out)
+    by_suffix = _SUFFIXES.get(path.suffix.lower())
+    if format is None and by_suffix is None:
+        raise UnknownFormat(
+            f"cannot tell the format from the name {path.name!r}",
+            remedy=f"end it in .svg, or name a format: {', '.join(FORMATS)}",
+        )
+    if format and by_suffix and format != by_suffix:
+        raise FormatMismatch(
+            f"the name {path.name!r} says {by_suffix}, but {format} was asked for",
+            remedy=f"name it {path.stem}.{format}, or leave the format out",
+        )
+    return format or by_suffix or "svg"
+
+
+def write_atomically(path: Path, data: bytes) -> Path:
+    """Write a temporary file beside ``path``, then put it in its place."""
+    temporary = ""
+    try:
+        with tempfile.NamedTemporaryFile(
+            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part", delete=False
+        ) as file:
+            temporary = file.name
+            file.write(data)
+        os.chmod(temporary, _mode(path))
+        os.replace(temporary, path)
+    except OSError as error:
+        if temporary:
+            Path(temporary).unlink(missing_ok=True)
+        reason = (error.strerror or str(error)).lower()
+        raise CannotWrite(
+            f"cannot write the file ({reason})",
+            where=str(path),
+            remedy="choose a directory that exists and that you may write to",
+        ) from None
+    return path
+
+
+def _mode(path: Path) -> int:
+    """The rights of the file that is replaced, else what a new file would get."""
+    try:
+        return path.stat().st_mode & 0o777
+    except OSError:
+        mask = os.umask(0)
+        os.umask(mask)
+        return 0o666 & ~mask

@@ -1,0 +1,211 @@
+"""Our SVG writer, and the finish that makes a picture a good citizen of any page.
+
+The picture can be inlined beside others: its ids and its style carry a prefix made from its
+content.  It follows the reader's colour scheme, names itself to screen readers, and shows the
+light colours where a viewer knows no CSS variables.  The same content gives the same bytes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import math
+import re
+from collections.abc import Iterator
+
+from viz import theme
+from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Layout, Place, Route
+from viz.picture import Box, Line, Picture
+from viz.text import describe
+
+_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+TIP_LENGTH = 7.5
+TIP_HALF_WIDTH = 3.1
+
+
+def escape(text: str) -> str:
+    """Text for XML, in an element or in quotes; characters that XML 1.0 forbids are dropped.
+
+    >>> escape('a < "b" & c\\x00')
+    'a &lt; &quot;b&quot; &amp; c'
+    """
+    return _ILLEGAL.sub("", text).translate(_ESCAPES)
+
+
+def write_svg(picture: Picture, layout: Layout, theme_name: str = "auto") -> str:
+    """The whole SVG document, ready to be saved or inlined."""
+    body = "\n".join(_body(picture, layout))
+    return finish(
+        body,
+        layout.width,
+        layout.height,
+        title=picture.title or "Computation graph",
+        description=describe(picture),
+        theme_name=theme_name,
+    )
+
+
+def finish(
+    body: str, width: float, height: float, *, title: str, description: str, theme_name: str
+) -> str:
+    """Wrap drawn elements into a document; an id in them is written as ``id="@-name"``."""
+    w, h = math.ceil(width), math.ceil(height)
+    key = f"{theme_name}\n{w} {h}\n{title}\n{description}\n{body}"
+    prefix = "gs-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+    head = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" class="gs {prefix}" role="img" '
+        f'aria-labelledby="{prefix}-title {prefix}-desc" '
+        f'viewBox="0 0 {w} {h}" width="{w}" height="{h}">'
+    )
+    return "\n".join(
+        (
+            head,
+            f'<title id="{prefix}-title">{escape(title)}</title>',
+            f'<desc id="{prefix}-desc">{escape(description)}</desc>',
+            f"<style>\n{style(prefix, theme_name)}\n</style>",
+            f'<rect class="bg" width="{w}" height="{h}"/>',
+            body.replace('id="@-', f'id="{prefix}-'),
+            "</svg>\n",
+        )
+    )
+
+
+def style(prefix: str, theme_name: str) -> str:
+    """The style sheet of one picture; every rule is bound to its class ``prefix``."""
+    base = theme.DARK if theme_name == "dark" else theme.LIGHT
+    scope = f".{prefix}"
+    rules = [f"{scope}{{{_variables(base)};font:{theme.TEXT_SIZE}px {theme.FONT_FAMILY}}}"]
+    if theme_name == "auto":
+        dark = f"{scope}{{{_variables(theme.DARK)}}}"
+        rules.append(f"@media (prefers-color-scheme:dark){{{dark}}}")
+
+    def paint(selector: str, extra: str = "", **properties: str) -> None:
+        painted = [
+            f"{name}:{base[token]};{name}:var(--gs-{token})" for name, token in properties.items()
+        ]
+        rules.append(f"{scope} {selector}{{{';'.join([*painted, extra]).strip(';')}}}")
+
+    paint(".bg", fill="bg")
+    paint("text", "white-space:pre", fill="ink")
+    paint(".m", f"font-size:{theme.MUTED_SIZE}px", fill="mute")
+    paint(".v", f"font-size:{theme.MUTED_SIZE}px")
+    paint(".h", "font-weight:600")
+    paint(".t", f"font-size:{theme.TITLE_SIZE}px;font-weight:600")
+    paint(".e", "text-anchor:end")
+    paint(".label", "stroke-width:4px;stroke-linejoin:round;paint-order:stroke", stroke="bg")
+    paint(".node rect", "stroke-width:1.2px")
+    for role, (fill, stroke) in theme.BOX_ROLES.items():
+        paint(f".{role}>rect", fill=fill, stroke=stroke)
+    paint(".chip rect", "stroke-width:.8px", fill="leafbg", stroke="leaf")
+    paint(".edge path", "fill:none;stroke-width:1.3px", stroke="line")
+    for role, token in theme.LINE_ROLES.items():
+        paint(f".{role} path", stroke=token)
+        paint(f".{role} .tip", "stroke:none", fill=token)
+    paint(".saved path", "stroke-dasharray:2 3")
+    paint("text.x", "font-weight:600", fill="alert")
+    return "\n".join(rules)
+
+
+def _variables(tokens: theme.Tokens) -> str:
+    return ";".join(f"--gs-{name}:{value}" for name, value in tokens.items())
+
+
+def _body(picture: Picture, layout: Layout) -> Iterator[str]:
+    if picture.title:
+        yield _text(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t")
+    for text, (x, y) in zip(picture.captions, layout.captions, strict=True):
+        yield _text(x, y, text, "m")
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        yield _edge(line, route)
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if route.label and line.label:
+            yield _label(line, route)
+    for box, place in zip(picture.boxes, layout.places, strict=True):
+        yield _node(box, place)
+
+
+def _number(value: float) -> str:
+    text = f"{value:.1f}"
+    return text[:-2] if text.endswith(".0") else text
+
+
+def _text(x: float, y: float, text: str, classes: str = "") -> str:
+    named = f' class="{classes}"' if classes else ""
+    return f'<text x="{_number(x)}" y="{_number(y)}"{named}>{escape(text)}</text>'
+
+
+def _node(box: Box, place: Place) -> str:
+    x, y, width, height = place
+    classes = f"node {box.role} alert" if box.alert else f"node {box.role}"
+    left, right = x + theme.PADDING, x + width - theme.PADDING
+    parts = [
+        f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>'
+        f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" '
+        f'height="{_number(height)}" rx="{theme.CORNER}"/>',
+        _text(left, y + 19, box.title, "h"),
+    ]
+    if box.right:
+        alert = "e x" if box.alert and box.right.startswith("!") else "e"
+        parts.append(_text(right, y + 19, box.right, "e m" if box.right_muted else alert))
+    if box.detail:
+        parts.append(_text(left, y + 36, box.detail, "m x" if box.detail[0] == "!" else "m"))
+    top = y + height - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
+    for chip in box.chips:
+        parts.append(
+            f'<g class="chip{" alert" if chip.alert else ""}"><rect x="{_number(x + 6)}" '
+            f'y="{_number(top)}" width="{_number(width - 12)}" height="{CHIP_ROW}" rx="4"/>'
+            + _text(left + 2, top + 13, chip.name, "v")
+            + (_text(right - 2, top + 13, chip.right, "e m" + " x" * chip.alert) + "</g>")
+        )
+        top += CHIP_ROW + CHIP_GAP
+    return "".join(parts) + "</g>"
+
+
+def _edge(line: Line, route: Route) -> str:
+    classes = f"edge {line.kind} alert" if line.alert else f"edge {line.kind}"
+    return (
+        f'<g id="@-{line.key}" class="{classes}"><title>{escape(line.tooltip)}</title>'
+        f'<path d="{_course(route)}"/><path class="tip" d="{_tip(route)}"/></g>'
+    )
+
+
+def _label(line: Line, route: Route) -> str:
+    assert route.label is not None
+    classes = "label m" if line.kind == "saved" else "label v"
+    classes += " x" * line.alert + " e" * (route.label.anchor == "end")
+    return _text(route.label.x, route.label.y, line.label, classes)
+
+
+def _course(route: Route) -> str:
+    """The path of a line, ended a little before the tip of its arrow."""
+    parts = [f"M{_number(route.start[0])} {_number(route.start[1])}"]
+    letters = {2: "L", 4: "Q", 6: "C"}
+    dx, dy = _direction(route)
+    for index, segment in enumerate(route.segments):
+        if index == len(route.segments) - 1:
+            x, y = segment[-2:]
+            segment = (*segment[:-2], x - dx * (TIP_LENGTH - 1.5), y - dy * (TIP_LENGTH - 1.5))
+        parts.append(letters[len(segment)] + " ".join(map(_number, segment)))
+    return "".join(parts)
+
+
+def _direction(route: Route) -> tuple[float, float]:
+    """The unit vector along which a line arrives."""
+    points = [route.start]
+    for segment in route.segments[-2:]:
+        points += list(zip(segment[::2], segment[1::2], strict=True))
+    end = points[-1]
+    for x, y in reversed(points):
+        length = math.hypot(end[0] - x, end[1] - y)
+        if length > 0.01:
+            return (end[0] - x) / length, (end[1] - y) / length
+    return 0.0, 1.0
+
+
+def _tip(route: Route) -> str:
+    (x, y), (dx, dy) = route.end, _direction(route)
+    back_x, back_y = x - dx * TIP_LENGTH, y - dy * TIP_LENGTH
+    side_x, side_y = -dy * TIP_HALF_WIDTH, dx * TIP_HALF_WIDTH
+    corners = ((x, y), (back_x + side_x, back_y + side_y), (back_x - side_x, back_y - side_y))
+    return "M" + "L".join(f"{_number(a)} {_number(b)}" for a, b in corners) + "z"
