@@ -32,6 +32,8 @@ class AccumulateGrad(Node):
         self.hooks = None
         self.leaf = ref(leaf)
         self.array = leaf.array
+        self.output_shape = leaf._shape
+        self.output_dtype = leaf.dtype
         self.tensor_type = type(leaf)
 
     def name(self) -> str:

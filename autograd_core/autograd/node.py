@@ -13,6 +13,7 @@ from itertools import count
 from typing import Any, ClassVar, TypeAlias
 
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
+from autograd_core.dtype import dtype
 
 Edge: TypeAlias = "Node | Port | None"
 # An atomic counter: with a plain global, two threads could number a child below its parent.
@@ -30,7 +31,16 @@ class Node:
     of them, :attr:`next_functions`, is asked for rarely.
     """
 
-    __slots__ = ("__weakref__", "_metadata", "hooks", "i0", "record", "sequence_nr")
+    __slots__ = (
+        "__weakref__",
+        "_metadata",
+        "hooks",
+        "i0",
+        "output_dtype",
+        "output_shape",
+        "record",
+        "sequence_nr",
+    )
 
     kind: ClassVar[int] = ONE_EDGE
     output_count: ClassVar[int] = 1
@@ -42,6 +52,9 @@ class Node:
     runs_undefined: ClassVar[bool] = False  # whether it runs although no gradient arrived
     hooks: NodeHooks | None
     sequence_nr: int
+    # of the forward op's (first) output, and so of the gradient that arrives
+    output_shape: tuple[int, ...]
+    output_dtype: dtype
     record: Any
     _metadata: dict[Any, Any]
 
@@ -92,8 +105,9 @@ class Node:
         """As :meth:`backward`, on tensors and building a graph of its own."""
         raise NotImplementedError
 
-    def saved(self) -> Iterator[tuple[str, Any, bool]]:
-        """What is kept from the forward pass: name, value, and whether it is still as saved."""
+    def saved(self) -> Iterator[tuple[str, Any, str]]:
+        """What is kept from the forward pass: its name in the rules; the tensor, or the array of
+        a result, None when it is gone; and "kept", "changed" or "freed"."""
         return iter(())
 
     def formulas(self) -> tuple[tuple[str, str], ...]:

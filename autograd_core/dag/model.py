@@ -113,6 +113,7 @@ class Graph:
     kinds: Sequence[NodeKind]
     halves: Sequence[Half]
     names: Sequence[str]
+    stems: Mapping[int, str]
     counts: Sequence[int]
     scopes: Sequence[str]
     shapes: Sequence[Shape | None]
@@ -153,7 +154,7 @@ class Graph:
         variable = self.variables.get(id)
         if variable and self.kinds[id] != "op":
             return variable
-        short = short_name(self.names[id])
+        short = self.stems.get(id) or short_name(self.names[id])
         scope = self.scopes[id]
         return f"{scope}/{short}:{self.counts[id]}" if scope else f"{short}:{self.counts[id]}"
 
@@ -228,6 +229,7 @@ class GraphBuilder:
     _kinds: list[NodeKind] = field(default_factory=list)
     _halves: list[Half] = field(default_factory=list)
     _names: list[str] = field(default_factory=list)
+    _stems: dict[int, str] = field(default_factory=dict)
     _counts: list[int] = field(default_factory=list)
     _scopes: list[str] = field(default_factory=list)
     _shapes: list[Shape | None] = field(default_factory=list)
@@ -261,6 +263,7 @@ class GraphBuilder:
         name: str,
         *,
         variable: str = "",
+        stem: str = "",
         scope: str = "",
         count: int | None = None,
         shape: Shape | None = None,
@@ -275,12 +278,13 @@ class GraphBuilder:
     ) -> int:
         """Add a node and return its id.
 
+        ``stem`` is the op as addresses spell it, by default the name without "Backward0";
         ``count`` says which of the equally named nodes of its scope this one is, from 1
         on; by default they are counted as they are added.
         """
         id = len(self._kinds)
         if count is None:
-            key = (half, scope, short_name(name))
+            key = (half, scope, stem or short_name(name))
             count = self._seen[key] = self._seen.get(key, 0) + 1
         self._kinds.append(kind)
         self._halves.append(half)
@@ -291,6 +295,8 @@ class GraphBuilder:
         self._dtypes.append(dtype)
         self._details.append(detail)
         self._formulas.append(formula)
+        if stem:
+            self._stems[id] = stem
         if variable:
             self._variables[id] = variable
         if source is not None:
@@ -352,6 +358,7 @@ class GraphBuilder:
             kinds=self._kinds,
             halves=self._halves,
             names=self._names,
+            stems=self._stems,
             counts=self._counts,
             scopes=self._scopes,
             shapes=self._shapes,

@@ -182,7 +182,7 @@ class _Record:
         where = f"{self.where}.statistics"
         if set(numbers) != set(Statistics._fields):
             raise ValueError(f"{where} needs {', '.join(Statistics._fields)}")
-        values = [
+        values: list[Any] = [
             math.nan if numbers[name] is None else _typed(numbers[name], (int, float), where)
             for name in Statistics._fields
         ]

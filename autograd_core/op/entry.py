@@ -54,6 +54,7 @@ def pointwise(
     keeps: str = "",
     linear: bool = False,
     node: str = "",
+    of: str = "",
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
@@ -68,6 +69,7 @@ def pointwise(
         keeps: inputs that take no part in promotion (a mask), separated by blanks.
         linear: whether it is linear in each input taken alone.
         node: the node's name, where it is not PyTorch's usual spelling of the op's.
+        of: the public function that this is an overload of.
         samples: inputs to test it on.
         rules: per differentiable input, its rule.
     """
@@ -83,6 +85,7 @@ def pointwise(
             attributes,
             rules,
             node=node,
+            of=of,
             samples=samples,
             pointwise=True,
             linear=linear,
@@ -103,6 +106,7 @@ def op(
     linear: bool = False,
     broadcasts: str = "",
     node: str = "",
+    of: str = "",
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
@@ -135,6 +139,7 @@ def op(
             attributes,
             rules,
             node=node,
+            of=of,
             samples=samples,
             joint=joint,
             edges=edges,
@@ -158,6 +163,7 @@ def _declare(
     rules: dict[str, Callable[..., Any]],
     *,
     node: str,
+    of: str,
     samples: Sequence[Sample],
     joint: Callable[..., Any] | None = None,
     edges: str = "",
@@ -175,6 +181,7 @@ def _declare(
     name = function.__name__.rstrip("_") if function.__name__ != "_" else "_"
     declared = Op(
         name=name,
+        public_name=of or name,
         node_name=node or _node_name(name),
         kernel=kernel,
         values=values,

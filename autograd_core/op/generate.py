@@ -105,7 +105,7 @@ def _call_text(op: Op) -> str:
     outputs = "t" if op.view == "each" else f"({boxes},)"
     lines += [
         "if mode is not None and mode.tracer is not None:",
-        f"    mode.tracer.op({op.name!r}, {values}, {attributes}, {outputs}, node)",
+        f"    mode.tracer.op({op.public_name!r}, {values}, {attributes}, {outputs}, node)",
         "return t" if op.view == "each" else f"return {boxes}",
     ]
     return _wrap(op, lines)
@@ -217,7 +217,9 @@ def _attach(op: Op) -> list[str]:
         node.append(f"node.all_edges = ({', '.join(f'f_{v}' for v in edges)},)")
     else:
         node.append("; ".join(f"node.i{i} = f_{v}" for i, v in enumerate(edges)))
+    first = "t[0]" if op.view == "each" else _boxes(op)[0]
     node.append("node.sequence_nr = next_sequence_nr(); node.hooks = None")
+    node.append(f"node.output_shape = {first}._shape; node.output_dtype = {first}.dtype")
     if op.pointwise and _reduces(op):
         node.append("node.to = to")
     elif op.broadcasts:

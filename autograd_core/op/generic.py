@@ -40,6 +40,7 @@ def wrap_number(value: Number, like: dtype) -> Tensor:
         own = number_dtype(value)
         kind = like if like.category >= own.category else own
         found = Tensor.from_array(np.array(value, dtype=kind.dtype))
+        found.record = value  # for whoever traces: this is no tensor of the user's
         if value != 0 and len(_numbers) < 4096:
             _numbers[key] = found
     return found
@@ -176,7 +177,7 @@ def materialize(node: Any, g: list[Any]) -> list[Any]:
 def variadic_call(op: Op) -> Callable[..., Tensor]:
     """The call of an op on a list of tensors: ``cat([a, b], dim=0)``."""
     rule = op.rules[op.variadic].function if op.variadic in op.rules else None
-    node_class, kernel, name = op.node_class, op.kernel, op.name
+    node_class, kernel, name = op.node_class, op.kernel, op.public_name
     shapes = f"{op.variadic}_shape"
 
     def call(tensors: Sequence[Tensor], *args: Any, **attributes: Any) -> Any:
@@ -202,6 +203,7 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             node.all_edges = edges
             node.sequence_nr = next_sequence_nr()
             node.hooks = None
+            node.output_shape, node.output_dtype = t._shape, t.dtype
             for plain in op.saved_plain:
                 value = [each._shape for each in tensors] if plain == shapes else attributes[plain]
                 setattr(node, plain, value)

@@ -33,11 +33,13 @@ class Rule(NamedTuple):
 class Op:
     """An op as declared.
 
-    ``edges`` names the inputs that a gradient may flow to, in signature order; ``saved``
+    ``name`` is unique; ``public_name`` is the function that users call, of which this may be one
+    overload of several.  ``edges`` names the inputs that a gradient may flow to, in signature order; ``saved``
     gives, for each input or output that some rule names, the edges whose rules do.
     """
 
     name: str
+    public_name: str
     node_name: str
     kernel: Callable[..., Any]
     values: tuple[str, ...]

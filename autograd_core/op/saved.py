@@ -86,13 +86,12 @@ class SavedNode(Node):
             return "kept" if value._version == version else "changed"
         return "changed" if isinstance(version, list) and version[0] else "kept"
 
-    def saved(self) -> Iterator[tuple[str, Any, bool]]:
+    def saved(self) -> Iterator[tuple[str, Any, str]]:
         for name in self.op.saved:
             value = getattr(self, name)
-            if value is NOT_SAVED or value is None:
-                continue
-            array = value.array if isinstance(value, Tensor) else value
-            yield name, None if value is FREED else array, self.state(name) == "kept"
+            if value is not NOT_SAVED and value is not None:
+                state = self.state(name)
+                yield name, None if state == "freed" else value, state
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
         op = self.op

@@ -38,6 +38,7 @@ def add(x, y):
 
 @pointwise(
     linear=True,
+    of="add",
     node="AddBackward0",
     x=lambda g: g,
     y=lambda g, alpha: g * alpha,
@@ -55,6 +56,7 @@ def sub(x, y):
 
 @pointwise(
     linear=True,
+    of="sub",
     node="SubBackward0",
     x=lambda g: g,
     y=lambda g, alpha: -g * alpha,
@@ -100,6 +102,7 @@ def neg(x):
 
 
 @pointwise(
+    of="pow",
     node="PowBackward0",
     x=lambda g, x, exponent: g * 0 if exponent == 0 else g * (exponent * x ** (exponent - 1)),
     samples=(
@@ -117,6 +120,7 @@ def pow_number(x, *, exponent):
 
 @pointwise(
     quiet(np.power),
+    of="pow",
     node="PowBackward1",
     x=lambda g, x, y: where(y == 0, 0, g * (y * pow_tensor(x, y - 1))),
     y=lambda g, x, ans: where(ans == 0, 0, g * (ans * log(x))),

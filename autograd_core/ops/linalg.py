@@ -158,6 +158,7 @@ def _batched(x: Any, y: Any) -> Any:
 @op(
     a=lambda g, a, ans: _outer(neg(solve_matrix(_mT(a), g)), ans),
     b=lambda g, a: solve_matrix(_mT(a), g),
+    of="solve",
     node="LinalgSolveExBackward0",
     samples=(Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2))), Sample(([[2.0, 0.5], [1.0, 3.0]], (2,)))),
 )

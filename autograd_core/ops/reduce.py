@@ -25,6 +25,7 @@ def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
 @op(
     x=lambda g, x_shape: expand(g, x_shape),
     linear=True,
+    of="sum",
     node="SumBackward0",
     samples=(Sample(((2, 3),)), Sample(((),))),
 )
@@ -36,6 +37,7 @@ def sum_all(x, /):
 @op(
     x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim),
     linear=True,
+    of="sum",
     node="SumBackward1",
     samples=(
         Sample(((2, 3),), {"dim": 1}),
@@ -51,6 +53,7 @@ def sum_dim(x, /, dim, keepdim=False):
 @op(
     x=lambda g, x_shape: div(expand(g, x_shape), count(x_shape)),
     linear=True,
+    of="mean",
     node="MeanBackward0",
     samples=(Sample(((2, 3),)),),
 )
@@ -62,6 +65,7 @@ def mean_all(x, /):
 @op(
     x=lambda g, x_shape, dim, keepdim: div(spread(g, x_shape, dim, keepdim), count(x_shape, dim)),
     linear=True,
+    of="mean",
     node="MeanBackward1",
     samples=(Sample(((2, 3),), {"dim": 0}), Sample(((2, 3),), {"dim": (0, 1), "keepdim": True})),
 )
@@ -78,6 +82,7 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
 
 @op(
     x=lambda g, x, ans: evenly(g, x, ans),
+    of="max",
     node="MaxBackward1",
     samples=(Sample(([[1.0, 4.0], [2.0, 4.0]],)),),
 )
@@ -88,6 +93,7 @@ def max_all(x, /):
 
 @op(
     x=lambda g, x, ans: evenly(g, x, ans),
+    of="min",
     node="MinBackward1",
     samples=(Sample(([[1.0, 4.0], [2.0, 1.0]],)),),
 )
@@ -106,6 +112,7 @@ def evenly(g: Any, x: Any, extreme: Any) -> Any:
     x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
     outputs="values indices",
     nondiff="indices",
+    of="max",
     node="MaxBackward0",
     samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
 )
@@ -120,6 +127,7 @@ def max_dim(x, /, dim, keepdim=False):
     x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
     outputs="values indices",
     nondiff="indices",
+    of="min",
     node="MinBackward0",
     samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
 )

@@ -161,6 +161,7 @@ def unsqueeze(x, /, dim):
     x=lambda g, dim, x_shape: reshape(g, x_shape),
     view=True,
     linear=True,
+    of="squeeze",
     node="SqueezeBackward1",
     samples=(Sample(((2, 1, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
 )
@@ -173,6 +174,7 @@ def squeeze_dim(x, /, dim):
     x=lambda g, x_shape: reshape(g, x_shape),
     view=True,
     linear=True,
+    of="squeeze",
     node="SqueezeBackward0",
     samples=(Sample(((2, 1, 3, 1),)),),
 )
@@ -230,6 +232,7 @@ def unbind(x, /, dim=0):
     x=lambda g, dim: cat(g, dim=dim),
     view="each",
     linear=True,
+    of="split",
     node="SplitBackward0",
     samples=(Sample(((5, 2),), {"split_size": 2}),),
 )

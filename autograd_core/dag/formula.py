@@ -1,0 +1,99 @@
+"""A derivative rule with the names and numbers of one node put in.
+
+``g * (exponent * x ** (exponent - 1))`` of ``a ** 3`` reads ``g · (3 · a²)``: the rule that
+runs, with what it runs on.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Mapping
+from functools import lru_cache
+
+Constant = int | float | bool | str | None
+_SUPERSCRIPTS = str.maketrans("0123456789-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁻")
+_ARITHMETIC = {
+    ast.Add: lambda a, b: a + b,
+    ast.Sub: lambda a, b: a - b,
+    ast.Mult: lambda a, b: a * b,
+}
+
+
+def formula_text(rule: str, names: Mapping[str, str], constants: Mapping[str, Constant]) -> str:
+    """``rule`` with inputs called by ``names`` and attributes replaced by their values.
+
+    >>> formula_text("g * (exponent * x ** (exponent - 1))", {"x": "a"}, {"exponent": 3})
+    'g · (3 · a²)'
+    >>> formula_text("g if beta == 1 else g * beta", {}, {"beta": 1})
+    'g'
+    """
+    return _formula_text(rule, tuple(sorted(names.items())), tuple(sorted(constants.items())))
+
+
+@lru_cache(maxsize=4096)
+def _formula_text(
+    rule: str, names: tuple[tuple[str, str], ...], constants: tuple[tuple[str, Constant], ...]
+) -> str:
+    try:
+        tree = ast.parse(rule, mode="eval")
+    except SyntaxError:
+        return rule
+    placed = dict(names)
+    stand_ins = {f"_{number}_": text for number, text in enumerate(placed.values())}
+    tree = _Fill(dict(zip(placed, stand_ins, strict=True)), dict(constants)).visit(tree)
+    text = _pretty(ast.unparse(ast.fix_missing_locations(tree)))
+    # names such as "layer.0.weight" are no identifiers, so they enter last
+    return re.sub(r"_\d+_", lambda found: stand_ins.get(found[0], found[0]), text)
+
+
+class _Fill(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str], constants: Mapping[str, Constant]) -> None:
+        self._names = names
+        self._constants = constants
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in self._constants:
+            return ast.Constant(self._constants[node.id])
+        return ast.Name(self._names.get(node.id, node.id))
+
+    def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
+        self.generic_visit(node)
+        fold = _ARITHMETIC.get(type(node.op))
+        a, b = _number(node.left), _number(node.right)
+        if fold is not None and a is not None and b is not None:
+            return ast.Constant(fold(a, b))
+        if isinstance(node.op, ast.Pow) and b == 1:
+            return node.left
+        if isinstance(node.op, ast.Mult) and b == 1:
+            return node.left
+        return node
+
+    def visit_IfExp(self, node: ast.IfExp) -> ast.expr:
+        self.generic_visit(node)
+        test = node.test
+        if isinstance(test, ast.Compare) and len(test.ops) == 1:
+            a, b = _constant(test.left), _constant(test.comparators[0])
+            if a is not _UNKNOWN and b is not _UNKNOWN and isinstance(test.ops[0], ast.Eq | ast.Is):
+                return node.body if a == b else node.orelse
+        if isinstance(test, ast.Constant):
+            return node.body if test.value else node.orelse
+        return node
+
+
+_UNKNOWN = object()
+
+
+def _constant(node: ast.expr) -> object:
+    return node.value if isinstance(node, ast.Constant) else _UNKNOWN
+
+
+def _number(node: ast.expr) -> int | float | None:
+    value = _constant(node)
+    return value if isinstance(value, (int, float)) and not isinstance(value, bool) else None
+
+
+def _pretty(text: str) -> str:
+    text = re.sub(r" \*\* (-?\d+)(?![\d.])", lambda m: m[1].translate(_SUPERSCRIPTS), text)
+    text = text.replace(" * ", " · ").replace(" ** ", "^")
+    return re.sub(r"-(?=[\w(. ])", "\N{MINUS SIGN}", text)

@@ -1,0 +1,234 @@
+"""The forward half of a Graph: from what was traced, or from the backward half."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.engine import Plan
+from autograd_core.autograd.node import Node as GradFn
+from autograd_core.autograd.node import resolve
+from autograd_core.dag.model import GraphBuilder, NodeKind, short_name
+from autograd_core.dag.names import Names
+from autograd_core.dag.statistics import Statistics, format_number, statistics
+from autograd_core.dag.trace import LeafRecord, OpRecord, origin
+from autograd_core.op.saved import SavedNode
+from autograd_core.tensor import Tensor
+
+Record = OpRecord | LeafRecord
+
+
+def add_traced_forward(
+    build: GraphBuilder,
+    tensors: tuple[Tensor, ...],
+    labels: list[str],
+    plan: Plan,
+    backward_ids: Mapping[GradFn, int],
+    names: Names,
+) -> None:
+    """Add every op and constant that the roots were computed from, in the order they ran."""
+    origins = [origin(tensor) for tensor in tensors]
+    records = _reachable([found[0] for found in origins if isinstance(found, tuple)])
+    ids = {record: _add_record(build, record, names) for record in records}
+    for record in records:
+        if isinstance(record, OpRecord):
+            _add_inputs(build, record, ids)
+    for tensor, label, found in zip(tensors, labels, origins, strict=True):
+        if isinstance(found, tuple):
+            _add_output(build, tensor, label, ids[found[0]], found[1])
+    leaf_ids = {
+        record.tensor(): number for record, number in ids.items() if isinstance(record, LeafRecord)
+    }
+    for node, backward in backward_ids.items():
+        if isinstance(node, AccumulateGrad):
+            forward = leaf_ids.get(node.leaf())
+        else:
+            forward = ids.get(node.record)
+        if forward is not None:
+            build.pair(forward, backward)
+            if isinstance(node, SavedNode):
+                _add_saved(build, node, forward, backward, ids, names)
+
+
+def _reachable(roots: list[Record]) -> list[Record]:
+    """Everything the roots lead to, in the order of creation."""
+    seen: dict[Record, None] = dict.fromkeys(roots)
+    stack = list(seen)
+    while stack:
+        record = stack.pop()
+        if isinstance(record, OpRecord):
+            for found in record.inputs:
+                if isinstance(found, tuple) and found[0] not in seen:
+                    seen[found[0]] = None
+                    stack.append(found[0])
+    return sorted(seen, key=lambda record: record.number)
+
+
+def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
+    if isinstance(record, LeafRecord):
+        tensor = record.tensor()
+        kind: NodeKind = "leaf" if record.requires_grad else "constant"
+        if tensor is not None and tensor.is_parameter:
+            kind = "parameter"
+        name = names.of(tensor)
+        return build.node(
+            kind, "forward", name or kind, variable=name, shape=record.shape,
+            dtype=record.dtype, statistics=record.statistics,
+            detail="requires grad" if record.requires_grad else "",
+        )  # fmt: skip
+    return build.node(
+        "op", "forward", record.name, scope=record.scope, shape=record.shapes[0],
+        dtype=record.dtype, source=record.source, statistics=record.statistics,
+        detail=_detail(record),
+    )  # fmt: skip
+
+
+def _detail(record: OpRecord) -> str:
+    """What the op was called with besides tensors: ``· 3``, ``exponent 2``, ``dim 1``."""
+    parts = [
+        f"{_SIGNS.get(record.name, '')}{format_number(value)}"
+        for value in record.inputs
+        if not isinstance(value, tuple)
+    ]
+    for name, value in record.attributes.items():
+        if isinstance(value, bool):
+            if value:
+                parts.append(name)
+        elif isinstance(value, (int, float)):
+            if not (name in ("alpha", "beta") and value == 1):
+                parts.append(f"{name} {format_number(value)}")
+        elif isinstance(value, (str, tuple, list)) and len(str(value)) <= 24:
+            parts.append(f"{name} {value}")
+    return ", ".join(parts)
+
+
+_SIGNS = {"mul": "· ", "add": "+ ", "sub": "\N{MINUS SIGN} ", "div": "/ ", "rsub": "from "}
+
+
+def _add_inputs(build: GraphBuilder, record: OpRecord, ids: Mapping[Record, int]) -> None:
+    for number, found in enumerate(record.inputs):
+        if not isinstance(found, tuple):
+            continue
+        source, output_nr = found
+        shape = source.shapes[output_nr] if isinstance(source, OpRecord) else source.shape
+        build.edge(
+            "value", ids[source], ids[record], output_nr=output_nr, input_nr=number,
+            shape=shape, dtype=source.dtype,
+            statistics=source.statistics if output_nr == 0 else None,
+        )  # fmt: skip
+
+
+def _add_output(build: GraphBuilder, tensor: Tensor, label: str, source: int, nr: int) -> None:
+    stats = scalar_statistics(tensor)
+    shape, dtype = tensor._shape, tensor.dtype.name
+    output = build.node(
+        "output", "forward", label, variable=label, shape=shape, dtype=dtype, statistics=stats
+    )
+    build.edge("value", source, output, output_nr=nr, shape=shape, dtype=dtype, statistics=stats)
+
+
+def scalar_statistics(tensor: Tensor) -> Statistics | None:
+    """The value of a single number; a larger tensor is not looked over unasked."""
+    return statistics(tensor.array) if tensor.array.size == 1 else None
+
+
+def _add_saved(
+    build: GraphBuilder,
+    node: SavedNode,
+    forward: int,
+    backward: int,
+    ids: Mapping[Any, int],
+    names: Names,
+) -> None:
+    """Link what ``node`` keeps to where it came from: an input's producer, or its own op."""
+    for name, value, _ in node.saved():
+        if isinstance(value, Tensor):
+            found = value.record
+            producer = ids.get(found[0]) if isinstance(found, tuple) else None
+            label = names.of(value) or name
+            array = value.array
+        elif value is not None:
+            producer, label, array = forward, name, value
+        else:
+            continue
+        if producer is not None:
+            build.edge(
+                "saved", producer, backward, shape=array.shape, dtype=array.dtype.name,
+                label=label, nbytes=array.nbytes,
+            )  # fmt: skip
+
+
+def add_derived_forward(
+    build: GraphBuilder,
+    tensors: tuple[Tensor, ...],
+    labels: list[str],
+    plan: Plan,
+    backward_ids: Mapping[GradFn, int],
+    names: Names,
+) -> None:
+    """Turn the backward graph round: what it cannot know (constants, detours without gradient,
+    values) is missing."""
+    build.derived_forward = True
+    ids: dict[GradFn, int] = {}
+    for node in sorted(plan.order, key=_forward_order):
+        ids[node] = _add_derived(build, node, names)
+    for node in plan.order:
+        for input_nr, edge in enumerate(node.edges):
+            source, output_nr = resolve(edge)
+            if source is not None:
+                build.edge(
+                    "value", ids[source], ids[node], output_nr=output_nr, input_nr=input_nr,
+                    shape=source.output_shape, dtype=source.output_dtype.name,
+                )  # fmt: skip
+    for tensor, label in zip(tensors, labels, strict=True):
+        maker, nr = resolve(tensor.edge)
+        assert maker is not None
+        _add_output(build, tensor, label, ids[maker], nr)
+    by_edge: dict[Any, int] = dict(ids)
+    for node, backward in backward_ids.items():
+        build.pair(ids[node], backward)
+        if isinstance(node, SavedNode):
+            _add_derived_saved(build, node, ids[node], backward, by_edge, names)
+
+
+def _forward_order(node: GradFn) -> tuple[bool, int]:
+    return (not isinstance(node, AccumulateGrad), node.sequence_nr)
+
+
+def _add_derived(build: GraphBuilder, node: GradFn, names: Names) -> int:
+    shape, dtype = node.output_shape, node.output_dtype.name
+    if isinstance(node, AccumulateGrad):
+        leaf = node.leaf()
+        kind: NodeKind = "parameter" if leaf is not None and leaf.is_parameter else "leaf"
+        name = names.of(leaf)
+        return build.node(
+            kind, "forward", name or "leaf", variable=name, shape=shape, dtype=dtype,
+            detail="requires grad",
+            statistics=scalar_statistics(leaf) if leaf is not None else None,
+        )  # fmt: skip
+    name = node.op.public_name if isinstance(node, SavedNode) else short_name(node.name())
+    return build.node("op", "forward", name, shape=shape, dtype=dtype)
+
+
+def _add_derived_saved(
+    build: GraphBuilder,
+    node: SavedNode,
+    forward: int,
+    backward: int,
+    ids: Mapping[Any, int],
+    names: Names,
+) -> None:
+    for name, value, _ in node.saved():
+        if isinstance(value, Tensor):
+            producer = ids.get(resolve(value.edge)[0])
+            label, array = names.of(value) or name, value.array
+        elif value is not None:
+            producer, label, array = forward, name, value
+        else:
+            continue
+        if producer is not None:
+            build.edge(
+                "saved", producer, backward, shape=array.shape, dtype=array.dtype.name,
+                label=label, nbytes=array.nbytes,
+            )  # fmt: skip

@@ -1,0 +1,191 @@
+"""Tracing: what each op leaves behind, while it is on, for pictures and debuggers.
+
+A record hangs on the node and the tensors that an op made, and dies with them.  Records
+lead to the records of their inputs, never to tensors or nodes, so that tracing keeps no
+data alive and closes no cycle.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from itertools import count
+from pathlib import Path
+from types import FrameType
+from typing import Any
+from weakref import ref
+
+from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.node import Node
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.tensor import Tensor
+
+_PACKAGE = str(Path(__file__).resolve().parent.parent)
+_next_number = count().__next__
+
+
+class LeafRecord:
+    """A tensor that no traced op made: a leaf, a parameter, or a constant."""
+
+    __slots__ = ("__weakref__", "dtype", "number", "requires_grad", "shape", "statistics", "tensor")
+
+    def __init__(self, tensor: Tensor) -> None:
+        self.number = _next_number()
+        self.tensor = ref(tensor)
+        self.shape = tensor._shape
+        self.dtype = tensor.dtype.name
+        self.requires_grad = tensor.edge is not None
+        self.statistics = _scalar(tensor)
+
+
+class OpRecord:
+    """An op that ran: name, inputs, attributes, where in the modules, where in the source.
+
+    ``inputs`` holds, per input, the record it came from and which of that op's outputs it
+    was; a Python number stands for itself.
+    """
+
+    __slots__ = (
+        "__weakref__",
+        "attributes",
+        "dtype",
+        "inputs",
+        "name",
+        "number",
+        "requires_grad",
+        "scope",
+        "shapes",
+        "source",
+        "statistics",
+    )
+
+    def __init__(self, name: str, inputs: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
+        self.number = _next_number()
+        self.name = name
+        self.inputs = inputs
+        self.attributes = attributes
+        self.requires_grad = False
+        self.scope = ""
+        self.source: Source | None = None
+        self.shapes: tuple[tuple[int, ...], ...] = ()
+        self.dtype = ""
+        self.statistics: Statistics | None = None
+
+
+Origin = tuple[OpRecord | LeafRecord, int]
+
+
+def origin(tensor: Tensor) -> Origin | int | float:
+    """Where ``tensor`` came from: its record and output number, or the number it wraps."""
+    record = tensor.record
+    if record is None:
+        record = tensor.record = (LeafRecord(tensor), 0)
+    found: Origin | int | float = record
+    return found
+
+
+class GraphTracer:
+    """Records every op; the scope and the source line are those of the moment it ran."""
+
+    def __init__(self, values: bool = False) -> None:
+        self._values = values
+        self._scopes: list[str] = []
+        self._module_names: list[dict[int, str]] = []
+
+    def op(
+        self,
+        name: str,
+        values: tuple[Any, ...],
+        attributes: Mapping[str, Any],
+        outputs: tuple[Tensor, ...],
+        node: Node | None,
+    ) -> None:
+        inputs = tuple(origin(v) for v in values if v is not None)
+        record = OpRecord(name, inputs, attributes)
+        record.scope = ".".join(scope for scope in self._scopes if scope)
+        record.source = user_source(sys._getframe(2))
+        record.shapes = tuple(output._shape for output in outputs)
+        record.dtype = outputs[0].dtype.name if outputs else ""
+        record.requires_grad = node is not None
+        if outputs:
+            record.statistics = (
+                statistics(outputs[0].array) if self._values else _scalar(outputs[0])
+            )
+        for number, output in enumerate(outputs):
+            output.record = (record, number)
+        if node is not None:
+            node.record = record
+
+    @contextmanager
+    def module(self, module: Any) -> Iterator[None]:
+        """Ops inside belong to ``module``, by the name it has in the outermost one."""
+        if self._module_names:
+            names = self._module_names[-1]
+            name = names.get(id(module), type(module).__name__)
+            # names are paths from the outermost module; scopes nest, so only the last part
+            # of it that is new is added
+            known = ".".join(scope for scope in self._scopes if scope)
+            name = name.removeprefix(f"{known}.") if known else name
+        else:
+            names = {id(child): path for path, child in module.named_modules()}
+            name = ""
+        self._module_names.append(names)
+        try:
+            with self.scope(name):
+                yield
+        finally:
+            self._module_names.pop()
+
+    @contextmanager
+    def scope(self, name: str) -> Iterator[None]:
+        """Ops inside belong to ``name``, within the scopes around it."""
+        self._scopes.append(name)
+        try:
+            yield
+        finally:
+            self._scopes.pop()
+
+
+@contextmanager
+def trace(values: bool = False) -> Iterator[GraphTracer]:
+    """Record scope and source line of each op that runs inside, for pictures and debuggers.
+
+    Args:
+        values: also describe every result (root mean square, extrema, NaN); otherwise only
+            single numbers are kept.
+    """
+    mode = current_mode() or USUAL
+    tracer = GraphTracer(values)
+    token = enter_mode(Mode(mode.grad, mode.inference, tracer))
+    try:
+        yield tracer
+    finally:
+        leave_mode(token)
+
+
+@contextmanager
+def scope(name: str) -> Iterator[None]:
+    """Give the ops inside a name of their own in pictures and addresses; free when nobody
+    traces."""
+    mode = current_mode()
+    if mode is None or not isinstance(mode.tracer, GraphTracer):
+        yield
+        return
+    with mode.tracer.scope(name):
+        yield
+
+
+def user_source(frame: FrameType | None) -> Source | None:
+    """The innermost line on the stack that is not this package's own."""
+    while frame is not None:
+        file = frame.f_code.co_filename
+        if not file.startswith((_PACKAGE, "<op ")):
+            return Source(file, frame.f_lineno)
+        frame = frame.f_back
+    return None
+
+
+def _scalar(tensor: Tensor) -> Statistics | None:
+    return statistics(tensor.array) if tensor.array.size == 1 else None

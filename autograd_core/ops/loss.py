@@ -1,0 +1,123 @@
+"""Losses, and the normalized exponentials that stand before them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.elementwise import exp
+from autograd_core.ops.reduce import sum_dim
+
+
+@op(
+    x=lambda g, ans, dim: g - exp(ans) * sum_dim(g, dim, True),
+    samples=(Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
+)
+def log_softmax(x, /, dim):
+    """The logarithm of :func:`softmax`, without its underflow."""
+    shifted = x - np.maximum.reduce(x, dim, keepdims=True)
+    return shifted - np.log(np.add.reduce(np.exp(shifted), dim, keepdims=True))
+
+
+@op(
+    x=lambda g, ans, dim: ans * (g - sum_dim(g * ans, dim, True)),
+    samples=(Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
+)
+def softmax(x, /, dim):
+    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
+    powers = np.exp(x - np.maximum.reduce(x, dim, keepdims=True))
+    return powers / np.add.reduce(powers, dim, keepdims=True)
+
+
+_LABELS = np.array([2, 0, 1, 0])
+
+
+@op(
+    x=lambda g, target, weight, x_shape, reduction, ignore_index: nll_loss_backward(
+        g, target, weight, x_shape, reduction, ignore_index
+    ),
+    samples=(
+        Sample(((4, 3), _LABELS)),
+        Sample(((3,), np.array(1))),
+        Sample(((4, 3), _LABELS), {"reduction": "none", "ignore_index": 0}),
+        Sample(((4, 3), _LABELS, np.array([0.5, 1.0, 2.0])), {"ignore_index": 2}),
+        Sample(((2, 3, 2), np.array([[0, 1], [2, 2]])), {"reduction": "sum"}),
+    ),
+)
+def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
+    """Minus the entry of ``x`` that ``target`` points to, averaged, summed or neither.
+
+    Args:
+        x: log probabilities, (N, C), (C,) or (N, C, ...).
+        target: the right classes, integers of the shape of ``x`` without C.
+        weight: how much each class counts, (C,).
+        reduction: "mean" (by weight), "sum" or "none".
+        ignore_index: targets of this value do not count.
+    """
+    index, weights, axis = _picked(x.shape, x.dtype, target, weight, ignore_index)
+    losses = -np.take_along_axis(x, index, axis).squeeze(axis) * weights
+    if reduction == "none":
+        return losses
+    total = np.add.reduce(losses, axis=None)
+    return total / np.add.reduce(weights, axis=None) if reduction == "mean" else total
+
+
+@op(
+    x=lambda g, target, weight, reduction, ignore_index: nll_loss(
+        g, target, weight, reduction, ignore_index
+    ),
+    linear=True,
+    samples=(
+        Sample(((), _LABELS), {"shape": (4, 3), "reduction": "mean", "ignore_index": 1}),
+        Sample(((4,), _LABELS), {"shape": (4, 3), "reduction": "none", "ignore_index": -100}),
+    ),
+)
+def nll_loss_backward(x, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100):
+    """The gradient of :func:`nll_loss`, of ``shape``, for the gradient ``x`` of the loss."""
+    index, weights, axis = _picked(shape, x.dtype, target, weight, ignore_index)
+    share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
+    result = np.zeros(shape, x.dtype)
+    np.put_along_axis(result, index, np.expand_dims(-x * share, axis), axis)
+    return result
+
+
+def _picked(
+    shape: tuple[int, ...], kind: Any, target: Any, weight: Any, ignore_index: int
+) -> tuple[Any, Any, int]:
+    """Where the targets are in an array of ``shape``, how much each counts, and the class axis."""
+    axis = 1 if len(shape) > 1 else 0
+    if target.dtype.kind not in "iu":
+        raise RuntimeError(f"expected scalar type Long but found {target.dtype.name.capitalize()}")
+    if target.shape != shape[:axis] + shape[axis + 1 :]:
+        raise ValueError(
+            f"Expected input batch_size ({shape[0]}) to match target batch_size "
+            f"({target.shape[0] if target.ndim else 0})."
+        )
+    counts = target != ignore_index
+    wrong = counts & ((target < 0) | (target >= shape[axis]))
+    if wrong.any():
+        raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
+    index = np.where(counts, target, 0)
+    weights = counts.astype(kind) if weight is None else counts * weight[index]
+    return np.expand_dims(index, axis), weights, axis
+
+
+@op(
+    x=lambda g, x, target, reduction: mse_loss_backward(g, x, target, reduction),
+    target=lambda g, x, target, reduction: -mse_loss_backward(g, x, target, reduction),
+    samples=(Sample(((2, 3), (2, 3))), Sample(((3,), (3,)), {"reduction": "none"})),
+)
+def mse_loss(x, target, /, reduction="mean"):
+    """The squared difference of two tensors of one shape, averaged, summed or neither."""
+    squares = np.square(x - target)
+    if reduction == "none":
+        return squares
+    total = np.add.reduce(squares, axis=None)
+    return total / squares.size if reduction == "mean" else total
+
+
+def mse_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
+    """Twice the difference, times the gradient of the loss."""
+    return g * (2 / x.size if reduction == "mean" else 2) * (x - target)
