@@ -1,0 +1,76 @@
+"""Drives the debugger's screen in tests and reads what it shows as plain text."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+
+from textual.pilot import Pilot
+
+from tests.tui.scripted_session import ScriptedSession
+from tui.app import DebuggerApp, Outcome
+
+SMALL, LARGE = (80, 24), (160, 48)
+GOLDEN = Path(__file__).parent / "golden"
+
+
+class Driver:
+    """A running app: press keys, read the screen."""
+
+    def __init__(self, app: DebuggerApp, pilot: Pilot[Outcome]) -> None:
+        self.app = app
+        self.pilot = pilot
+
+    async def press(self, *keys: str) -> str:
+        """Press keys, wait until nothing moves any more, and return the screen."""
+        await self.pilot.press(*keys)
+        return await self.settled()
+
+    async def type(self, line: str) -> str:
+        """Enter a command at the prompt."""
+        return await self.press("colon", *line, "enter")
+
+    async def settled(self) -> str:
+        await self.pilot.pause()
+        await self.pilot.pause()
+        return self.text()
+
+    def text(self) -> str:
+        strips = self.app.screen._compositor.render_strips()
+        return "\n".join(strip.text.rstrip() for strip in strips)
+
+    def row(self, index: int) -> str:
+        """The line of the execution list that shows plan node ``index``."""
+        found = [line for line in self.text().splitlines() if f" #{index} " in line[:40]]
+        assert found, f"row #{index} is not on the screen:\n{self.text()}"
+        return found[0]
+
+
+def drive(
+    session: ScriptedSession,
+    script: Callable[[Driver], Awaitable[None]],
+    size: tuple[int, int] = SMALL,
+) -> str | None:
+    """Run ``script`` against the app in a terminal of ``size``; the outcome of the app."""
+
+    async def main() -> str | None:
+        app = DebuggerApp(session, session.title)
+        async with app.run_test(size=size) as pilot:
+            driver = Driver(app, pilot)
+            await driver.settled()
+            await script(driver)
+        return app.return_value
+
+    return asyncio.run(main())
+
+
+def check_golden(name: str, text: str) -> None:
+    """Compare with the stored screen; GRADSTEP_UPDATE_GOLDEN=1 stores this one instead."""
+    path = GOLDEN / f"{name}.txt"
+    if os.environ.get("GRADSTEP_UPDATE_GOLDEN") == "1":
+        path.parent.mkdir(exist_ok=True)
+        path.write_text(text + "\n", encoding="utf-8")
+    assert path.exists(), f"{path.name} is missing; GRADSTEP_UPDATE_GOLDEN=1 writes it"
+    assert text + "\n" == path.read_text(encoding="utf-8")

@@ -1,0 +1,588 @@
+"""The screen: every key, what it sends to the session, and what the user then reads."""
+
+from __future__ import annotations
+
+import contextvars
+import re
+import threading
+
+import numpy as np
+import pytest
+from textual.color import Color
+
+from autograd_core.debug.snapshot import Reply
+from tests.tui.screen_driver import LARGE, SMALL, Driver, check_golden, drive
+from tests.tui.scripted_session import (
+    ScriptedSession,
+    chain,
+    residual_net,
+    shared_weight,
+    troubled,
+)
+from tui.app.keys import ALL_BINDINGS, KEY_GROUPS
+
+SIZES = [SMALL, LARGE]
+
+
+# -- the fake itself ---------------------------------------------------------------------
+
+
+def test_the_scripted_session_computes_real_gradients() -> None:
+    """Central differences of the program that it claims to run, and the same after a detour."""
+    x, w, b = np.array([1.0, 2.0, 3.0]), np.array([0.5, -0.25, 2.0]), np.array([0.1, 0.2, 0.3])
+
+    def loss(w: np.ndarray) -> float:
+        h = np.tanh(w * x)
+        return float((w * (w * h + b) + h).sum())
+
+    session = shared_weight()
+    for line in ("next 5", "back 3", "next", "jump 0", "continue"):
+        session.do(line)
+    leaf = session.snapshot.leaves[1]
+    assert leaf.now is not None
+    step = 1e-6 * np.eye(3)
+    numeric = [(loss(w + step[i]) - loss(w - step[i])) / 2e-6 for i in range(3)]
+    np.testing.assert_allclose(leaf.now.array, numeric, rtol=1e-6)
+
+
+# -- moving ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_n_runs_one_node_and_the_pointer_follows(size: tuple[int, int]) -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        assert "▶" in screen.row(0)
+        await screen.press("n")
+        assert "✓" in screen.row(0)
+        assert "▶" in screen.row(1)
+        assert "1/9 run" in screen.text()
+        assert "PAUSED" in screen.text()
+
+    drive(session, script, size)
+    assert session.commands == ["next"]
+
+
+def test_upper_case_goes_backwards_and_says_that_it_is_the_past() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "n", "n", "N")
+        assert "▶" in screen.row(2)
+        assert "PAST" in screen.text()
+        assert "recorded to 3" in screen.text()
+        await screen.press("n")
+        assert "PAUSED" in screen.text()
+
+    drive(session, script)
+    assert session.commands == ["next", "next", "next", "back", "next"]
+
+
+def test_digits_are_a_count() -> None:
+    session = chain(50)
+
+    async def script(screen: Driver) -> None:
+        assert "12 times" in await screen.press("1", "2")
+        await screen.press("n")
+        assert "12/50 run" in screen.text()
+        await screen.press("1", "0", "N")
+        assert "2/50 run" in screen.text()
+        await screen.press("7", "escape", "n")
+        assert "3/50 run" in screen.text()
+
+    drive(session, script)
+    assert session.commands == ["next 12", "back 10", "next"]
+
+
+def test_keys_typed_ahead_are_not_lost() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.press(*"nnnnn")
+        assert "5/9 run" in screen.text()
+
+    drive(session, script)
+
+
+def test_continue_runs_to_the_breakpoint_and_reverse_continue_back_to_it() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.type("break tanh")
+        await screen.press("c")
+        assert "▶" in screen.row(6)
+        assert "breakpoint 1: tanh" in screen.text()
+        await screen.press("c")
+        assert "FINISHED" in screen.text()
+        await screen.press("C")
+        assert "▶" in screen.row(6)
+        await screen.press("C")
+        assert "▶" in screen.row(0)
+
+    drive(session, script)
+
+
+def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.press("j", "j", "j", "u")
+        assert "▶" in screen.row(3)
+        await screen.press("k", "k", "enter")
+        assert "▶" in screen.row(1)
+        assert "current one already" in await screen.press("u")
+        await screen.press("5", "u")
+        assert "▶" in screen.row(5)
+
+    drive(session, script)
+    assert session.commands == ["until #3", "jump 1", "until #5"]
+
+
+def test_r_goes_back_to_the_start() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "n", "r")
+        assert "▶" in screen.row(0)
+
+    drive(session, script)
+    assert session.commands[-1] == "restart"
+
+
+# -- selecting ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("keys", "selected"),
+    [
+        (["j"], 1),
+        (["down", "down"], 2),
+        (["j", "j", "k"], 1),
+        (["j", "up"], 0),
+        (["5", "j"], 5),
+        (["G"], 8),
+        (["end"], 8),
+        (["G", "g"], 0),
+        (["end", "home"], 0),
+        (["pagedown"], 8),
+        (["G", "pageup"], 0),
+        (["G", "j"], 8),
+        (["k"], 0),
+        (["G", "full_stop"], 0),
+    ],
+)
+def test_the_selection_moves_and_nothing_runs(keys: list[str], selected: int) -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.press(*keys)
+        marked = [line for line in screen.text().splitlines() if line.startswith("▌")]
+        assert len(marked) == 1
+        assert f" #{selected} " in marked[0]
+
+    drive(session, script)
+    assert session.commands == []
+
+
+def test_a_click_selects_a_row() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.pilot.click("ExecutionList", offset=(10, 4))
+        await screen.settled()
+        assert screen.row(4).startswith("▌")
+
+    drive(shared_weight(), script)
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_the_pointer_stays_in_the_middle_third(size: tuple[int, int]) -> None:
+    async def script(screen: Driver) -> None:
+        await screen.type("until #500")
+        shown = [line for line in screen.text().splitlines() if re.search(r" #\d+ mul:", line)]
+        shown = [line for line in shown if "✓" in line or "▶" in line or "○" in line]
+        place = next(number for number, line in enumerate(shown) if "▶" in line)
+        assert len(shown) // 3 - 1 <= place <= 2 * len(shown) // 3 + 1
+
+    drive(chain(1000), script, size)
+
+
+# -- breakpoints and commands ------------------------------------------------------------
+
+
+def test_b_sets_and_deletes_a_breakpoint_on_the_selected_row() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.press("j", "j", "b")
+        assert "●" in screen.row(2)[:3]
+        assert screen.row(2).startswith("▌"), "the selection stays where it was"
+        await screen.press("b")
+        assert "●" not in screen.row(2)[:3]
+
+    drive(session, script)
+    assert session.commands == ["break #2", "delete 1"]
+
+
+def test_a_breakpoint_on_an_op_marks_all_its_rows() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.type("break mul")
+        assert [i for i in range(9) if "●" in screen.row(i)[:3]] == [2, 5, 7]
+
+    drive(shared_weight(), script)
+
+
+def test_an_empty_line_repeats_the_last_command() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.type("next 2")
+        await screen.type("")
+        assert "4/9 run" in screen.text()
+
+    drive(session, script)
+    assert session.commands == ["next 2", "next 2"]
+
+
+def test_the_prompt_recalls_what_was_typed_and_escape_closes_it() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.type("next 2")
+        await screen.press("colon", "up", "enter")
+        assert "4/9 run" in screen.text()
+        await screen.press("colon", "n", "e", "x", "escape", "n")
+        assert "5/9 run" in screen.text()
+
+    drive(session, script)
+    assert session.commands == ["next 2", "next 2", "next"]
+
+
+def test_a_wrong_command_is_an_error_in_words_and_in_red() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.type("frobnicate")
+        assert 'error: unknown command "frobnicate"' in text
+        line = next(n for n, row in enumerate(text.splitlines()) if "error:" in row)
+        style = screen.app.screen.get_style_at(3, line)
+        assert style.color is not None
+        red = Color.parse(screen.app.theme_variables["trouble"])
+        assert Color.from_rich_color(style.color).rgb == red.rgb
+
+    drive(shared_weight(), script)
+
+
+def test_an_answer_of_several_lines_opens_the_console() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.type("help")
+        assert "[console]" in text
+        assert "until LOCATION" in text
+
+    drive(shared_weight(), script)
+
+
+# -- sections ----------------------------------------------------------------------------
+
+
+def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
+    async def script(screen: Driver) -> None:
+        assert "[gradient]" in screen.text()
+        assert "[rule]" in await screen.press("tab")
+        assert "[leaves]" in await screen.press("tab")
+        assert "[console]" in await screen.press("tab")
+        assert "[gradient]" in await screen.press("tab")
+        assert "[console]" in await screen.press("shift+tab")
+        assert "[rule]" in await screen.press("2", "tab")
+
+    drive(shared_weight(), script)
+
+
+def test_a_wide_terminal_shows_all_sections_at_once() -> None:
+    async def script(screen: Driver) -> None:
+        text = screen.text()
+        for title in ("execution", "gradient", "rule", "leaves", "console"):
+            assert f"─ {title} ─" in text
+
+    drive(shared_weight(), script, LARGE)
+
+
+def test_the_gradient_section_shows_contributions_their_sum_and_who_is_missing() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("5", "n", "G")
+        assert "1 of 3 arrived" in text
+        assert re.search(r"\+ #2 decoder/mul:1 out 0 +rms 1\.35", text)
+        assert re.search(r"· #5 decoder/mul:2 out 0 +not yet", text)
+        assert re.search(r"· #7 encoder/mul:1 out 0 +not yet", text)
+        assert re.search(r"= sum so far +rms 1\.35", text)
+        await screen.press("c", "G")
+        assert "3 of 3 arrived" in screen.text()
+        assert re.search(r"= sum  ", screen.text())
+
+    drive(shared_weight(), script)
+
+
+def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("G")
+        assert "nothing yet" in text
+        assert "undefined" not in text.replace("acc undefined", "").replace("  undefined  ", "")
+        text = await screen.press("c", "G")
+        assert re.search(r"= sum +∅ undefined", text)
+        assert " ∅ " in screen.row(4)
+        text = await screen.press("k")
+        assert re.search(r"= sum +rms 0 ", text)
+        assert re.search(r" rms 0 0 ", screen.row(3))
+
+    drive(troubled(), script)
+
+
+def test_the_rule_section_shows_formula_saved_values_and_the_forward_line() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("tab", "j", "j")
+        assert re.search(r"∂ other +g \* self", text)
+        assert re.search(r"self +\[3\] float64 +rms 1\.2", text)
+        assert "samples/shared_weight.py:13" in text
+        assert "y = w * inner" in text
+
+    drive(shared_weight(), script)
+
+
+def test_a_freed_value_is_called_so() -> None:
+    async def script(screen: Driver) -> None:
+        assert "freed by an earlier backward" in await screen.press("tab")
+
+    drive(troubled(), script)
+
+
+def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
+    async def script(screen: Driver) -> None:
+        def leaf(name: str) -> str:
+            found = (row for row in screen.text().splitlines() if re.match(rf"[ ▌]{name} ", row))
+            return next(found)
+
+        await screen.press("3", "tab")
+        assert re.search(r"w +\[3\] +None → +None yet +□□□ 0/3", leaf("w"))
+        assert re.search(r"b +\[3\] +rms 0 → +rms 0 +□ 0/1", leaf("b"))
+        await screen.press("3", "n")
+        assert re.search(r"■□□ 1/3 +pending rms 1\.35", leaf("w"))
+        await screen.press("c")
+        assert re.search(r"None → +rms 2\.9 +■■■ 3/3$", leaf("w"))
+        assert re.search(r"rms 0 → +rms 1\.2 +■ 1/1$", leaf("b"))
+
+    drive(shared_weight(), script)
+
+
+# -- leaving and help --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("key", "outcome"), [("q", "continue"), ("Q", "abort")])
+def test_q_goes_on_and_capital_q_aborts(key: str, outcome: str) -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press(key)
+
+    assert drive(shared_weight(), script) == outcome
+
+
+def test_the_help_page_lists_every_key_and_closes_again() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("question_mark")
+        for group in KEY_GROUPS:
+            assert group.title in text
+        for binding in ALL_BINDINGS:
+            assert binding.tooltip in text
+        await screen.press("escape", "n")
+        assert "1/9 run" in screen.text()
+
+    drive(shared_weight(), script, LARGE)
+
+
+def test_no_two_keys_are_the_same() -> None:
+    keys = [key for binding in ALL_BINDINGS for key in binding.key.split(",")]
+    assert len(keys) == len(set(keys))
+
+
+# -- trouble -----------------------------------------------------------------------------
+
+
+def test_text_of_users_is_never_markup_and_never_a_terminal_command() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("c")
+        assert "acc [bold]nan[/bold]" in text
+        assert "acc inf·[31m" in text
+        assert "acc zero 行列" in text
+        assert "[/] trouble" in text
+        assert "\x1b" not in text
+
+    drive(troubled(), script)
+
+
+def test_nan_and_inf_are_marked_with_a_letter() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("c")
+        assert re.search(r"nan 1/2 N ", screen.row(1))
+        assert re.search(r"inf 1/2 I ", screen.row(2))
+
+    drive(troubled(), script)
+
+
+def test_a_node_that_raises_is_shown_and_the_screen_lives_on() -> None:
+    session = shared_weight()
+    session.fail_at = 3
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("c")
+        assert "FAILED" in text
+        assert "boom [red]here[/]" in text
+        assert "▶" in screen.row(3)
+        await screen.press("N")
+        assert "▶" in screen.row(2)
+
+    drive(session, script)
+
+
+def test_an_exception_out_of_the_session_is_an_error_not_a_crash() -> None:
+    class Broken(ScriptedSession):
+        def do(self, line: str) -> Reply:
+            raise SystemExit(3)
+
+    async def script(screen: Driver) -> None:
+        assert "error: SystemExit: 3" in await screen.press("n")
+
+    drive(Broken(shared_weight().nodes), script)
+
+
+def test_a_long_run_leaves_the_screen_alive() -> None:
+    session = chain(12, seconds=0.05)
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("c")
+        assert "BUSY" in text
+        assert "busy with continue" in await screen.press("n")
+        await screen.press("j")
+        assert screen.row(1).startswith("▌")
+        for _ in range(100):
+            await screen.pilot.pause(0.05)
+            if "FINISHED" in screen.text():
+                break
+        assert "FINISHED" in await screen.settled()
+
+    drive(session, script)
+    assert session.commands == ["continue"]
+
+
+def test_leaving_during_a_run_waits_for_its_end() -> None:
+    async def script(screen: Driver) -> None:
+        assert "will close" in await screen.press("c", "q")
+        await screen.pilot.pause(1.0)
+
+    session = chain(12, seconds=0.05)
+    assert drive(session, script) == "continue"
+    assert session.position == 12
+
+
+def test_commands_run_in_another_thread_with_the_context_of_the_caller() -> None:
+    mode = contextvars.ContextVar("mode", default="unset")
+    seen: list[tuple[str, bool]] = []
+
+    class Watching(ScriptedSession):
+        def do(self, line: str) -> Reply:
+            seen.append((mode.get(), threading.current_thread() is threading.main_thread()))
+            mode.set("set by the first command")
+            return super().do(line)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "n")
+
+    token = mode.set("of the script")
+    drive(Watching(shared_weight().nodes), script)
+    mode.reset(token)
+    assert seen == [("of the script", False), ("set by the first command", False)]
+
+
+def test_what_the_script_prints_meanwhile_lands_in_the_console() -> None:
+    class Printing(ScriptedSession):
+        def do(self, line: str) -> Reply:
+            print("hello from a hook [b]")
+            return super().do(line)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "4", "tab")
+        assert "script: hello from a hook [b]" in screen.text()
+
+    drive(Printing(shared_weight().nodes), script)
+
+
+@pytest.mark.parametrize("size", [(40, 10), (59, 40), (100, 15), (10, 3), (1, 1)])
+def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int, int]) -> None:
+    async def script(screen: Driver) -> None:
+        assert "gradstep needs 60x16"[: size[0]] in screen.text()
+        assert "execution" not in screen.text()
+        await screen.pilot.resize_terminal(*SMALL)
+        await screen.settled()
+        assert "0/9 run" in screen.text()
+
+    drive(shared_weight(), script, size)
+
+
+@pytest.mark.parametrize("size", [(60, 16), (80, 24), (100, 60), (120, 30), (160, 48), (240, 70)])
+def test_every_size_shows_every_row_in_its_width(size: tuple[int, int]) -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("9", "n")
+        lines = text.splitlines()
+        assert len(lines) == size[1]
+        assert "#9 addmm" in text
+        assert "9/35 run" in text
+
+    drive(residual_net(4), script, size)
+
+
+def test_only_visible_rows_are_asked_for() -> None:
+    asked: set[int] = set()
+
+    class Counting(ScriptedSession):
+        def detail(self, index: int) -> object:  # type: ignore[override]
+            asked.add(index)
+            return super().detail(index)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("G", "g", "n")
+
+    drive(Counting(chain(5000).nodes), script)
+    assert len(asked) < 100
+
+
+def test_an_empty_plan_opens_and_closes() -> None:
+    async def script(screen: Driver) -> None:
+        assert "end of the backward pass" in screen.text()
+        await screen.press("j", "n", "b", "u", "q")
+
+    assert drive(ScriptedSession([]), script) == "continue"
+
+
+# -- looks -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize(
+    ("name", "make", "keys"),
+    [
+        ("shared_weight", shared_weight, ["5", "n", "G"]),
+        ("residual_net", lambda: residual_net(4), ["9", "n", "b", "3", "tab"]),
+        ("troubled", troubled, ["c", "colon", *"what", "enter"]),
+    ],
+)
+def test_the_screen_is_the_stored_one(name: str, make, keys: list[str], size) -> None:  # type: ignore[no-untyped-def]
+    async def script(screen: Driver) -> None:
+        check_golden(f"{name}_{size[0]}x{size[1]}", await screen.press(*keys))
+
+    drive(make(), script, size)
+
+
+@pytest.mark.parametrize("theme", ["gradstep-dark", "gradstep-light", "nord", "ansi-light"])
+def test_meanings_keep_their_colours_in_every_theme(theme: str) -> None:
+    async def script(screen: Driver) -> None:
+        screen.app.theme = theme
+        await screen.press("c")
+        colours = screen.app.theme_variables
+        found = {colours[name] for name in ("backward", "leaf", "saved", "trouble")}
+        assert len(found) == 4
+
+    drive(troubled(), script)

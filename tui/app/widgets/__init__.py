@@ -1,0 +1,1 @@
+"""The widgets of the debugger's screen, one file each."""

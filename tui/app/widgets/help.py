@@ -1,0 +1,58 @@
+"""The help page: every key, grouped, and the marks of the execution list."""
+
+from __future__ import annotations
+
+from typing import cast
+
+from textual.app import App
+from textual.binding import Binding
+
+from tui.app.keys import KEY_GROUPS
+from tui.app.widgets.line_view import LineView
+from tui.app.widgets.text import Line, Part
+
+KEY_WIDTH = 11
+MARKS = (
+    ("▶ ✓ ●", "runs next · has run · breakpoint"),
+    ("○ ● □ ■", "node and leaf, before and after they ran"),
+    ("Σ3 Σ1/3", "sum of three gradients; one of three has arrived"),
+    ("+=3", "three gradients are added to a leaf's .grad"),
+    ("N I 0 ∅", "nan · inf · all zero · undefined (no gradient, not zero)"),
+)
+
+
+class HelpText(LineView):
+    """The lines of the help page."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._lines: list[Line] = []
+
+    def on_mount(self) -> None:
+        self._lines = help_lines(cast("App[object]", self.app))
+        self.update_lines()
+
+    def line_count(self) -> int:
+        return len(self._lines)
+
+    def line(self, y: int) -> Line:
+        return self._lines[y]
+
+
+def help_lines(app: App[object]) -> list[Line]:
+    """Two columns of text: what to press, what happens."""
+    lines: list[Line] = []
+    for group in KEY_GROUPS:
+        lines.append([Part(group.title, "backward")])
+        lines += [_entry(_display(app, binding), binding.tooltip) for binding in group.bindings]
+    lines.append([Part("marks", "backward")])
+    lines += [_entry(mark, meaning) for mark, meaning in MARKS]
+    return lines
+
+
+def _entry(left: str, right: str) -> Line:
+    return [Part("  " + left.ljust(KEY_WIDTH), "strong"), Part(right)]
+
+
+def _display(app: App[object], binding: Binding) -> str:
+    return binding.key_display or app.get_key_display(binding)

@@ -1,0 +1,141 @@
+"""What one row of the execution list says, and how wide its columns are."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autograd_core.dag.model import Graph, short_name
+from autograd_core.dag.statistics import Statistics, format_shape, format_statistics
+from autograd_core.debug.snapshot import NodeDetail, Snapshot
+from tui.app.widgets.lanes import MAX_LANES
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
+
+VALUE_WIDTH = 12
+FLAG_WIDTH = 8
+# how many names are looked at to find out how wide a column must be
+SAMPLED_ROWS = 20_000
+
+
+class Cells(NamedTuple):
+    """What a row says about the gradient of its node."""
+
+    value: str
+    flags: str
+    trouble: bool
+
+
+class Columns(NamedTuple):
+    """How wide each column is; 0 leaves a column out."""
+
+    lanes: int
+    number: int
+    name: int
+    scope: int
+    shape: int
+    source: int
+
+
+def natural_columns(snapshot: Snapshot) -> Columns:
+    """The widths that would show everything, from the first rows of the graph."""
+    graph = snapshot.graph
+    rows = range(min(snapshot.length, SAMPLED_ROWS))
+    names = {graph.names[row] for row in rows if not is_accumulate(graph.names[row])}
+    leaves = (len(graph.variables.get(row, "")) for row in rows if is_accumulate(graph.names[row]))
+    widest_leaf = max(leaves, default=0) + len("acc ")
+    scopes = {graph.scopes[row] for row in rows}
+    shapes = {graph.shapes[row] for row in rows}
+    count = max((graph.counts[row] for row in rows), default=1)
+    ops = max((len(short_name(name)) for name in names), default=8)
+    name = min(24, ops + len(str(count)) + 1)
+    return Columns(
+        lanes=MAX_LANES,
+        number=len(str(snapshot.length)) + 1,
+        name=name,
+        scope=min(24, max(*map(len, scopes), widest_leaf - name - 1, 0)),
+        shape=min(18, max((len(format_shape(shape)) for shape in shapes), default=0)),
+        source=max((len(source_text(graph, row)) + 1 for row in rows), default=0),
+    )
+
+
+def fit_columns(natural: Columns, lanes_used: int, width: int) -> Columns:
+    """The columns for a list of ``width`` cells: what is least important gives way first."""
+    lanes = min(lanes_used, MAX_LANES, max(2, (width - 44) // 5))
+    left = width - 4 - 2 * lanes - overflow_width(lanes_used, lanes)
+    left -= natural.number + 1 + VALUE_WIDTH + 1 + FLAG_WIDTH
+    name = max(6, min(natural.name, left - 1))
+    left -= name + 1
+    taken = {}
+    for column in ("shape", "scope", "source"):
+        wanted = min(getattr(natural, column), 40)
+        narrow = min(wanted, 9)
+        room = left - 1
+        taken[column] = wanted if wanted <= room else room if 0 < narrow <= room else 0
+        left -= taken[column] + 1 if taken[column] else 0
+    return Columns(lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"])
+
+
+def overflow_width(lanes_used: int, lanes: int) -> int:
+    """The cells after the lanes where ``⋯+28`` stands."""
+    return 0 if lanes_used <= lanes else 2 + len(str(lanes_used - lanes)) + 1
+
+
+def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
+    """The op with its count and its scope, or ``acc`` with the name of the leaf."""
+    name = graph.names[row]
+    width = columns.name
+    if is_accumulate(name):
+        whole = width + columns.scope + bool(columns.scope)
+        text = fit(f"acc {graph.variables.get(row, '')}", whole)
+        return [Part(text + " ", "leaf")]
+    scope: Line = []
+    if columns.scope:
+        scope = [Part(fit(graph.scopes[row], columns.scope, keep_end=True) + " ", "muted")]
+    short = plain(short_name(name))
+    count = f":{graph.counts[row]}"
+    rest = width - len(count)
+    if len(short) > rest:
+        return [Part(fit(short, rest), "strong"), Part(count + " ", "muted"), *scope]
+    style: StyleName = "text" if done else "strong"
+    return [Part(short, style), Part(fit(count, width - len(short)) + " ", "muted"), *scope]
+
+
+def source_text(graph: Graph, row: int) -> str:
+    """File name and line of the forward op, without the folder."""
+    source = graph.sources.get(row)
+    if source is None:
+        return ""
+    return f"{source.file.replace(chr(92), '/').rsplit('/', 1)[-1]}:{source.line}"
+
+
+def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
+    """The value that arrived at a node, in short, and its flags.
+
+    Of several inputs the first one that received a gradient speaks for the node.
+    """
+    arrived = sum(len(incoming.contributions) for incoming in detail.incoming)
+    expected = sum(incoming.expected for incoming in detail.incoming)
+    accumulate = is_accumulate(snapshot.graph.names[row])
+    fan_in = fan_in_text(arrived, expected, accumulate)
+    totals = [incoming.total for incoming in detail.incoming if incoming.total is not None]
+    if not totals:
+        undefined = arrived > 0 and arrived >= expected
+        return Cells("∅" if undefined else "", fan_in, False)
+    stats = totals[0].statistics
+    letters = value_flags(stats)
+    return Cells(format_statistics(stats), f"{letters} {fan_in}".strip(), bool(stats.trouble))
+
+
+def fan_in_text(arrived: int, expected: int, accumulate: bool) -> str:
+    """``Σ3`` for a sum of three, ``Σ1/3`` while two are missing, ``+=3`` into a ``.grad``."""
+    sign = "+=" if accumulate else "Σ"
+    if 0 < arrived < expected:
+        return f"{sign}{arrived}/{expected}"
+    if accumulate or expected > 1:
+        return f"{sign}{expected}"
+    return ""
+
+
+def value_flags(stats: Statistics) -> str:
+    """N for nan, I for inf, 0 for all zero."""
+    flags = ("N" if stats.nans else "") + ("I" if stats.infs else "")
+    return flags or ("0" if stats.size and stats.zeros == stats.size else "")

@@ -1,0 +1,81 @@
+"""Text as the screen shows it: user text made harmless, cells counted, styles named.
+
+A line is a list of parts, each a text and the name of its style.  Styles are meanings
+("leaf", "trouble"), their colours stand in ``app.tcss``.
+"""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from rich.cells import cell_len, set_cell_size
+
+from autograd_core.dag.statistics import format_statistics
+from autograd_core.debug.snapshot import Snapshot, Value
+
+StyleName = Literal[
+    "text", "strong", "muted", "faint", "backward", "leaf", "saved", "trouble", "title"
+]
+ELLIPSIS = "…"
+UNDEFINED = "∅ undefined"
+
+
+class Part(NamedTuple):
+    """A piece of a line in one style."""
+
+    text: str
+    style: StyleName = "text"
+
+
+Line = list[Part]
+
+
+def plain(text: str) -> str:
+    """``text`` without anything that a terminal could take for a command.
+
+    >>> plain("a\\tb\\x1b[31m")
+    'a b·[31m'
+    """
+    return "".join(
+        character if character.isprintable() else " " if character.isspace() else "·"
+        for character in text
+    )
+
+
+def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -> str:
+    """``text`` in exactly ``width`` cells, cut with an ellipsis, aligned left or right.
+
+    >>> fit("encoder", 4), fit("7", 3, right=True), fit("model.encoder", 6, keep_end=True)
+    ('enc…', '  7', '…coder')
+    """
+    if width <= 0:
+        return ""
+    text = plain(text)
+    length = cell_len(text)
+    if length <= width:
+        padding = " " * (width - length)
+        return padding + text if right else text + padding
+    if keep_end:
+        while cell_len(text) > width - 1:
+            text = text[1:]
+        return set_cell_size(ELLIPSIS + text, width)
+    return set_cell_size(text, width - 1) + ELLIPSIS
+
+
+def is_accumulate(name: str) -> bool:
+    """Whether a node of this name adds to a leaf's ``.grad``."""
+    return name == "AccumulateGrad"
+
+
+def node_label(snapshot: Snapshot, index: int) -> str:
+    """What a node is called where it is mentioned: ``#4 mul:2`` or ``#7 acc weight``."""
+    graph = snapshot.graph
+    if is_accumulate(graph.names[index]):
+        return f"#{index} acc {plain(graph.variables.get(index, ''))}".rstrip()
+    return f"#{index} {plain(graph.address(index))}"
+
+
+def value_part(value: Value) -> Part:
+    """A value in three digits; trouble is marked by a word and by its colour."""
+    stats = value.statistics
+    return Part(format_statistics(stats), "trouble" if stats.trouble else "text")
