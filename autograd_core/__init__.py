@@ -8,7 +8,7 @@
 tensor(36.)
 """
 
-from autograd_core import autograd
+from autograd_core import autograd, nn, optim
 from autograd_core.autograd.grad_mode import (
     enable_grad,
     is_grad_enabled,
@@ -91,6 +91,7 @@ from autograd_core.ops.elementwise import (
     where,
 )
 from autograd_core.ops.linalg import addmm, bmm, dot, matmul, mm, mv
+from autograd_core.ops.loss import log_softmax, softmax
 from autograd_core.ops.reduce import argmax, argmin
 from autograd_core.ops.shape import (
     cat,

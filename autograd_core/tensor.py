@@ -305,7 +305,8 @@ class Tensor:
     def __repr__(self) -> str:
         node = self.grad_fn
         name = None if node is None else node.name()
-        return tensor_text(self.array, name, self.requires_grad)
+        text = tensor_text(self.array, name, self.requires_grad)
+        return f"Parameter containing:\n{text}" if self.is_parameter else text
 
     def __format__(self, spec: str) -> str:
         return format(self.item(), spec) if not self._shape else format(repr(self), spec)

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import exp
-from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.reduce import count, sum_dim
 
 
 @op(
@@ -120,4 +120,4 @@ def mse_loss(x, target, /, reduction="mean"):
 
 def mse_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
     """Twice the difference, times the gradient of the loss."""
-    return g * (2 / x.size if reduction == "mean" else 2) * (x - target)
+    return g * (2 / count(x.shape) if reduction == "mean" else 2) * (x - target)

@@ -1,0 +1,85 @@
+"""Modules that hold others in order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any, overload
+
+from autograd_core.nn.modules.module import Module
+
+
+class _Ordered(Module):
+    """What Sequential and ModuleList share: children numbered from 0."""
+
+    def _list(self) -> list[Module]:
+        return [module for module in self._modules.values() if module is not None]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[Module]:
+        return iter(self._list())
+
+    @overload
+    def __getitem__(self, index: int) -> Module: ...
+    @overload
+    def __getitem__(self, index: slice) -> _Ordered: ...
+    def __getitem__(self, index: int | slice) -> Module:
+        if isinstance(index, slice):
+            return self._made(dict(list(self._modules.items())[index]))
+        if not -len(self) <= index < len(self):
+            raise IndexError(f"index {index} is out of range")
+        return self._list()[index]
+
+    def __setitem__(self, index: int, module: Module) -> None:
+        self.add_module(list(self._modules)[index], module)
+
+    def append(self, module: Module) -> _Ordered:
+        """Add ``module`` at the end."""
+        self.add_module(str(len(self)), module)
+        return self
+
+    def _made(self, modules: dict[str, Module | None]) -> _Ordered:
+        raise NotImplementedError
+
+
+class Sequential(_Ordered):
+    """Modules one after the other, each fed what the one before returned."""
+
+    def __init__(self, *modules: Module | dict[str, Module]) -> None:
+        super().__init__()
+        if len(modules) == 1 and isinstance(modules[0], dict):
+            for name, module in modules[0].items():
+                self.add_module(name, module)
+            return
+        for number, each in enumerate(modules):
+            if not isinstance(each, Module):
+                raise TypeError(f"{type(each).__name__} is not a Module subclass")
+            self.add_module(str(number), each)
+
+    def forward(self, input: Any) -> Any:
+        for module in self._modules.values():
+            assert module is not None
+            input = module(input)
+        return input
+
+    def _made(self, modules: dict[str, Module | None]) -> Sequential:
+        return Sequential({name: module for name, module in modules.items() if module is not None})
+
+
+class ModuleList(_Ordered):
+    """A list of modules; registers them, and leaves to its owner what to do with them."""
+
+    def __init__(self, modules: Iterable[Module] = ()) -> None:
+        super().__init__()
+        for module in modules:
+            self.append(module)
+
+    def extend(self, modules: Iterable[Module]) -> ModuleList:
+        """Add all of ``modules`` at the end."""
+        for module in modules:
+            self.append(module)
+        return self
+
+    def _made(self, modules: dict[str, Module | None]) -> ModuleList:
+        return ModuleList(module for module in modules.values() if module is not None)

@@ -1,0 +1,45 @@
+"""Linear layers."""
+
+from __future__ import annotations
+
+import math
+
+from autograd_core.dtype import dtype
+from autograd_core.functions import zeros
+from autograd_core.nn import functional as F
+from autograd_core.nn import init
+from autograd_core.nn.modules.module import Module
+from autograd_core.nn.parameter import Parameter
+from autograd_core.tensor import Tensor
+
+
+class Linear(Module):
+    """``x @ weight.T + bias``; weight (out_features, in_features), x (..., in_features)."""
+
+    def __init__(
+        self, in_features: int, out_features: int, bias: bool = True, dtype: dtype | None = None
+    ) -> None:
+        super().__init__()
+        self.in_features = in_features
+        self.out_features = out_features
+        self.weight = Parameter(zeros(out_features, in_features, dtype=dtype))
+        self.register_parameter(
+            "bias", Parameter(zeros(out_features, dtype=dtype)) if bias else None
+        )
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Start anew, with uniform random numbers up to ``1 / sqrt(in_features)``."""
+        init.kaiming_uniform_(self.weight, a=math.sqrt(5))
+        if self.bias is not None and self.in_features:
+            bound = 1 / math.sqrt(self.in_features)
+            init.uniform_(self.bias, -bound, bound)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.linear(input, self.weight, self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"in_features={self.in_features}, out_features={self.out_features}, "
+            f"bias={self.bias is not None}"
+        )

@@ -1,0 +1,45 @@
+"""Parameter: a tensor that a module owns and an optimizer trains."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from autograd_core.functions import zeros
+from autograd_core.tensor import Tensor
+
+
+class _ParameterType(type):
+    """Lets ``isinstance`` recognise the tensors that :class:`Parameter` makes."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and bool(instance.is_parameter)
+
+
+if TYPE_CHECKING:
+
+    class Parameter(Tensor):
+        """A parameter, as a type checker should see it."""
+
+        def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None: ...
+
+else:
+
+    class Parameter(metaclass=_ParameterType):
+        """``data`` as a leaf that modules register when it is assigned to them.
+
+        A parameter is a plain Tensor with a flag, not an instance of a subclass: ops are
+        fastest for what is exactly a Tensor, and weights are what they see most.
+
+        >>> from autograd_core import ones
+        >>> weight = Parameter(ones(2))
+        >>> weight
+        Parameter containing:
+        tensor([1., 1.], requires_grad=True)
+        >>> isinstance(weight, Parameter), isinstance(ones(2), Parameter)
+        (True, False)
+        """
+
+        def __new__(cls, data: Tensor | None = None, requires_grad: bool = True) -> Tensor:
+            parameter = Tensor.from_array((zeros(0) if data is None else data).array, requires_grad)
+            parameter.is_parameter = True
+            return parameter

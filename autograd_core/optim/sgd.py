@@ -1,0 +1,73 @@
+"""Stochastic gradient descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.optim.optimizer import Optimizer, Parameters
+from autograd_core.tensor import Tensor
+
+
+class SGD(Optimizer):
+    """Gradient descent, with momentum, weight decay and Nesterov's variant.
+
+    >>> from autograd_core import tensor
+    >>> x = tensor(3.0, requires_grad=True)
+    >>> optimizer = SGD([x], lr=0.1)
+    >>> (x * x).backward()
+    >>> optimizer.step()
+    >>> x
+    tensor(2.4000, requires_grad=True)
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1e-3,
+        momentum: float = 0,
+        dampening: float = 0,
+        weight_decay: float = 0,
+        nesterov: bool = False,
+        *,
+        maximize: bool = False,
+    ) -> None:
+        if lr < 0:
+            raise ValueError(f"Invalid learning rate: {lr}")
+        if momentum < 0:
+            raise ValueError(f"Invalid momentum value: {momentum}")
+        if weight_decay < 0:
+            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        if nesterov and (momentum <= 0 or dampening != 0):
+            raise ValueError("Nesterov momentum requires a momentum and zero dampening")
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "momentum": momentum,
+                "dampening": dampening,
+                "weight_decay": weight_decay,
+                "nesterov": nesterov,
+                "maximize": maximize,
+            },
+        )
+
+    def update(
+        self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
+    ) -> None:
+        """One step of descent."""
+        if group["maximize"]:
+            g = -g
+        if group["weight_decay"]:
+            g = g + group["weight_decay"] * p.array
+        momentum = group["momentum"]
+        if momentum:
+            velocity = state.get("momentum_buffer")
+            if velocity is None:
+                velocity = state["momentum_buffer"] = g.copy()
+            else:
+                velocity *= momentum
+                velocity += g if group["dampening"] == 0 else (1 - group["dampening"]) * g
+            g = g + momentum * velocity if group["nesterov"] else velocity
+        p.array -= group["lr"] * g
