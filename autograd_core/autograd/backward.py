@@ -55,10 +55,7 @@ def backward(
         RuntimeError: in PyTorch's words, for a tensor without a graph, a missing or
             ill-shaped gradient, a graph that was freed, a saved value changed in place.
     """
-    roots = _tuple(tensors)
-    seeds = _seeds(roots, grad_tensors, create_graph)
-    keep = create_graph if retain_graph is None else retain_graph
-    call = BackwardCall(roots, seeds, keep, create_graph)
+    call = make_call(tensors, grad_tensors, retain_graph, create_graph)
     intercept = interceptor.get()
     if inputs is not None:
         leaves = _tuple(inputs)
@@ -70,6 +67,19 @@ def backward(
     if intercept is not None and intercept(call):
         return
     run(call)
+
+
+def make_call(
+    tensors: Tensors,
+    grad_tensors: Tensor | Sequence[Tensor | None] | None,
+    retain_graph: bool | None,
+    create_graph: bool,
+) -> BackwardCall:
+    """The arguments of ``backward``, checked and completed; errors as there."""
+    roots = _tuple(tensors)
+    seeds = _seeds(roots, grad_tensors, create_graph)
+    keep = create_graph if retain_graph is None else retain_graph
+    return BackwardCall(roots, seeds, keep, create_graph)
 
 
 def run(call: BackwardCall) -> None:
@@ -118,10 +128,8 @@ def grad(
         RuntimeError: an input was not used in the graph, and neither ``allow_unused`` nor
             ``materialize_grads`` is set; otherwise as :func:`backward`.
     """
-    roots, wanted = _tuple(outputs), _tuple(inputs)
-    seeds = _seeds(roots, grad_outputs, create_graph)
-    keep = create_graph if retain_graph is None else retain_graph
-    call = BackwardCall(roots, seeds, keep, create_graph)
+    wanted = _tuple(inputs)
+    call = make_call(outputs, grad_outputs, retain_graph, create_graph)
     gradients = _gradients(call, wanted)
     if materialize_grads:
         return tuple(
