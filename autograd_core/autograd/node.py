@@ -14,13 +14,14 @@ from typing import Any, ClassVar, TypeAlias
 
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
 from autograd_core.dtype import dtype
+from autograd_core.seldom import seldom
 
 Edge: TypeAlias = "Node | Port | None"
 # An atomic counter: with a plain global, two threads could number a child below its parent.
 next_sequence_nr: Callable[[], int] = count().__next__
 
 # What the engine has to do for a node, in one class attribute it can branch on.
-LEAF, ONE_EDGE, TWO_EDGES, GENERAL = range(4)
+LEAF, ONE_EDGE, TWO_EDGES, GENERAL, PORT = range(5)
 
 
 class Node:
@@ -34,11 +35,11 @@ class Node:
     __slots__ = (
         "__weakref__",
         "_metadata",
+        "_record",
         "hooks",
         "i0",
         "output_dtype",
         "output_shape",
-        "record",
         "sequence_nr",
     )
 
@@ -55,14 +56,8 @@ class Node:
     # of the forward op's (first) output, and so of the gradient that arrives
     output_shape: tuple[int, ...]
     output_dtype: dtype
-    record: Any
+    record = seldom("_record")
     _metadata: dict[Any, Any]
-
-    def __getattr__(self, name: str) -> Any:
-        # Slots that are seldom used are left unset: storing None costs every op 10 ns each.
-        if name == "record":
-            return None
-        raise AttributeError(f"{self.name()!r} object has no attribute {name!r}")
 
     def name(self) -> str:
         """The name PyTorch gives this node: ``MulBackward0``."""
@@ -133,6 +128,7 @@ class Port:
     """Output ``nr`` of a node that has several; equal ports are one and the same place."""
 
     __slots__ = ("node", "nr")
+    kind: ClassVar[int] = PORT
 
     def __init__(self, node: Node, nr: int) -> None:
         self.node = node

@@ -1,0 +1,24 @@
+"""Slots that few objects ever fill."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def seldom(slot: str, default: Any = None) -> Any:
+    """A property over ``slot``, which is left unset until somebody stores into it.
+
+    Storing None into every object costs each op 10 ns per slot, and a ``__getattr__`` that
+    knows the default would cost every other attribute of the class its fast path.
+    """
+
+    def get(self: Any) -> Any:
+        try:
+            return getattr(self, slot)
+        except AttributeError:
+            return default
+
+    def set_(self: Any, value: Any) -> None:
+        setattr(self, slot, value)
+
+    return property(get, set_)
