@@ -6,11 +6,13 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from unittest.mock import patch
 
 from textual.pilot import Pilot
 
 from tests.tui.scripted_session import ScriptedSession
 from tui.app import DebuggerApp, Outcome
+from tui.app.widgets.prompt import Prompt
 
 SMALL, LARGE = (80, 24), (160, 48)
 GOLDEN = Path(__file__).parent / "golden"
@@ -25,16 +27,20 @@ class Driver:
 
     async def press(self, *keys: str) -> str:
         """Press keys, wait until nothing moves any more, and return the screen."""
-        await self.pilot.press(*keys)
+        for key in keys:
+            await self.pilot.press(key)
+            await self.pilot.pause()
         return await self.settled()
 
     async def type(self, line: str) -> str:
         """Enter a command at the prompt."""
-        return await self.press("colon", *line, "enter")
+        await self.press("colon")
+        self.app.screen.query_one(Prompt).value = line
+        return await self.press("enter")
 
     async def settled(self) -> str:
-        await self.pilot.pause()
-        await self.pilot.pause()
+        for _ in range(3):
+            await self.pilot.pause()
         return self.text()
 
     def text(self) -> str:
@@ -63,7 +69,16 @@ def drive(
             await script(driver)
         return app.return_value
 
-    return asyncio.run(main())
+    # Pilot waits for an idle processor, 40 ms per key; that all queues are empty is enough
+    with (
+        patch("textual.app.wait_for_idle", let_others_run),
+        patch("textual.pilot.wait_for_idle", let_others_run),
+    ):
+        return asyncio.run(main())
+
+
+async def let_others_run(seconds: float = 0.0) -> None:
+    await asyncio.sleep(0)
 
 
 def check_golden(name: str, text: str) -> None:

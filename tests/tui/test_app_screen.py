@@ -516,7 +516,7 @@ def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int, int])
         assert "gradstep needs 60x16"[: size[0]] in screen.text()
         assert "execution" not in screen.text()
         await screen.pilot.resize_terminal(*SMALL)
-        await screen.settled()
+        await screen.pilot.pause(0.2)
         assert "0/9 run" in screen.text()
 
     drive(shared_weight(), script, size)

@@ -24,8 +24,8 @@ from tui.app.widgets.rows import (
 )
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
 
-# rows of lanes that are computed ahead per idle tick: about 10 ms of work
-LANES_PER_TICK = 10_000
+# rows of lanes that are computed ahead per idle tick: about 3 ms of work
+LANES_PER_TICK = 3_000
 
 
 class ExecutionList(LineView):

@@ -16,7 +16,7 @@ from autograd_core.debug.snapshot import (
     Value,
 )
 from tui.app.widgets.lanes import PlanEdges
-from tui.app.widgets.line_view import LineView
+from tui.app.widgets.line_view import LinesView
 from tui.app.widgets.text import (
     UNDEFINED,
     Line,
@@ -33,23 +33,12 @@ MAX_LABEL = 34
 STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run"}
 
 
-class GradientPane(LineView):
+class GradientPane(LinesView):
     """Contributions, sum and outgoing gradients of one node."""
 
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id)
-        self._lines: list[Line] = []
-
     def show(self, session: DebugSession, snapshot: Snapshot, edges: PlanEdges, index: int) -> None:
-        self._lines = gradient_lines(session.detail(index), snapshot, edges)
-        self.scroll_to(y=0, animate=False, immediate=True)
-        self.update_lines()
-
-    def line_count(self) -> int:
-        return len(self._lines)
-
-    def line(self, y: int) -> Line:
-        return self._lines[y]
+        """Show node ``index`` as it stands in ``snapshot``."""
+        self.show_lines(gradient_lines(session.detail(index), snapshot, edges))
 
 
 class Entry(NamedTuple):

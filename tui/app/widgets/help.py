@@ -8,7 +8,7 @@ from textual.app import App
 from textual.binding import Binding
 
 from tui.app.keys import KEY_GROUPS
-from tui.app.widgets.line_view import LineView
+from tui.app.widgets.line_view import LinesView
 from tui.app.widgets.text import Line, Part
 
 KEY_WIDTH = 11
@@ -21,22 +21,12 @@ MARKS = (
 )
 
 
-class HelpText(LineView):
+class HelpText(LinesView):
     """The lines of the help page."""
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._lines: list[Line] = []
-
     def on_mount(self) -> None:
-        self._lines = help_lines(cast("App[object]", self.app))
-        self.update_lines()
-
-    def line_count(self) -> int:
-        return len(self._lines)
-
-    def line(self, y: int) -> Line:
-        return self._lines[y]
+        self.show_lines(help_lines(cast("App[object]", self.app)))
+        self.refresh(layout=True)  # its height is that of its lines
 
 
 def help_lines(app: App[object]) -> list[Line]:

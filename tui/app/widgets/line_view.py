@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import groupby
 from typing import ClassVar, get_args
 
 from rich.segment import Segment
@@ -48,21 +49,46 @@ class LineView(ScrollView, can_focus=False):
         # width 0: lines are cut to the pane and never scroll sideways
         size = Size(0, self.line_count())
         if size != self.virtual_size:
-            self.virtual_size = size
+            # by assignment the whole screen would be laid out anew, several ms per step
+            self.set_reactive(LineView.virtual_size, size)
+            self._scroll_update(size)
         self.refresh()
 
     def render_line(self, y: int) -> Strip:
         number = y + self.scroll_offset.y
         width = self.size.width
         if not 0 <= number < self.line_count():
-            return Strip.blank(width, self.rich_style)
-        background = self._style("line--selected") if self.is_selected(number) else None
+            return Strip.blank(width, self._style("text", False))
+        selected = self.is_selected(number)
         segments = []
-        for part in self.line(number):
-            style = self.get_component_rich_style(f"line--{part.style}")
-            segments.append(Segment(part.text, style + background if background else style))
-        fill = self.rich_style + background if background else self.rich_style
-        return Strip(segments).crop_extend(0, width, fill)
+        for style, parts in groupby(self.line(number), key=lambda part: part.style):
+            text = "".join(part.text for part in parts)
+            segments.append(Segment(text, self._style(style, selected)))
+        return Strip(segments).crop_extend(0, width, self._style("text", selected))
 
-    def _style(self, name: str) -> Style:
-        return self.get_component_rich_style(name, partial=True)
+    def _style(self, name: StyleName, selected: bool) -> Style:
+        style = self.get_component_rich_style(f"line--{name}")
+        if selected:
+            style += self.get_component_rich_style("line--selected", partial=True)
+        return style
+
+
+class LinesView(LineView):
+    """A pane over lines that are ready; showing the same ones again costs nothing."""
+
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._lines: list[Line] = []
+
+    def show_lines(self, lines: list[Line]) -> None:
+        """Show ``lines`` from the first one on."""
+        if lines != self._lines:
+            self._lines = lines
+            self.scroll_to(y=0, animate=False, immediate=True)
+            self.update_lines()
+
+    def line_count(self) -> int:
+        return len(self._lines)
+
+    def line(self, y: int) -> Line:
+        return self._lines[y]

@@ -5,29 +5,18 @@ from __future__ import annotations
 from autograd_core.dag.statistics import format_bytes, format_shape
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.snapshot import NodeDetail, Saved, Snapshot
-from tui.app.widgets.line_view import LineView
+from tui.app.widgets.line_view import LinesView
 from tui.app.widgets.text import Line, Part, fit, is_accumulate, plain, value_part
 
 NAME_WIDTH = 10
 
 
-class RulePane(LineView):
+class RulePane(LinesView):
     """Formulas, saved values, hooks and source line of one node."""
 
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id)
-        self._lines: list[Line] = []
-
     def show(self, session: DebugSession, snapshot: Snapshot, index: int) -> None:
-        self._lines = rule_lines(session.detail(index), snapshot)
-        self.scroll_to(y=0, animate=False, immediate=True)
-        self.update_lines()
-
-    def line_count(self) -> int:
-        return len(self._lines)
-
-    def line(self, y: int) -> Line:
-        return self._lines[y]
+        """Show node ``index`` as it stands in ``snapshot``."""
+        self.show_lines(rule_lines(session.detail(index), snapshot))
 
 
 def rule_lines(detail: NodeDetail, snapshot: Snapshot) -> list[Line]:
