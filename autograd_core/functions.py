@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import Number, dtype, get_default_dtype
-from autograd_core.ops import convert, elementwise, reduce, shape
+from autograd_core.ops import convert, elementwise, index, reduce, shape
 from autograd_core.ops.shape import reshape as reshape
 from autograd_core.tensor import Tensor
 
@@ -134,10 +134,10 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     dim, rest, picked = 0, x, []
     for part in keys:
         if isinstance(part, (int, np.integer)) and not isinstance(part, bool):
-            rest = shape.select(rest, dim, int(part))
+            rest = index.select(rest, dim, int(part))
         elif isinstance(part, slice):
             if part != slice(None):
-                rest = shape.slice_(rest, dim, part.start, part.stop, part.step or 1)
+                rest = index.slice_(rest, dim, part.start, part.stop, part.step or 1)
             dim += 1
         elif part is None:
             rest = shape.unsqueeze(rest, dim)
@@ -147,8 +147,8 @@ def getitem(x: Tensor, key: Any) -> Tensor:
             picked.append((dim, array))
             dim += array.ndim if array.dtype == bool else 1
     if not picked:
-        return rest if rest is not x else shape.slice_(x, 0, None, None, 1) if x.ndim else x
-    return shape.index(rest, _positions(picked))
+        return rest if rest is not x else index.slice_(x, 0, None, None, 1) if x.ndim else x
+    return index.index(rest, _positions(picked))
 
 
 def _expanded(x: Tensor, keys: tuple[Any, ...]) -> tuple[Any, ...]:

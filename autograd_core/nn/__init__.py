@@ -5,4 +5,4 @@ from autograd_core.nn.modules import *  # noqa: F403  # its __all__ is this name
 from autograd_core.nn.modules import __all__ as _modules
 from autograd_core.nn.parameter import Parameter
 
-__all__ = [*_modules, "Parameter", "functional", "init"]  # noqa: PLE0604
+__all__ = [*_modules, "Parameter", "functional", "init"]

@@ -8,7 +8,16 @@ from typing import Any
 import numpy as np
 
 from autograd_core.functions import generator, reshape
-from autograd_core.ops import elementwise, linalg, loss, shape
+from autograd_core.ops import (
+    convolution,
+    elementwise,
+    index,
+    linalg,
+    loss,
+    normalization,
+    pooling,
+    shape,
+)
 from autograd_core.ops.elementwise import relu as relu
 from autograd_core.ops.elementwise import sigmoid as sigmoid
 from autograd_core.ops.elementwise import tanh as tanh
@@ -89,5 +98,65 @@ def dropout(input: Tensor, p: float = 0.5, training: bool = True) -> Tensor:
     return elementwise.mul(input, Tensor.from_array(noise.astype(input.dtype.dtype)))
 
 
-def _pair(value: Any) -> tuple[int, int]:
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Pair = 1,
+    padding: Pair = 0,
+    dilation: Pair = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Images (N, C, H, W), or one (C, H, W), under the kernels (O, C / groups, h, w)."""
+    if input.ndim not in (3, 4):
+        raise RuntimeError(
+            "Expected 3D (unbatched) or 4D (batched) input to conv2d, but got input of size: "
+            f"{list(input.shape)}"
+        )
+    options = pair(stride), pair(padding), pair(dilation), groups
+    if input.ndim == 3:
+        one = convolution.conv2d(shape.unsqueeze(input, 0), weight, bias, *options)
+        return shape.squeeze_dim(one, 0)
+    return convolution.conv2d(input, weight, bias, *options)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Pair,
+    stride: Pair | None = None,
+    padding: Pair = 0,
+    dilation: Pair = 1,
+) -> Tensor:
+    """The largest element in each window of images (N, C, H, W) or (C, H, W).
+
+    Windows do not overlap unless ``stride`` says so.
+    """
+    kernel, outside = pair(kernel_size), pair(padding)
+    if any(2 * p > k for p, k in zip(outside, kernel, strict=True)):
+        raise RuntimeError(
+            f"pad should be at most half of effective kernel size, but got pad={outside[0]}, "
+            f"kernel_size={kernel[0]} and dilation={pair(dilation)[0]}"
+        )
+    step = kernel if stride is None else pair(stride)
+    return pooling.max_pool2d(input, kernel, step, outside, pair(dilation))
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``input`` with mean 0 and variance 1 over its last dimensions, then scaled and shifted."""
+    return normalization.layer_norm(input, weight, bias, tuple(normalized_shape), eps)
+
+
+def embedding(input: Tensor, weight: Tensor) -> Tensor:
+    """The rows of ``weight`` that the integers ``input`` point to."""
+    return index.embedding(weight, input)
+
+
+def pair(value: Any) -> tuple[int, int]:
+    """A number for both dimensions, or one for each."""
     return (value, value) if isinstance(value, int) else tuple(value)

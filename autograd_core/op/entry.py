@@ -32,11 +32,13 @@ _OPTIONS: Final = frozenset(
         "edges",
         "outputs",
         "nondiff",
+        "hidden",
         "view",
         "linear",
         "broadcasts",
         "keeps",
         "node",
+        "of",
         "samples",
         "result",
         "kernel",
@@ -102,6 +104,7 @@ def op(
     edges: str = "",
     outputs: str = "ans",
     nondiff: str = "",
+    hidden: str = "",
     view: ViewKind = False,
     linear: bool = False,
     broadcasts: str = "",
@@ -120,6 +123,8 @@ def op(
             each, and may ask for ``needs``, which says which of them are wanted.
         outputs: names of the results, where there are several or a rule names one.
         nondiff: those of them that carry no gradient.
+        hidden: those of them that callers never see: there to be saved, or, where they are
+            differentiable, to have derivatives of their own in the graph of the gradient.
         view: the result shares the input's memory ("each": every one of a varying number).
         broadcasts: inputs whose gradient must be reduced to their shape.
     """
@@ -145,6 +150,7 @@ def op(
             edges=edges,
             outputs=outputs,
             nondiff=nondiff,
+            hidden=hidden,
             view=view,
             linear=linear,
             broadcasts=broadcasts,
@@ -169,6 +175,7 @@ def _declare(
     edges: str = "",
     outputs: str = "ans",
     nondiff: str = "",
+    hidden: str = "",
     pointwise: bool = False,
     linear: bool = False,
     view: ViewKind = False,
@@ -193,6 +200,7 @@ def _declare(
         joint=Rule(joint, _parameters(joint)) if joint else None,
         outputs=tuple(outputs.split()),
         nondiff=frozenset(nondiff.split()),
+        hidden=frozenset(hidden.split()),
         pointwise=pointwise,
         linear=linear,
         view=view,

@@ -67,7 +67,7 @@ def _node_class(op: Op) -> type[Node]:
 def _reduces(op: Op) -> bool:
     """Whether a gradient may have to be summed or cast to its input; not with one input, which
     has the result's shape, and its dtype if it can require a gradient at all."""
-    return bool(op.broadcasts) or (op.pointwise and len(op.values) > 1)
+    return bool(op.broadcasts or op.variadic) or (op.pointwise and len(op.values) > 1)
 
 
 def _materializes(op: Op) -> bool:
@@ -100,7 +100,7 @@ def _call_text(op: Op) -> str:
         lines += _attach(op)
     else:
         lines += [f"{t}.edge = None" for t in _boxes(op)] + ["node = None"]
-    boxes = ", ".join(_boxes(op))
+    boxes = ", ".join(_boxes(op, op.visible_outputs))
     values, attributes = _tuple(op.values), _dictionary(op)
     outputs = "t" if op.view == "each" else f"({boxes},)"
     lines += [
@@ -150,8 +150,11 @@ def _dictionary(op: Op) -> str:
     return "{" + ", ".join(f"{k!r}: {k}" for k in op.attributes) + "}"
 
 
-def _boxes(op: Op) -> list[str]:
-    return ["t"] if len(op.outputs) == 1 else [f"t_{name}" for name in op.outputs]
+def _boxes(op: Op, outputs: tuple[str, ...] | None = None) -> list[str]:
+    """The variables that hold the tensors of all outputs, or of some."""
+    if len(op.outputs) == 1:
+        return ["t"]
+    return [f"t_{name}" for name in (op.outputs if outputs is None else outputs)]
 
 
 def _compute_pointwise(op: Op) -> list[str]:
@@ -302,7 +305,7 @@ def _backward_text(op: Op) -> str:
         needs = ", ".join(f"{e} is not None" for e in edge.values())
         arguments = _arguments(op, op.joint.names).replace("<needs>", f"({needs},)")
         lines.append(f"gradients = joint({arguments})")
-        result = "gradients" if len(op.edges) > 1 else "gradients[0]"
+        result = "gradients[0]" if kind == ONE_EDGE else "gradients"
     else:
         for v in op.edges:
             names = op.rules[v].names

@@ -204,6 +204,8 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             node.sequence_nr = next_sequence_nr()
             node.hooks = None
             node.output_shape, node.output_dtype = t._shape, t.dtype
+            to = [None if each.dtype is kind else (each._shape, each.dtype) for each in tensors]
+            node.to = to if any(to) else None
             for plain in op.saved_plain:
                 value = [each._shape for each in tensors] if plain == shapes else attributes[plain]
                 setattr(node, plain, value)

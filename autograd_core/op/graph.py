@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.node import Port
+from autograd_core.autograd.node import ONE_EDGE, Port
 from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
 from autograd_core.tensor import Tensor
 
@@ -22,12 +22,12 @@ def differentiate(node: SavedNode, g: Any) -> Any:
     if op.joint is not None:
         needs = tuple(edge is not None for edge in edges)
         gradients = op.joint.function(*_arguments(node, op.edges[0], g, needs))
-        return gradients if len(op.edges) > 1 else gradients[0]
+        return gradients[0] if node.kind == ONE_EDGE else gradients
     gradients = tuple(
         None if edge is None else op.rules[name].function(*_arguments(node, name, g))
         for name, edge in zip(op.edges, edges, strict=True)
     )
-    return gradients[0] if node.kind == 1 else gradients
+    return gradients[0] if node.kind == ONE_EDGE else gradients
 
 
 def _arguments(node: SavedNode, edge: str, g: Any, needs: tuple[bool, ...] = ()) -> list[Any]:

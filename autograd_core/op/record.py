@@ -51,6 +51,7 @@ class Op:
     joint: Rule | None
     outputs: tuple[str, ...]
     nondiff: frozenset[str]
+    hidden: frozenset[str]
     pointwise: bool
     linear: bool
     view: ViewKind
@@ -67,6 +68,10 @@ class Op:
     @property
     def differentiable_outputs(self) -> tuple[str, ...]:
         return tuple(name for name in self.outputs if name not in self.nondiff)
+
+    @property
+    def visible_outputs(self) -> tuple[str, ...]:
+        return tuple(name for name in self.outputs if name not in self.hidden)
 
     @property
     def saved(self) -> dict[str, tuple[str, ...]]:

@@ -124,7 +124,10 @@ def pow_number(x, *, exponent):
     node="PowBackward1",
     x=lambda g, x, y: where(y == 0, 0, g * (y * pow_tensor(x, y - 1))),
     y=lambda g, x, ans: where(ans == 0, 0, g * (ans * log(x))),
-    samples=(Sample(([0.5, 2.0, 3.0], [2.0, -1.0, 0.5])),),
+    samples=(
+        Sample(([0.5, 2.0, 3.0], [2.0, -1.0, 0.5])),
+        Sample(([[0.5], [2.0]], [1.5, 3.0, -2.0])),
+    ),
 )
 def pow_tensor(x, y):
     """``x`` to the power of ``y``, both tensors."""

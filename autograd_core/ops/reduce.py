@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.elementwise import div
+from autograd_core.ops.elementwise import div, where
 from autograd_core.ops.shape import expand, reshape
 
 
@@ -84,7 +84,7 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
     x=lambda g, x, ans: evenly(g, x, ans),
     of="max",
     node="MaxBackward1",
-    samples=(Sample(([[1.0, 4.0], [2.0, 4.0]],)),),
+    samples=(Sample(([[1.0, 4.0], [2.0, 3.0]],)),),
 )
 def max_all(x, /):
     """The largest element; the gradient is shared evenly among equals."""
@@ -95,7 +95,7 @@ def max_all(x, /):
     x=lambda g, x, ans: evenly(g, x, ans),
     of="min",
     node="MinBackward1",
-    samples=(Sample(([[1.0, 4.0], [2.0, 1.0]],)),),
+    samples=(Sample(([[1.0, 4.0], [2.0, 3.0]],)),),
 )
 def min_all(x, /):
     """The smallest element; the gradient is shared evenly among equals."""
@@ -105,7 +105,7 @@ def min_all(x, /):
 def evenly(g: Any, x: Any, extreme: Any) -> Any:
     """``g`` divided among the elements of ``x`` that equal ``extreme``."""
     mask = x == extreme
-    return mask * (g / sum_all(mask))
+    return where(mask, g / int(sum_all(mask)), 0)
 
 
 @op(
@@ -118,9 +118,9 @@ def evenly(g: Any, x: Any, extreme: Any) -> Any:
 )
 def max_dim(x, /, dim, keepdim=False):
     """The largest element along ``dim``, and where it is (the first of equals)."""
-    where = np.expand_dims(np.argmax(x, dim), dim)
-    values = np.take_along_axis(x, where, dim)
-    return (values, where) if keepdim else (np.squeeze(values, dim), np.squeeze(where, dim))
+    places = np.expand_dims(np.argmax(x, dim), dim)
+    values = np.take_along_axis(x, places, dim)
+    return (values, places) if keepdim else (np.squeeze(values, dim), np.squeeze(places, dim))
 
 
 @op(
@@ -133,9 +133,9 @@ def max_dim(x, /, dim, keepdim=False):
 )
 def min_dim(x, /, dim, keepdim=False):
     """The smallest element along ``dim``, and where it is (the first of equals)."""
-    where = np.expand_dims(np.argmin(x, dim), dim)
-    values = np.take_along_axis(x, where, dim)
-    return (values, where) if keepdim else (np.squeeze(values, dim), np.squeeze(where, dim))
+    places = np.expand_dims(np.argmin(x, dim), dim)
+    values = np.take_along_axis(x, places, dim)
+    return (values, places) if keepdim else (np.squeeze(values, dim), np.squeeze(places, dim))
 
 
 @op(
@@ -159,8 +159,8 @@ def put_along(x, indices, /, shape, dim, keepdim):
 )
 def take_along(x, indices, /, dim, keepdim):
     """The elements of ``x`` at ``indices`` along ``dim``."""
-    where = indices if keepdim else np.expand_dims(indices, dim)
-    values = np.take_along_axis(x, where, dim)
+    places = indices if keepdim else np.expand_dims(indices, dim)
+    values = np.take_along_axis(x, places, dim)
     return values if keepdim else np.squeeze(values, dim)
 
 

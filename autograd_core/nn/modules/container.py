@@ -81,5 +81,22 @@ class ModuleList(_Ordered):
             self.append(module)
         return self
 
+    def __repr__(self) -> str:
+        """As other modules, with equal neighbours on one line: ``(0-2): 3 x ReLU()``."""
+        runs: list[tuple[int, int, str]] = []
+        for number, text in enumerate(map(repr, self)):
+            if runs and runs[-1][2] == text:
+                runs[-1] = (runs[-1][0], number, text)
+            else:
+                runs.append((number, number, text))
+        lines = [
+            f"({first}): {text}"
+            if first == last
+            else f"({first}-{last}): {last - first + 1} x {text}"
+            for first, last, text in runs
+        ]
+        inside = "\n".join(lines).replace("\n", "\n  ")
+        return f"{self._get_name()}(\n  {inside}\n)" if lines else f"{self._get_name()}()"
+
     def _made(self, modules: dict[str, Module | None]) -> ModuleList:
         return ModuleList(module for module in modules.values() if module is not None)

@@ -1,0 +1,43 @@
+"""Normalization layers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograd_core.dtype import dtype
+from autograd_core.functions import ones, zeros
+from autograd_core.nn import functional as F
+from autograd_core.nn.modules.module import Module
+from autograd_core.nn.parameter import Parameter
+from autograd_core.tensor import Tensor
+
+
+class LayerNorm(Module):
+    """Mean 0 and variance 1 over the last dimensions, then a learned scale and shift."""
+
+    def __init__(
+        self,
+        normalized_shape: int | Sequence[int],
+        eps: float = 1e-5,
+        elementwise_affine: bool = True,
+        bias: bool = True,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        one = isinstance(normalized_shape, int)
+        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.eps = eps
+        self.elementwise_affine = elementwise_affine
+        scale = ones(self.normalized_shape, dtype=dtype)
+        shift = zeros(self.normalized_shape, dtype=dtype)
+        self.register_parameter("weight", Parameter(scale) if elementwise_affine else None)
+        self.register_parameter("bias", Parameter(shift) if elementwise_affine and bias else None)
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.layer_norm(input, self.normalized_shape, self.weight, self.bias, self.eps)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.normalized_shape}, eps={self.eps}, "
+            f"elementwise_affine={self.elementwise_affine}, bias={self.bias is not None}"
+        )

@@ -1,0 +1,103 @@
+"""Indexing, taken apart as PyTorch does: a number selects, a slice slices, the rest indexes."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+
+
+@op(
+    x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index),
+    view=True,
+    linear=True,
+    samples=(Sample(((3, 2),), {"dim": 0, "index": -1}),),
+)
+def select(x, /, dim, index):
+    """The slice at ``index`` of dimension ``dim``, which is dropped."""
+    if not -x.shape[dim] <= index < x.shape[dim]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(x.shape)} "
+            f"at dimension {dim}"
+        )
+    return x[(slice(None),) * (dim % x.ndim) + (index, ...)]
+
+
+@op(
+    x=lambda g, dim, index: select(g, dim, index),
+    linear=True,
+    samples=(Sample(((2,),), {"shape": (3, 2), "dim": 0, "index": 1}),),
+)
+def select_backward(x, /, shape, dim, index):
+    """Zeros of ``shape`` with ``x`` at ``index`` of dimension ``dim``."""
+    result = np.zeros(shape, x.dtype)
+    result[(slice(None),) * (dim % len(shape)) + (index, ...)] = x
+    return result
+
+
+@op(
+    x=lambda g, x_shape, dim, start, end, step: slice_backward(g, x_shape, dim, start, end, step),
+    view=True,
+    linear=True,
+    node="SliceBackward0",
+    samples=(Sample(((5, 2),), {"dim": 0, "start": 1, "end": 4, "step": 2}),),
+)
+def slice_(x, /, dim, start, end, step):
+    """Every ``step``-th slice of dimension ``dim`` from ``start`` to ``end``."""
+    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+
+
+@op(
+    x=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
+    linear=True,
+    samples=(Sample(((2, 2),), {"shape": (5, 2), "dim": 0, "start": 1, "end": 4, "step": 2}),),
+)
+def slice_backward(x, /, shape, dim, start, end, step):
+    """Zeros of ``shape`` with ``x`` in that slice."""
+    result = np.zeros(shape, x.dtype)
+    result[(slice(None),) * (dim % len(shape)) + (slice(start, end, step),)] = x
+    return result
+
+
+@op(
+    x=lambda g, x_shape, indices: index_put(g, x_shape, indices),
+    linear=True,
+    samples=(Sample(((4, 2),), {"indices": (np.array([0, 2, 0]),)}),),
+)
+def index(x, /, indices):
+    """Elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
+    return x[indices]
+
+
+@op(
+    x=lambda g, indices: index(g, indices),
+    linear=True,
+    samples=(Sample(((3, 2),), {"shape": (4, 2), "indices": (np.array([0, 2, 0]),)}),),
+)
+def index_put(x, /, shape, indices):
+    """Zeros of ``shape`` to which ``x`` was added at ``indices``, repeats included."""
+    result = np.zeros(shape, x.dtype)
+    np.add.at(result, indices, x)
+    return result
+
+
+@op(
+    weight=lambda g, indices, weight_shape: embedding_backward(g, indices, weight_shape),
+    linear=True,
+    samples=(Sample(((4, 2), np.array([[0, 2], [2, 1]]))),),
+)
+def embedding(weight, indices, /):
+    """The rows of ``weight`` (n, d) that ``indices`` point to."""
+    return weight[indices]
+
+
+@op(
+    x=lambda g, indices: embedding(g, indices),
+    linear=True,
+    samples=(Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2)}),),
+)
+def embedding_backward(x, indices, /, shape):
+    """Zeros of ``shape`` to which the rows ``x`` were added at ``indices``."""
+    result = np.zeros(shape, x.dtype)
+    np.add.at(result, indices, x)
+    return result

@@ -1,0 +1,335 @@
+"""Every entry of the op table, held to finite differences, to itself and to its declaration."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograd_core as torch
+from autograd_core import ops
+from autograd_core.autograd import grad
+from autograd_core.op import OPS, Op, Sample, op, pointwise
+from autograd_core.op.saved import NOT_SAVED
+from autograd_core.tensor import Tensor
+
+for module in pkgutil.iter_modules(ops.__path__):
+    importlib.import_module(f"autograd_core.ops.{module.name}")
+
+Gradients = tuple[np.ndarray, ...]
+
+EVERY = [
+    pytest.param(entry, sample, id=f"{name}-{number}")
+    for name, entry in OPS.items()
+    for number, sample in enumerate(entry.samples)
+]
+DIFFERENTIABLE = [each for each in EVERY if each.values[0].edges]
+
+
+# --- the check itself --------------------------------------------------------------------------
+
+
+class Call:
+    """An op on one sample, as a function of its differentiable inputs."""
+
+    def __init__(self, entry: Op, sample: Sample, kind: type = np.float64) -> None:
+        rng = np.random.default_rng(len(entry.name))
+        self.entry, self.attributes = entry, sample.attributes
+        left_out = (None,) * (len(entry.values) - len(sample.values))
+        self.arrays = [self._array(value, kind, rng) for value in (*sample.values, *left_out)]
+        names = entry.values if not entry.variadic else (entry.variadic,) * len(self.arrays)
+        self.places = [
+            i
+            for i, (name, array) in enumerate(zip(names, self.arrays, strict=False))
+            if name in entry.edges and array is not None
+        ]
+        self.points = [self.arrays[i] for i in self.places]
+        outputs = self.outputs(self.tensors(self.points, False))
+        self.weights = [rng.standard_normal(t.array.shape).astype(kind) for t in outputs]
+
+    @staticmethod
+    def _array(value: Any, kind: type, rng: np.random.Generator) -> Any:
+        if value is None:
+            return None
+        if isinstance(value, tuple):
+            return np.array(rng.standard_normal(value), kind)
+        array = np.array(value)
+        return array.astype(kind) if array.dtype.kind == "f" else array
+
+    def tensors(self, points: Sequence[np.ndarray], requires_grad: bool = True) -> list[Any]:
+        """All inputs; those at ``places`` as leaves with the values ``points``."""
+        made = [None if a is None else Tensor.from_array(a) for a in self.arrays]
+        for place, point in zip(self.places, points, strict=True):
+            made[place] = Tensor.from_array(point.copy(), requires_grad)
+        return made
+
+    def outputs(self, inputs: list[Any]) -> list[Tensor]:
+        """The outputs that a gradient can come from."""
+        arguments = (inputs,) if self.entry.variadic else inputs
+        result = self.entry.call(*arguments, **self.attributes)
+        results = result if isinstance(result, tuple) else (result,)
+        if self.entry.view == "each" or len(self.entry.outputs) == 1:
+            return list(results)
+        named = zip(self.entry.visible_outputs, results, strict=True)
+        return [t for name, t in named if name not in self.entry.nondiff]
+
+    def value(self, points: Sequence[np.ndarray]) -> float:
+        """The weighted sum of all outputs' elements: what is differentiated."""
+        outputs = self.outputs(self.tensors(points, False))
+        return sum(float((w * t.array).sum()) for w, t in zip(self.weights, outputs, strict=True))
+
+    def gradients(
+        self, points: Sequence[np.ndarray], create_graph: bool = False
+    ) -> tuple[list[Tensor], list[Tensor], tuple[Any, ...]]:
+        """Leaves, seeds, and the gradients of ``value`` by the leaves."""
+        inputs = self.tensors(points)
+        leaves = [inputs[place] for place in self.places]
+        seeds = [Tensor.from_array(w.copy(), create_graph) for w in self.weights]
+        found = grad(self.outputs(inputs), leaves, seeds, create_graph=create_graph)
+        return leaves, seeds, found
+
+
+def central_differences(
+    function: Callable[[Sequence[np.ndarray]], float], points: Sequence[np.ndarray], step: float
+) -> list[np.ndarray]:
+    """The derivative of ``function`` by every element of ``points``."""
+    found = []
+    for point in points:
+        derivative = np.zeros_like(point)
+        for place in np.ndindex(point.shape):
+            there = point[place]
+            point[place] = there + step
+            above = function(points)
+            point[place] = there - step
+            below = function(points)
+            point[place] = there
+            derivative[place] = (above - below) / (2 * step)
+        found.append(derivative)
+    return found
+
+
+def check_first(call: Call) -> None:
+    points = [point.copy() for point in call.points]
+    expected = central_differences(call.value, points, 1e-6)
+    _, _, found = call.gradients(points)
+    for mine, numeric, point in zip(found, expected, points, strict=True):
+        assert mine.array.shape == point.shape
+        np.testing.assert_allclose(mine.array, numeric, rtol=1e-6, atol=1e-7)
+
+
+def check_second(call: Call) -> None:
+    """The derivative of the gradients, by the inputs and by the gradient that came in."""
+    points = [point.copy() for point in call.points]
+    rng = np.random.default_rng(7)
+    probes = [rng.standard_normal(point.shape) for point in points]
+
+    def probed(_: Sequence[np.ndarray]) -> float:
+        _, _, gradients = call.gradients(points)
+        return sum(float((p * g.array).sum()) for p, g in zip(probes, gradients, strict=True))
+
+    variables = [*points, *call.weights]
+    expected = central_differences(probed, variables, 1e-6)
+    leaves, seeds, first = call.gradients(points, create_graph=True)
+    reached = [(g, Tensor.from_array(p)) for g, p in zip(first, probes, strict=True) if g.edge]
+    assert reached, "a rule is linear in g, so the gradient depends at least on that"
+    found = grad(
+        [g for g, _ in reached],
+        [*leaves, *seeds],
+        [p for _, p in reached],
+        allow_unused=True,
+    )
+    for mine, numeric in zip(found, expected, strict=True):
+        got = np.zeros_like(numeric) if mine is None else mine.array
+        np.testing.assert_allclose(got, numeric, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+def test_first_derivative_is_that_of_finite_differences(entry: Op, sample: Sample) -> None:
+    check_first(Call(entry, sample))
+
+
+@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+def test_second_derivative_is_that_of_finite_differences(entry: Op, sample: Sample) -> None:
+    check_second(Call(entry, sample))
+
+
+@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+def test_rules_give_the_same_on_tensors_as_on_arrays(entry: Op, sample: Sample) -> None:
+    call = Call(entry, sample)
+    _, _, fast = call.gradients(call.points)
+    _, _, graph = call.gradients(call.points, create_graph=True)
+    for mine, other in zip(fast, graph, strict=True):
+        np.testing.assert_allclose(mine.array, other.array, rtol=1e-12, atol=1e-14)
+
+
+@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+def test_float32_stays_float32_in_both_directions(entry: Op, sample: Sample) -> None:
+    if entry.name == "cast":
+        pytest.skip("changing the dtype is its purpose")
+    call = Call(entry, sample, np.float32)
+    outputs = call.outputs(call.tensors(call.points))
+    assert {t.dtype for t in outputs} == {torch.float32}
+    assert {t.array.dtype for t in outputs} == {np.dtype(np.float32)}
+    for create_graph in (False, True):
+        _, _, found = call.gradients(call.points, create_graph)
+        assert {g.array.dtype for g in found} == {np.dtype(np.float32)}
+        assert {g.dtype for g in found} == {torch.float32}
+
+
+@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+def test_each_input_alone_gets_the_gradient_it_gets_among_others(entry: Op, sample: Sample) -> None:
+    call = Call(entry, sample)
+    _, _, together = call.gradients(call.points)
+    for number, place in enumerate(call.places):
+        inputs = call.tensors(call.points, requires_grad=False)
+        leaf = inputs[place] = Tensor.from_array(call.points[number].copy(), True)
+        seeds = [Tensor.from_array(w) for w in call.weights]
+        (alone,) = grad(call.outputs(inputs), leaf, seeds)
+        np.testing.assert_array_equal(alone.array, together[number].array)
+
+
+# --- what a call leaves behind -----------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+def test_the_node_saves_what_its_rules_name_and_lets_go_of_it(entry: Op, sample: Sample) -> None:
+    call = Call(entry, sample)
+    outputs = call.outputs(call.tensors(call.points))
+    node = outputs[0].grad_fn
+    absent = {v for v, a in zip(entry.values, call.arrays, strict=False) if a is None}
+    assert node.name() == entry.node_name
+    assert len(node.edges) == (len(call.arrays) if entry.variadic else len(entry.edges))
+    assert {name for name, _, state in node.saved() if state == "kept"} == set(entry.saved) - absent
+    seeds = [Tensor.from_array(w) for w in call.weights]
+    torch.autograd.backward(outputs, seeds)
+    if entry.saved:
+        with pytest.raises(RuntimeError, match="Trying to backward through the graph a second"):
+            torch.autograd.backward(outputs, seeds)
+    else:
+        torch.autograd.backward(outputs, seeds)  # nothing was saved, nothing is missing
+
+
+def test_a_value_is_saved_only_for_those_who_need_it() -> None:
+    x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0)
+    node: Any = (x * y).grad_fn
+    assert [(name, value.item(), state) for name, value, state in node.saved()] == [
+        ("y", 3.0, "kept")
+    ]
+    assert node.x is NOT_SAVED
+
+
+@pytest.mark.parametrize(
+    ("entry", "sample"), [each for each in EVERY if each.values[0].view is not False]
+)
+def test_views_share_memory_and_version(entry: Op, sample: Sample) -> None:
+    call = Call(entry, sample)
+    (x,) = call.tensors(call.points, requires_grad=False)
+    for each in call.outputs([x]):
+        before = each._version
+        assert np.may_share_memory(each.array, x.array)
+        assert each._base is x
+        x.add_(1)
+        assert each._version == before + 1
+        each.bump()
+        assert x._version == each._version
+
+
+@pytest.mark.parametrize(
+    ("entry", "sample"), [each for each in EVERY if each.values[0].view is False]
+)
+def test_what_is_no_view_has_memory_of_its_own(entry: Op, sample: Sample) -> None:
+    call = Call(entry, sample)
+    inputs = call.tensors(call.points, requires_grad=False)
+    for each in call.outputs(inputs):
+        shares = [x for x in inputs if x is not None and np.may_share_memory(each.array, x.array)]
+        assert not shares or entry.name in ("unsafe_view", "sum_to")
+
+
+# --- the declarations --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("entry", OPS.values(), ids=OPS)
+def test_entries_say_what_they_are_and_how_to_try_them(entry: Op) -> None:
+    assert entry.doc.endswith((".", "```"))
+    assert entry.call.__doc__
+    assert entry.call.op is entry  # type: ignore[attr-defined]
+    if entry.edges:
+        assert entry.samples
+    if entry.pointwise and len(entry.edges) > 1:
+        shapes = [
+            [v if isinstance(v, tuple) else np.shape(v) for v in sample.values]
+            for sample in entry.samples
+        ]
+        assert any(len(set(each)) > 1 for each in shapes), "no sample broadcasts"
+
+
+@pytest.fixture
+def declared() -> Iterator[None]:
+    """Takes entries that a test declares out of the table again."""
+    before = dict(OPS)
+    yield
+    OPS.clear()
+    OPS.update(before)
+
+
+@pytest.mark.usefixtures("declared")
+def test_the_check_finds_a_wrong_rule() -> None:
+    @pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, y: g * y)
+    def wrong_product(x, y):
+        """A product whose second rule names the wrong input."""
+
+    call = Call(OPS["wrong_product"], Sample(((3,), (3,))))
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        check_first(call)
+
+
+@pytest.mark.usefixtures("declared")
+def test_the_check_finds_a_rule_that_is_right_only_once() -> None:
+    @pointwise(np.square, x=lambda g, x: 2 * g * Tensor.from_array(np.asarray(x)).array
+               if isinstance(x, np.ndarray) else 2 * g * x.detach())  # fmt: skip
+    def wrong_square(x):
+        """A square whose gradient forgets that it depends on x."""
+
+    call = Call(OPS["wrong_square"], Sample(((3,),)))
+    check_first(call)
+    with pytest.raises(AssertionError, match="Not equal to tolerance"):
+        check_second(call)
+
+
+def two(x, y):
+    """Two inputs."""
+
+
+def bounded(x, /, low=0):
+    """An input and an attribute."""
+
+
+def named_view(view, /):
+    """An input named like an option."""
+
+
+SLIPS = [
+    (lambda: pointwise(z=lambda g: g)(two), r"two: a rule for z, but the inputs are x, y"),
+    (
+        lambda: pointwise(x=lambda g, q: g)(two),
+        r"two: the rule for x names q; known are ans, g, needs, x, x_shape, y, y_shape",
+    ),
+    (
+        lambda: op(x=lambda g, high: g)(bounded),
+        r"bounded: the rule for x names high; known are ans, g, low, needs, x, x_shape",
+    ),
+    (lambda: op()(named_view), r"named_view: an input may not be called view"),
+]
+
+
+@pytest.mark.usefixtures("declared")
+@pytest.mark.parametrize(("declare", "message"), SLIPS)
+def test_slips_are_found_at_import_with_the_names_that_are_right(
+    declare: Callable[[], Any], message: str
+) -> None:
+    with pytest.raises(TypeError, match=message):
+        declare()
