@@ -139,7 +139,9 @@ class ScriptedSession:
         indices = tuple(self._find(rest[0]))
         self._stop_number += 1
         self._stops.append(Breakpoint(self._stop_number, rest[0], indices))
-        return Reply(f"breakpoint {self._stop_number}: {rest[0]} ({len(indices)} nodes)")
+        return Reply(
+            f"breakpoint {self._stop_number}: {rest[0]} ({len(indices)} node{'s' * (len(indices) != 1)})"
+        )
 
     def _delete(self, rest: list[str]) -> Reply:
         kept = [stop for stop in self._stops if stop.number != int(rest[0])]

@@ -513,7 +513,8 @@ def test_what_the_script_prints_meanwhile_lands_in_the_console() -> None:
 @pytest.mark.parametrize("size", [(40, 10), (59, 40), (100, 15), (10, 3), (1, 1)])
 def test_a_terminal_that_is_too_small_says_what_is_needed(size: tuple[int, int]) -> None:
     async def script(screen: Driver) -> None:
-        assert "gradstep needs 60x16"[: size[0]] in screen.text()
+        first = screen.text().splitlines()[0]
+        assert "gradstep needs 60x16".startswith(first.rstrip("…"))
         assert "execution" not in screen.text()
         await screen.pilot.resize_terminal(*SMALL)
         await screen.pilot.pause(0.2)

@@ -130,7 +130,9 @@ class ExecutionList(LineView):
             line.append(Part(fit(format_shape(graph.shapes[y]), columns.shape) + " ", "muted"))
         value_style: StyleName = "trouble" if cells.trouble else "text"
         line.append(Part(fit(cells.value, VALUE_WIDTH, right=True) + " ", value_style))
-        line.append(Part(fit(cells.flags, FLAG_WIDTH), "trouble" if cells.trouble else colour))
+        mark = cells.trouble + " " if cells.trouble else ""
+        line.append(Part(mark, "trouble"))
+        line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))
         if columns.source:
             source = fit(source_text(graph, y), columns.source - 1, right=True)
             line.append(Part(" " + source, "muted"))
@@ -190,6 +192,6 @@ class ExecutionList(LineView):
         if cells is None:
             if self.busy:
                 # the session is at work in its thread; it is asked again afterwards
-                return Cells("", "", False)
+                return Cells("", "", "")
             cells = self._cells[y] = describe(self.session.detail(y), self.snapshot, y)
         return cells

@@ -29,7 +29,7 @@ from tui.app.widgets.text import (
     value_part,
 )
 
-MAX_LABEL = 34
+MAX_NAME = 24
 STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run"}
 
 
@@ -64,7 +64,7 @@ def gradient_lines(detail: NodeDetail, snapshot: Snapshot, edges: PlanEdges) -> 
         entries.append([Part("out", "backward")])
         entries += [_outgoing(outgoing, snapshot) for outgoing in detail.outgoing]
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
-    width = min(MAX_LABEL, max(labels, default=0)) + 2
+    width = max(labels, default=0) + 2
     return [_aligned(entry, width) if isinstance(entry, Entry) else entry for entry in entries]
 
 
@@ -120,7 +120,7 @@ def _missing(incoming: Incoming, snapshot: Snapshot, edges: PlanEdges, index: in
 def _edge_label(snapshot: Snapshot, producer: int | None, output_nr: int) -> str:
     if producer is None:
         return "seed gradient"
-    return f"{node_label(snapshot, producer)} out {output_nr}"
+    return f"{node_label(snapshot, producer, MAX_NAME)} out {output_nr}"
 
 
 def _total(incoming: Incoming) -> Entry:
@@ -150,7 +150,7 @@ def _outgoing(outgoing: Outgoing, snapshot: Snapshot) -> Entry:
     shown = _value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
     if outgoing.target is None:
         return Entry(str(outgoing.output_nr), "→ needs no gradient", shown, "muted")
-    label = f"→ {node_label(snapshot, outgoing.target)}"
+    label = f"→ {node_label(snapshot, outgoing.target, MAX_NAME)}"
     if outgoing.input_nr:
         label += f" in {outgoing.input_nr}"
     return Entry(str(outgoing.output_nr), label, shown)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from textual.strip import Strip
+
 from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.snapshot import LeafGradient, Snapshot, Value
 from tui.app.widgets.line_view import LineView
@@ -42,6 +44,10 @@ class LeavesPane(LineView):
 
     def is_selected(self, y: int) -> bool:
         return 0 < y <= len(self._leaves) and self._leaves[y - 1].index == self._selected
+
+    def render_line(self, y: int) -> Strip:
+        """The headings stay where they are when the leaves scroll under them."""
+        return super().render_line(y) if y else self.strip(self._heading(), selected=False)
 
     def line(self, y: int) -> Line:
         return self._heading() if y == 0 else self._leaf_line(self._leaves[y - 1])

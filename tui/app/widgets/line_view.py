@@ -11,7 +11,7 @@ from textual.geometry import Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
-from tui.app.widgets.text import Line, StyleName
+from tui.app.widgets.text import ELLIPSIS, Line, StyleName
 
 
 class LineView(ScrollView, can_focus=False):
@@ -59,12 +59,20 @@ class LineView(ScrollView, can_focus=False):
         width = self.size.width
         if not 0 <= number < self.line_count():
             return Strip.blank(width, self._style("text", False))
-        selected = self.is_selected(number)
+        return self.strip(self.line(number), self.is_selected(number))
+
+    def strip(self, line: Line, selected: bool) -> Strip:
+        """``line`` as it is drawn, in the pane's width; an ellipsis says that it was cut."""
+        width = self.size.width
         segments = []
-        for style, parts in groupby(self.line(number), key=lambda part: part.style):
+        for style, parts in groupby(line, key=lambda part: part.style):
             text = "".join(part.text for part in parts)
             segments.append(Segment(text, self._style(style, selected)))
-        return Strip(segments).crop_extend(0, width, self._style("text", selected))
+        whole = Strip(segments)
+        if whole.cell_length > width:
+            cut = Segment(ELLIPSIS, self._style("muted", selected))
+            whole = Strip([*whole.crop(0, width - 1), cut])
+        return whole.crop_extend(0, width, self._style("text", selected))
 
     def _style(self, name: StyleName, selected: bool) -> Style:
         style = self.get_component_rich_style(f"line--{name}")

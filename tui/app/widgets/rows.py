@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autograd_core.dag.model import Graph, short_name
-from autograd_core.dag.statistics import Statistics, format_shape, format_statistics
+from autograd_core.dag.statistics import format_shape, format_statistics
 from autograd_core.debug.snapshot import NodeDetail, Snapshot
 from tui.app.widgets.lanes import MAX_LANES
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
@@ -17,11 +17,11 @@ SAMPLED_ROWS = 20_000
 
 
 class Cells(NamedTuple):
-    """What a row says about the gradient of its node."""
+    """What a row says about the gradient of its node; ``trouble`` is "N", "I" or both."""
 
     value: str
+    trouble: str
     flags: str
-    trouble: bool
 
 
 class Columns(NamedTuple):
@@ -119,10 +119,11 @@ def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
     totals = [incoming.total for incoming in detail.incoming if incoming.total is not None]
     if not totals:
         undefined = arrived > 0 and arrived >= expected
-        return Cells("∅" if undefined else "", fan_in, False)
+        return Cells("∅" if undefined else "", "", fan_in)
     stats = totals[0].statistics
-    letters = value_flags(stats)
-    return Cells(format_statistics(stats), f"{letters} {fan_in}".strip(), bool(stats.trouble))
+    trouble = ("N" if stats.nans else "") + ("I" if stats.infs else "")
+    zero = "0 " if stats.size and stats.zeros == stats.size else ""
+    return Cells(format_statistics(stats), trouble, zero + fan_in)
 
 
 def fan_in_text(arrived: int, expected: int, accumulate: bool) -> str:
@@ -133,9 +134,3 @@ def fan_in_text(arrived: int, expected: int, accumulate: bool) -> str:
     if accumulate or expected > 1:
         return f"{sign}{expected}"
     return ""
-
-
-def value_flags(stats: Statistics) -> str:
-    """N for nan, I for inf, 0 for all zero."""
-    flags = ("N" if stats.nans else "") + ("I" if stats.infs else "")
-    return flags or ("0" if stats.size and stats.zeros == stats.size else "")

@@ -67,12 +67,17 @@ def is_accumulate(name: str) -> bool:
     return name == "AccumulateGrad"
 
 
-def node_label(snapshot: Snapshot, index: int) -> str:
-    """What a node is called where it is mentioned: ``#4 mul:2`` or ``#7 acc weight``."""
+def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
+    """What a node is called where it is mentioned: ``#4 mul:2`` or ``#7 acc weight``.
+
+    Of a name longer than ``limit`` the end is kept, which tells more than the beginning.
+    """
     graph = snapshot.graph
-    if is_accumulate(graph.names[index]):
-        return f"#{index} acc {plain(graph.variables.get(index, ''))}".rstrip()
-    return f"#{index} {plain(graph.address(index))}"
+    accumulate = is_accumulate(graph.names[index])
+    name = plain(graph.variables.get(index, "") if accumulate else graph.address(index))
+    if cell_len(name) > limit:
+        name = fit(name, limit, keep_end=True)
+    return f"#{index} {'acc ' if accumulate else ''}{name}".rstrip()
 
 
 def value_part(value: Value) -> Part:
