@@ -104,7 +104,7 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
     digraph.edge(
         picture.boxes[line.source].key,
         picture.boxes[line.target].key,
-        label=escape(line.label) if line.label else None,
+        label=escape(f" {line.label} ") if line.label else None,
         **attributes,
     )
 

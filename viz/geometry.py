@@ -5,6 +5,7 @@ All lengths are in pixels, y grows downwards, and (0, 0) is the upper left corne
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from typing import NamedTuple
 
@@ -18,6 +19,8 @@ TITLE_ROW = 30
 DETAIL_ROW = 16
 CHIP_ROW = 18
 CHIP_GAP = 4
+NARROW_BOX = 140
+WIDE_BOX = 180
 
 
 class Place(NamedTuple):
@@ -115,6 +118,7 @@ def text_columns(text: str) -> int:
     )
 
 
+@functools.lru_cache(maxsize=4096)
 def text_width(text: str, size: float) -> float:
     """The width of ``text`` at font size ``size``."""
     return text_columns(text) * size * theme.CHARACTER_WIDTH
@@ -133,4 +137,5 @@ def box_size(box: Box) -> tuple[int, int]:
     height = TITLE_ROW + (DETAIL_ROW if box.detail else 0)
     if box.chips:
         height += len(box.chips) * (CHIP_ROW + CHIP_GAP) + 2
-    return max(steps * 20, 120), height
+    least = WIDE_BOX if box.role == "bwd" else NARROW_BOX
+    return max(steps * 20, least), height

@@ -28,6 +28,7 @@ class Chip(NamedTuple):
     node: int
     name: str
     right: str
+    role: str
     alert: bool
 
 
@@ -194,9 +195,10 @@ def _chips(graph: Graph, ids: list[int], uses: dict[int, int]) -> tuple[Chip, ..
         if uses[id] > 1:
             right = f"{right} · used {uses[id]} times".removeprefix(" · ")
         name = wording.shorten(wording.title(graph, id), LONGEST_TEXT)
-        chips.append(Chip(id, name, right, bool(stats and stats.trouble)))
+        chips.append(Chip(id, name, right, _role(graph, id), bool(stats and stats.trouble)))
     if len(shown) < len(ids):
-        chips.append(Chip(ids[len(shown)], f"… and {len(ids) - len(shown)} more", "", False))
+        rest, first = f"… and {len(ids) - len(shown)} more", ids[len(shown)]
+        chips.append(Chip(first, rest, "", _role(graph, first), False))
     return tuple(chips)
 
 
@@ -204,14 +206,13 @@ def _lines(
     graph: Graph, view: View, hosts: dict[int, tuple[int, ...]], position: dict[int, int]
 ) -> Iterable[Line]:
     several = _sources_with_several_outputs(graph)
-    for edge in graph.edges():
-        if edge.kind == "saved":
-            source = _saved_source(graph, edge, hosts)
-        else:
-            source = edge.source
-        if source not in position or edge.target not in position:
+    for id in range(graph.edge_count):
+        saved = graph.edge_kinds[id] == "saved"
+        if graph.edge_targets[id] not in position or (saved and view != "both"):
             continue
-        if (edge.kind == "saved") and view != "both":
+        edge = graph.edge(id)
+        source = _saved_source(graph, edge, hosts) if saved else edge.source
+        if source not in position:
             continue
         yield Line(
             edge=edge.id,
@@ -262,9 +263,10 @@ def _line_label(graph: Graph, edge: Edge, several_outputs: bool) -> str:
     stats = edge.statistics
     if stats is None and edge.kind == "value" and edge.output_nr == 0:
         stats = graph.statistics.get(edge.source)
-    if stats is not None and not (stated and not stats.trouble):
-        if edge.kind == "gradient" or stats.scalar is not None or stats.trouble:
-            parts.append(wording.value(stats))
+    if stats is not None and (
+        stats.trouble or edge.kind == "gradient" or (stats.scalar is not None and not stated)
+    ):
+        parts.append(wording.value(stats))
     return " · ".join(parts)
 
 

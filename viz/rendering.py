@@ -123,7 +123,7 @@ def render_graph(
 def place(
     picture: Picture, layout: str, renderers: Sequence[Renderer]
 ) -> tuple[Layout, tuple[str, ...]]:
-    """Lay the picture out, by Graphviz where it does well, else (and if that fails) by ourselves."""
+    """Lay the picture out, by Graphviz where it does well; else, or if that fails, by ourselves."""
     small = len(picture.boxes) <= MOST_BOXES_FOR_GRAPHVIZ
     if layout == "own" or (layout == "auto" and (picture.view == "both" or not small)):
         return lay_out(picture), ()

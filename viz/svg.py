@@ -14,10 +14,11 @@ from collections.abc import Iterator
 
 from viz import theme
 from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Layout, Place, Route
-from viz.picture import Box, Line, Picture
+from viz.picture import Box, Chip, Line, Picture
 from viz.text import describe
 
 _ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
+_SPECIAL = re.compile('[&<>"]|' + _ILLEGAL.pattern)
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 TIP_LENGTH = 7.5
@@ -30,6 +31,8 @@ def escape(text: str) -> str:
     >>> escape('a < "b" & c\\x00')
     'a &lt; &quot;b&quot; &amp; c'
     """
+    if not _SPECIAL.search(text):
+        return text
     return _ILLEGAL.sub("", text).translate(_ESCAPES)
 
 
@@ -97,7 +100,7 @@ def style(prefix: str, theme_name: str) -> str:
     paint(".node rect", "stroke-width:1.2px")
     for role, (fill, stroke) in theme.BOX_ROLES.items():
         paint(f".{role}>rect", fill=fill, stroke=stroke)
-    paint(".chip rect", "stroke-width:.8px", fill="leafbg", stroke="leaf")
+    paint(".node .chip rect", "stroke-width:.8px")
     paint(".edge path", "fill:none;stroke-width:1.3px", stroke="line")
     for role, token in theme.LINE_ROLES.items():
         paint(f".{role} path", stroke=token)
@@ -125,14 +128,9 @@ def _body(picture: Picture, layout: Layout) -> Iterator[str]:
         yield _node(box, place)
 
 
-def _number(value: float) -> str:
-    text = f"{value:.1f}"
-    return text[:-2] if text.endswith(".0") else text
-
-
 def _text(x: float, y: float, text: str, classes: str = "") -> str:
     named = f' class="{classes}"' if classes else ""
-    return f'<text x="{_number(x)}" y="{_number(y)}"{named}>{escape(text)}</text>'
+    return f'<text x="{x:.9g}" y="{y:.9g}"{named}>{escape(text)}</text>'
 
 
 def _node(box: Box, place: Place) -> str:
@@ -140,9 +138,8 @@ def _node(box: Box, place: Place) -> str:
     classes = f"node {box.role} alert" if box.alert else f"node {box.role}"
     left, right = x + theme.PADDING, x + width - theme.PADDING
     parts = [
-        f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>'
-        f'<rect x="{_number(x)}" y="{_number(y)}" width="{_number(width)}" '
-        f'height="{_number(height)}" rx="{theme.CORNER}"/>',
+        f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>',
+        _rectangle(place, theme.CORNER),
         _text(left, y + 19, box.title, "h"),
     ]
     if box.right:
@@ -152,21 +149,33 @@ def _node(box: Box, place: Place) -> str:
         parts.append(_text(left, y + 36, box.detail, "m x" if box.detail[0] == "!" else "m"))
     top = y + height - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
     for chip in box.chips:
-        parts.append(
-            f'<g class="chip{" alert" if chip.alert else ""}"><rect x="{_number(x + 6)}" '
-            f'y="{_number(top)}" width="{_number(width - 12)}" height="{CHIP_ROW}" rx="4"/>'
-            + _text(left + 2, top + 13, chip.name, "v")
-            + (_text(right - 2, top + 13, chip.right, "e m" + " x" * chip.alert) + "</g>")
-        )
+        parts.append(_chip(chip, Place(x + 6, top, width - 12, CHIP_ROW)))
         top += CHIP_ROW + CHIP_GAP
-    return "".join(parts) + "</g>"
+    return "".join([*parts, "</g>"])
+
+
+def _chip(chip: Chip, place: Place) -> str:
+    inset, baseline = theme.PADDING - 4, place.y + 13
+    classes = f"chip {chip.role} alert" if chip.alert else f"chip {chip.role}"
+    name = _text(place.x + inset, baseline, chip.name, "v")
+    right = ""
+    if chip.right:
+        right = _text(place.right - inset, baseline, chip.right, "e m" + " x" * chip.alert)
+    return f'<g class="{classes}">{_rectangle(place, 4)}{name}{right}</g>'
+
+
+def _rectangle(place: Place, corner: int) -> str:
+    x, y, width, height = place
+    return (
+        f'<rect x="{x:.9g}" y="{y:.9g}" width="{width:.9g}" height="{height:.9g}" rx="{corner}"/>'
+    )
 
 
 def _edge(line: Line, route: Route) -> str:
     classes = f"edge {line.kind} alert" if line.alert else f"edge {line.kind}"
     return (
         f'<g id="@-{line.key}" class="{classes}"><title>{escape(line.tooltip)}</title>'
-        f'<path d="{_course(route)}"/><path class="tip" d="{_tip(route)}"/></g>'
+        f"{_arrow(route)}</g>"
     )
 
 
@@ -177,35 +186,41 @@ def _label(line: Line, route: Route) -> str:
     return _text(route.label.x, route.label.y, line.label, classes)
 
 
-def _course(route: Route) -> str:
-    """The path of a line, ended a little before the tip of its arrow."""
-    parts = [f"M{_number(route.start[0])} {_number(route.start[1])}"]
-    letters = {2: "L", 4: "Q", 6: "C"}
+_LETTERS = {2: "L", 4: "Q", 6: "C"}
+
+
+def _arrow(route: Route) -> str:
+    """The path of a line, ended a little before its tip, and the tip."""
+    if not route.segments:
+        return ""
     dx, dy = _direction(route)
-    for index, segment in enumerate(route.segments):
-        if index == len(route.segments) - 1:
-            x, y = segment[-2:]
-            segment = (*segment[:-2], x - dx * (TIP_LENGTH - 1.5), y - dy * (TIP_LENGTH - 1.5))
-        parts.append(letters[len(segment)] + " ".join(map(_number, segment)))
-    return "".join(parts)
+    x, y = route.end
+    inner = TIP_LENGTH - 1.5
+    last = (*route.segments[-1][:-2], x - dx * inner, y - dy * inner)
+    course = f"M{route.start[0]:.9g} {route.start[1]:.9g}" + "".join(
+        _LETTERS[len(segment)] + " ".join([f"{value:.9g}" for value in segment])
+        for segment in (*route.segments[:-1], last)
+    )
+    back_x, back_y = x - dx * TIP_LENGTH, y - dy * TIP_LENGTH
+    side_x, side_y = -dy * TIP_HALF_WIDTH, dx * TIP_HALF_WIDTH
+    tip = (
+        f"M{x:.9g} {y:.9g}L{back_x + side_x:.9g} {back_y + side_y:.9g}"
+        f"L{back_x - side_x:.9g} {back_y - side_y:.9g}z"
+    )
+    return f'<path d="{course}"/><path class="tip" d="{tip}"/>'
 
 
 def _direction(route: Route) -> tuple[float, float]:
     """The unit vector along which a line arrives."""
-    points = [route.start]
-    for segment in route.segments[-2:]:
-        points += list(zip(segment[::2], segment[1::2], strict=True))
-    end = points[-1]
-    for x, y in reversed(points):
-        length = math.hypot(end[0] - x, end[1] - y)
+    last = route.segments[-1]
+    start = route.segments[-2][-2:] if len(route.segments) > 1 else route.start
+    points = (*start, *last)
+    x, y = last[-2:]
+    for index in range(len(points) - 4, -1, -2):
+        dx, dy = x - points[index], y - points[index + 1]
+        if dx == 0 and dy != 0:
+            return 0.0, math.copysign(1.0, dy)
+        length = math.hypot(dx, dy)
         if length > 0.01:
-            return (end[0] - x) / length, (end[1] - y) / length
+            return round(dx / length, 3), round(dy / length, 3)
     return 0.0, 1.0
-
-
-def _tip(route: Route) -> str:
-    (x, y), (dx, dy) = route.end, _direction(route)
-    back_x, back_y = x - dx * TIP_LENGTH, y - dy * TIP_LENGTH
-    side_x, side_y = -dy * TIP_HALF_WIDTH, dx * TIP_HALF_WIDTH
-    corners = ((x, y), (back_x + side_x, back_y + side_y), (back_x - side_x, back_y - side_y))
-    return "M" + "L".join(f"{_number(a)} {_number(b)}" for a, b in corners) + "z"

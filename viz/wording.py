@@ -26,7 +26,7 @@ def clean(text: str) -> str:
     >>> clean("two\\nlines"), clean("bell\\a")
     ('two⏎lines', 'bell�')
     """
-    if text.isascii() and text.isprintable():
+    if text.isprintable():
         return text
     return "".join(map(_printable, text.replace("\r\n", "\n")))
 
@@ -49,7 +49,7 @@ def shorten(text: str, longest: int) -> str:
     """At most ``longest`` characters, cut in the middle, where names differ least.
 
     >>> shorten("encoder.layers.0.self_attention.out_proj", 20)
-    'encoder.la…_out_proj'
+    'encoder.la….out_proj'
     """
     text = clean(text)
     if len(text) <= longest:
@@ -136,6 +136,7 @@ def _statistics_text(stats: Statistics) -> str:
 
 
 def saved_label(graph: Graph, edge: Edge) -> str:
+    """Name and bytes of a saved value, and what has become of it if it is not simply kept."""
     state = _saved_state(graph, edge)
     parts = [edge.label, format_bytes(edge.nbytes) if edge.nbytes else "", state]
     if state == "changed":

@@ -24,11 +24,11 @@ def assign_columns(layers: Layers, widths: Sequence[float], gap: float, lane: fl
     """
     if not layers.ranks:
         return []
-    crossed = _crossed_lanes(layers)
+    crossed, spines = _crossed_lanes(layers), _spines(layers)
     variants = []
     for downwards in (True, False) if len(layers.ranks) <= BALANCED else (True,):
         for rightwards in (False, True):
-            blocks = _tie(layers, crossed, downwards, rightwards)
+            blocks = _tie(layers, spines, crossed, downwards, rightwards)
             variants.append(_compact(layers, blocks, widths, gap, lane, rightwards))
     return _balance(variants, widths)
 
@@ -54,27 +54,65 @@ def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
     return crossed
 
 
+def _spines(layers: Layers) -> tuple[list[list[int]], list[list[int]]]:
+    """For each vertex, its neighbours above and below along the longest ways of the graph.
+
+    Where a skip connection or a weight joins, the spine goes on straight and they bend.
+    """
+    first_bend = layers.box_count
+    depth, height = [0] * len(layers.ranks), [0] * len(layers.ranks)
+    for row in layers.rows:
+        for vertex in row:
+            near = layers.upper[vertex]
+            if near:
+                depth[vertex] = max([depth[v] for v in near]) + (vertex < first_bend)
+    for row in reversed(layers.rows):
+        for vertex in row:
+            near = layers.lower[vertex]
+            if near:
+                height[vertex] = max([height[v] for v in near]) + (vertex < first_bend)
+    above, below = [], []
+    for vertex, near in enumerate(layers.upper):
+        above.append(_spine_ends(vertex, near, layers.lower, depth, height))
+    for vertex, near in enumerate(layers.lower):
+        below.append(_spine_ends(vertex, near, layers.upper, height, depth))
+    return above, below
+
+
+def _spine_ends(
+    vertex: int, near: list[int], back: list[list[int]], depth: list[int], height: list[int]
+) -> list[int]:
+    """Those of the neighbours on one side that are the longest way on, as ``vertex`` is theirs."""
+    if len(near) == 1 and len(back[near[0]]) == 1:
+        return near
+    deepest = max([depth[v] for v in near], default=0)
+    mine = height[vertex]
+    return [v for v in near if depth[v] == deepest and max([height[w] for w in back[v]]) == mine]
+
+
 def _tie(
-    layers: Layers, crossed: set[tuple[int, int]], downwards: bool, rightwards: bool
+    layers: Layers,
+    spines: tuple[list[list[int]], list[list[int]]],
+    crossed: set[tuple[int, int]],
+    downwards: bool,
+    rightwards: bool,
 ) -> list[int]:
     """Tie each vertex to the middle one of its neighbours; returns the block of each vertex.
 
-    Neighbours that are boxes go before bends, so that a spine stays straight where a skip
-    connection joins it.
+    Neighbours along a spine go first; one that is on a spine itself is left to that.
     """
     sign = -1 if rightwards else 1
     position = [sign * index for index in layers.position()]
-    first_bend = layers.box_count
     block = list(range(len(layers.ranks)))
     neighbours = layers.upper if downwards else layers.lower
+    ours, theirs = spines if downwards else spines[::-1]
     for row in layers.rows if downwards else reversed(layers.rows):
         reach = -len(layers.ranks) - 1
         for vertex in reversed(row) if rightwards else row:
-            near = neighbours[vertex]
+            near = ours[vertex] or [v for v in neighbours[vertex] if not theirs[v]]
             if not near:
                 continue
             if len(near) > 1:
-                near = [v for v in near if v < first_bend] or near
                 near = sorted(near, key=position.__getitem__)
             for index in dict.fromkeys(((len(near) - 1) // 2, len(near) // 2)):
                 other = near[index]

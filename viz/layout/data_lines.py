@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+from typing import NamedTuple
+
 from viz.layout import paths
 from viz.layout.grid import Grid
 from viz.layout.tracks import Anchor, Corner, assign_tracks, run
@@ -9,11 +12,16 @@ from viz.layout.tracks import Anchor, Corner, assign_tracks, run
 SIDE_EDGE = 18
 SIDE_STEP = 9
 MOST_SIDE_LANES = 16
-PORT_STEP = 26
-PORT_SPREAD = 0.36
+PORT_STEP = 34
+CLOSEST_PORTS = 14
+PORT_SPREAD = 0.34
 
-Ports = dict[tuple[int, bool], float]
-"""Distance from the centre of the box, for each line and end; True is the upper end."""
+
+class Ports(NamedTuple):
+    """How far from the centre of its upper and lower box each line is attached."""
+
+    upper: list[float]
+    lower: list[float]
 
 
 def side_lanes(grid: Grid) -> dict[int, int]:
@@ -38,7 +46,7 @@ def side_lanes(grid: Grid) -> dict[int, int]:
 
 def _rows(grid: Grid, line: int) -> tuple[int, int]:
     data = grid.picture.lines[line]
-    return grid.row(data.source), grid.row(data.target)
+    return grid.rows[data.source], grid.rows[data.target]
 
 
 def _group_by_busier_end(grid: Grid, lines: list[int]) -> list[list[int]]:
@@ -60,61 +68,82 @@ def side_room(lanes: dict[int, int], lines: list[int]) -> float:
     return SIDE_EDGE + count * SIDE_STEP if count else 0.0
 
 
-def upper_and_lower(grid: Grid, line: int) -> tuple[int, int]:
-    """The box at the upper and the box at the lower end of a line of data."""
-    data = grid.picture.lines[line]
-    if data.kind == "value":
-        return data.source, data.target
-    return data.target, data.source
-
-
 def choose_ports(grid: Grid, lane_x: dict[int, float]) -> Ports:
     """Spread the lines along the edges of the boxes, in the order in which they go away.
 
-    A line that goes straight up or down keeps the middle.
+    A line that is alone on its edge keeps the middle.
     """
-    ends: dict[tuple[int, bool], list[tuple[float, int]]] = {}
-    for line, arc in enumerate(grid.arcs):
-        if arc is None:
-            continue
-        upper, lower = upper_and_lower(grid, line)
-        half_offset = grid.offset[grid.picture.boxes[upper].half]
-        bends = grid.layers.chains.get(arc, ())
-        down, up = grid.center(lower), grid.center(upper)
-        if line in lane_x:
-            down = up = lane_x[line]
-        elif bends:
-            down, up = grid.x[bends[0]] + half_offset, grid.x[bends[-1]] + half_offset
-        ends.setdefault((upper, True), []).append((down, line))
-        ends.setdefault((lower, False), []).append((up, line))
-    ports: Ports = {}
-    for (box, is_upper), lines in ends.items():
-        center = grid.center(box)
-        lines.sort()
-        straight = [i for i, (x, _) in enumerate(lines) if abs(x - center) < 1]
-        middle = sum(straight) / len(straight) if straight else (len(lines) - 1) / 2
-        most = max(middle, len(lines) - 1 - middle)
-        step = min(PORT_STEP, grid.sizes[box][0] * PORT_SPREAD / most) if most else 0
-        for index, (_, line) in enumerate(lines):
-            ports[line, is_upper] = round((index - middle) * step, 1)
+    count = len(grid.picture.lines)
+    ports = Ports([0.0] * count, [0.0] * count)
+    lines = [line for line, arc in enumerate(grid.arcs) if arc is not None]
+    for is_upper, boxes, chosen in (
+        (True, grid.upper, ports.upper),
+        (False, grid.lower, ports.lower),
+    ):
+        company = [0] * len(grid.sizes)
+        for line in lines:
+            company[boxes[line]] += 1
+        crowds: dict[int, list[tuple[float, int]]] = {}
+        for line in lines:
+            box = boxes[line]
+            if company[box] > 1:
+                away = _next_x(grid, line, is_upper, lane_x) - grid.centers[box]
+                crowds.setdefault(box, []).append((away, line))
+        for box, crowd in crowds.items():
+            crowd.sort()
+            spread = _spread([away for away, _ in crowd], grid.sizes[box][0])
+            for (_, line), port in zip(crowd, spread, strict=True):
+                chosen[line] = port
     return ports
+
+
+def _next_x(grid: Grid, line: int, is_upper: bool, lane_x: dict[int, float]) -> float:
+    """Where a line goes first when it leaves one of its ends."""
+    if line in lane_x:
+        return lane_x[line]
+    arc = grid.arcs[line]
+    assert arc is not None
+    bends = grid.layers.chains[arc]
+    if bends:
+        half = grid.picture.boxes[grid.upper[line]].half
+        return grid.x[bends[0] if is_upper else bends[-1]] + grid.offset[half]
+    return grid.centers[grid.lower[line] if is_upper else grid.upper[line]]
+
+
+def _spread(away: list[float], width: float) -> list[float]:
+    """Ports for lines that go ``away`` so far, in order: straight where possible, else even.
+
+    >>> _spread([0.0], 100), _spread([-300.0, 0.0], 100), _spread([0.0, 20.0], 100)
+    ([0.0], [-34.0, 0.0], [0.0, 20.0])
+    """
+    straight = [i for i, x in enumerate(away) if abs(x) < 1]
+    middle = sum(straight) / len(straight) if straight else (len(away) - 1) / 2
+    most = max(middle, len(away) - 1 - middle)
+    step = min(PORT_STEP, width * PORT_SPREAD / most) if most else 0.0
+    even = [round((index - middle) * step, 1) for index in range(len(away))]
+    if len(away) > 1:
+        reach = width * PORT_SPREAD
+        exact = [x if abs(x) <= reach else port for x, port in zip(away, even, strict=True)]
+        if all(b - a >= CLOSEST_PORTS for a, b in pairwise(exact)):
+            return exact
+    return even
 
 
 def soft_points(grid: Grid, line: int, ports: Ports) -> list[paths.Point]:
     """Where a line passes the upper and lower edges of the rows on its way down."""
     arc = grid.arcs[line]
     assert arc is not None
-    upper, lower = upper_and_lower(grid, line)
+    upper, lower = grid.upper[line], grid.lower[line]
     half_offset = grid.offset[grid.picture.boxes[upper].half]
     start, end = grid.places[upper], grid.places[lower]
-    x = start.center + ports[line, True]
-    points = [(x, start.bottom), (x, grid.row_bottom[grid.row(upper)])]
+    x = start.center + ports.upper[line]
+    points = [(x, start.bottom), (x, grid.row_bottom[grid.rows[upper]])]
     shift = _parallel_shift(grid, line)
     for bend in grid.layers.chains[arc]:
         x, row = grid.x[bend] + half_offset + shift, grid.layers.ranks[bend]
         points += [(x, grid.row_top[row]), (x, grid.row_bottom[row])]
-    x = end.center + ports[line, False]
-    return [*points, (x, grid.row_top[grid.row(lower)]), (x, end.y)]
+    x = end.center + ports.lower[line]
+    return [*points, (x, grid.row_top[grid.rows[lower]]), (x, end.y)]
 
 
 def _parallel_shift(grid: Grid, line: int) -> float:
@@ -128,11 +157,11 @@ def _parallel_shift(grid: Grid, line: int) -> float:
 
 def lane_corners(grid: Grid, line: int, ports: Ports, lane_x: float) -> list[Corner]:
     """The square course of a line that runs beside its half."""
-    upper, lower = upper_and_lower(grid, line)
-    x = grid.center(upper) + ports[line, True]
-    end_x = grid.center(lower) + ports[line, False]
-    out = run(grid.row(upper), x, lane_x)
-    into = run(grid.row(lower) - 1, lane_x, end_x)
+    upper, lower = grid.upper[line], grid.lower[line]
+    x = grid.centers[upper] + ports.upper[line]
+    end_x = grid.centers[lower] + ports.lower[line]
+    out = run(grid.rows[upper], x, lane_x)
+    into = run(grid.rows[lower] - 1, lane_x, end_x)
     return [
         (x, Anchor(upper, 1.0)),
         (x, out),

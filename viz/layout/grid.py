@@ -10,48 +10,63 @@ from viz.geometry import Place
 from viz.layout.columns import assign_columns
 from viz.layout.layers import Arc, Layers, make_layers, order_rows
 from viz.layout.tracks import Anchor, Corner, Level
-from viz.picture import Picture
+from viz.picture import Line, Picture
 
 BEND_WIDTH = 10
+LABEL_AWAY = 10
 LANE_GAP = 20
 TRACK_TOP = 16
 TRACK_STEP = 17
 LABEL_SPACE = 34
+SLANT = 0.26
+MOST_SLANT = 80
 
 
 @dataclass(slots=True)
 class Grid:
     """Vertices in rows and columns; heights are filled in by :meth:`set_rows`.
 
-    ``vertex`` is the vertex of each box, ``arcs`` the arc of each line of data, from its
-    upper to its lower end, None for saved values.  ``x`` counts from the left edge of a half,
-    ``offset`` says where that edge is.
+    ``vertex`` and ``rows`` are those of each box; ``upper`` and ``lower`` are the boxes at the
+    ends of each line, ``arcs`` its arc, None for saved values.  ``x`` counts from the left edge
+    of a half, ``offset`` says where that edge is; ``centers`` are those of the boxes, set by
+    :meth:`set_halves`.
     """
 
     picture: Picture
     sizes: list[tuple[int, int]]
     vertex: list[int]
+    rows: list[int]
+    upper: list[int]
+    lower: list[int]
     arcs: list[Arc | None]
     layers: Layers
     x: list[float]
     extent: dict[Half, tuple[float, float]]
     offset: dict[Half, float] = field(default_factory=dict)
+    centers: list[float] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     row_top: list[float] = field(default_factory=list)
     row_bottom: list[float] = field(default_factory=list)
     above: float = 0.0
 
-    def row(self, box: int) -> int:
-        return self.layers.ranks[self.vertex[box]]
-
-    def center(self, box: int) -> float:
-        return self.x[self.vertex[box]] + self.offset[self.picture.boxes[box].half]
+    def set_halves(self, offset: dict[Half, float]) -> None:
+        """Say where the halves begin."""
+        self.offset = offset
+        self.centers = [
+            self.x[vertex] + offset[box.half]
+            for vertex, box in zip(self.vertex, self.picture.boxes, strict=True)
+        ]
 
     def left(self, box: int) -> float:
-        return self.center(box) - self.sizes[box][0] // 2
+        return self.centers[box] - self.sizes[box][0] // 2
 
     def right(self, box: int) -> float:
         return self.left(box) + self.sizes[box][0]
+
+    def reach(self, half: Half) -> tuple[float, float]:
+        """From where to where a half reaches, once the halves have been placed."""
+        low, high = self.extent[half]
+        return low + self.offset[half], high + self.offset[half]
 
     def level(self, level: Level) -> float:
         """The y of a corner, once rows and tracks are set."""
@@ -69,16 +84,17 @@ class Grid:
         self.above = top - TRACK_TOP
         if -1 in tracks:
             top += _channel(tracks[-1])
+        slants = _slants(self)
         heights = [0] * len(self.layers.rows)
         for box, (_, height) in enumerate(self.sizes):
-            row = self.row(box)
+            row = self.rows[box]
             heights[row] = max(heights[row], height)
         for row, height in enumerate(heights):
             self.row_top.append(top)
             self.row_bottom.append(top + height)
-            top += height + _channel(tracks.get(row, 0))
+            top += height + _channel(tracks.get(row, 0)) + slants[row]
         for box, (width, height) in enumerate(self.sizes):
-            row = self.row(box)
+            row = self.rows[box]
             y = self.row_top[row] + (heights[row] - height) // 2
             self.places.append(Place(self.left(box), y, width, height))
 
@@ -87,10 +103,25 @@ def _channel(tracks: int) -> float:
     return max(theme.ROW_GAP, TRACK_TOP + tracks * TRACK_STEP + LABEL_SPACE if tracks else 0)
 
 
+def _slants(grid: Grid) -> list[float]:
+    """Extra height for the channels in which lines go far to the side, so that they stay soft."""
+    widest = [0.0] * len(grid.layers.rows)
+    for upper, row in enumerate(grid.layers.ranks):
+        x = grid.x[upper]
+        for lower in grid.layers.lower[upper]:
+            if grid.x[lower] != x:
+                widest[row] = max(widest[row], abs(grid.x[lower] - x))
+    return [float(min(MOST_SLANT, int(max(0.0, width - 60) * SLANT))) for width in widest]
+
+
 def make_grid(picture: Picture) -> Grid:
     """Rows and columns for all boxes; a box and its partner in the other half share both."""
     vertex, count = _vertices(picture)
-    arcs = [_arc(line.kind, vertex[line.source], vertex[line.target]) for line in picture.lines]
+    ends = [_upper_and_lower(line) for line in picture.lines]
+    arcs = [
+        None if line.kind == "saved" else (vertex[upper], vertex[lower])
+        for line, (upper, lower) in zip(picture.lines, ends, strict=True)
+    ]
     layers = make_layers(count, [arc for arc in arcs if arc is not None])
     order_rows(layers)
     sizes = [geometry.box_size(box) for box in picture.boxes]
@@ -99,7 +130,18 @@ def make_grid(picture: Picture) -> Grid:
         widths[vertex[box]] = max(widths[vertex[box]], width)
     gap = theme.COLUMN_GAP + (8 if picture.view == "both" else 0)
     x = [float(round(x)) for x in assign_columns(layers, widths, gap, LANE_GAP)]
-    grid = Grid(picture, sizes, vertex, arcs, layers, x, {})
+    grid = Grid(
+        picture=picture,
+        sizes=sizes,
+        vertex=vertex,
+        rows=[layers.ranks[one] for one in vertex],
+        upper=[upper for upper, _ in ends],
+        lower=[lower for _, lower in ends],
+        arcs=arcs,
+        layers=layers,
+        x=x,
+        extent={},
+    )
     _measure_halves(grid)
     return grid
 
@@ -118,24 +160,28 @@ def _vertices(picture: Picture) -> tuple[list[int], int]:
     return vertex, count
 
 
-def _arc(kind: str, source: int, target: int) -> Arc | None:
-    if kind == "saved":
-        return None
-    return (source, target) if kind == "value" else (target, source)
+def _upper_and_lower(line: Line) -> tuple[int, int]:
+    """The boxes at the ends of a line: values flow down, gradients up."""
+    if line.kind == "gradient":
+        return line.target, line.source
+    return line.source, line.target
 
 
 def _measure_halves(grid: Grid) -> None:
-    """How far each half reaches to the left and to the right, lanes of its lines included."""
-    for index, box in enumerate(grid.picture.boxes):
-        x, half_width = grid.x[grid.vertex[index]], grid.sizes[index][0] / 2
-        _widen(grid, box.half, x - half_width, x + half_width)
+    """How far each half reaches to the left and to the right, with lanes and labels."""
+    reach: dict[Half, list[float]] = {"forward": [], "backward": []}
+    for box, vertex, (width, _) in zip(grid.picture.boxes, grid.vertex, grid.sizes, strict=True):
+        x = grid.x[vertex]
+        reach[box.half] += (x - width / 2, x + width / 2)
     for line, arc in zip(grid.picture.lines, grid.arcs, strict=True):
-        if arc is not None:
-            for bend in grid.layers.chains.get(arc, ()):
-                x = grid.x[bend]
-                _widen(grid, grid.picture.boxes[line.source].half, x - BEND_WIDTH, x + BEND_WIDTH)
-
-
-def _widen(grid: Grid, half: Half, low: float, high: float) -> None:
-    old_low, old_high = grid.extent.get(half, (low, high))
-    grid.extent[half] = (min(low, old_low), max(high, old_high))
+        if arc is None:
+            continue
+        ends = reach[grid.picture.boxes[line.source].half]
+        if line.label:
+            room = geometry.text_width(line.label, theme.MUTED_SIZE) + LABEL_AWAY
+            ends.append(max(grid.x[arc[0]], grid.x[arc[1]]) + room)
+        for bend in grid.layers.chains.get(arc, ()):
+            ends += (grid.x[bend] - BEND_WIDTH, grid.x[bend] + BEND_WIDTH)
+    for half, ends in reach.items():
+        if ends:
+            grid.extent[half] = (min(ends), max(ends))

@@ -1,104 +1,244 @@
-"""Labels: beside their line, near the end where it is alone, and never on another label."""
+"""Labels: beside their line, where nothing else is, and never on another label.
+
+A label stands in a channel, so it never covers a box.  A line that curves is labelled near the
+end where it is alone; one that has a lane is labelled beside its straight part.
+"""
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
 from viz import geometry, theme
 from viz.geometry import Label
-from viz.layout import data_lines, paths
 from viz.layout.grid import TRACK_STEP, Grid
-from viz.layout.tracks import Corner
+from viz.layout.paths import Point
+from viz.layout.tracks import Anchor, Corner, Run
 
 BESIDE = 6
 HEIGHT = 12
-CROWDED = 60
-"""With more labels than this in one channel they all stand where they would like to."""
+SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52)
+MANY = 4000
+CROWDED = 40
+"""In channels with more lines than this, labels only keep clear of other labels."""
 
-Rectangle = tuple[float, float, float, float]
+
+class Rectangle(NamedTuple):
+    """Where a text would stand."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+    def overlaps(self, other: Rectangle) -> bool:
+        """Whether two texts would touch, or nearly so."""
+        return (
+            self.left < other.right + 4
+            and other.left < self.right + 4
+            and self.top < other.bottom
+            and other.top < self.bottom
+        )
+
+
+class Piece(NamedTuple):
+    """The part of a line within one channel: from ``top_x`` above to ``bottom_x`` below."""
+
+    line: int
+    top_x: float
+    bottom_x: float
+
+    @property
+    def is_straight(self) -> bool:
+        return abs(self.top_x - self.bottom_x) < 1
+
+
+@dataclass(slots=True)
+class Channel:
+    """The space below a row: its heights, and what is in it.  ``middle`` is where tracks end."""
+
+    top: float
+    middle: float
+    bottom: float
+    pieces: list[Piece] = field(default_factory=list)
+    runs: list[Rectangle] = field(default_factory=list)
+    texts: list[Rectangle] = field(default_factory=list)
+
+    def holds_text(self, place: Rectangle) -> bool:
+        return any(place.overlaps(text) for text in self.texts[-CROWDED:])
+
+    def holds_line(self, place: Rectangle, line: int) -> bool:
+        """Whether a line runs through ``place``; the label's own line may come closer."""
+        if len(self.pieces) > CROWDED:
+            return False
+        if place.top < self.middle and any(place.overlaps(run) for run in self.runs):
+            return True
+        for piece in self.pieces:
+            margin = 0 if piece.line == line else 2
+            left, right = place.left - margin, place.right + margin
+            if max(piece.top_x, piece.bottom_x) < left or min(piece.top_x, piece.bottom_x) > right:
+                continue
+            a, b = sorted((self.x_at(piece, place.top), self.x_at(piece, place.bottom)))
+            if a < right and left < b:
+                return True
+        return False
+
+    def x_at(self, piece: Piece, y: float) -> float:
+        """Where the S-shaped curve of a piece is at height ``y``."""
+        share = min(1.0, max(0.0, (y - self.top) / (self.bottom - self.top)))
+        across = _ACROSS[min(32, bisect_left(_DOWN, share))]
+        return piece.top_x + (piece.bottom_x - piece.top_x) * across
+
+
+_STEPS = [step / 32 for step in range(33)]
+_DOWN = [1.5 * t - 1.5 * t * t + t**3 for t in _STEPS]
+_ACROSS = [3 * t * t - 2 * t**3 for t in _STEPS]
 
 
 def place_labels(
     grid: Grid,
-    courses: list[paths.Path],
+    ways: dict[int, list[Point]],
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
 ) -> list[Label | None]:
-    """A place for the label of each line; None where there is no label or no room for it."""
-    labels: list[Label | None] = [None] * len(courses)
-    taken: dict[int, list[Rectangle]] = {}
-    crowd = _loads(grid)
+    """A place for the label of each line; None where there is no label or no room for it.
+
+    ``ways`` are the points of the soft lines, two for each edge of a row that they pass.
+    """
+    if len(ways) > MANY:
+        return _plain_labels(grid, ways)
+    channels = _channels(grid, ways, corners, tracks)
+    busy = _busy_ends(grid)
+    labels: list[Label | None] = []
     for line, data in enumerate(grid.picture.lines):
         if not data.label:
-            continue
-        width = geometry.text_width(data.label, theme.MUTED_SIZE)
-        if line in corners:
-            labels[line] = _on_square(grid, corners[line], data.kind == "saved")
-            continue
-        upper, lower = data_lines.upper_and_lower(grid, line)
-        at_lower = crowd.get((upper, True), 0) > crowd.get((lower, False), 0)
-        channel = grid.row(lower) - 1 if at_lower else grid.row(upper)
-        top = grid.row_bottom[channel] + TRACK_STEP * tracks.get(channel, 0)
-        bottom = grid.row_top[channel + 1]
-        path = paths.reverse(courses[line]) if data.kind == "gradient" else courses[line]
-        x, away = _end_of(path, at_lower)
-        rectangles = taken.setdefault(channel, [])
-        labels[line] = _free_place(x, away, top, bottom, at_lower, width, rectangles)
+            labels.append(None)
+        elif line in corners:
+            labels.append(_on_square(grid, corners[line]))
+        else:
+            labels.append(_on_soft(grid, channels, ways[line], line, busy))
     return labels
 
 
-def _loads(grid: Grid) -> dict[tuple[int, bool], int]:
-    """How many lines meet at the lower edge (True) and at the upper edge of each box."""
-    loads: dict[tuple[int, bool], int] = {}
-    for line, arc in enumerate(grid.arcs):
-        if arc is not None:
-            upper, lower = data_lines.upper_and_lower(grid, line)
-            for end in ((upper, True), (lower, False)):
-                loads[end] = loads.get(end, 0) + 1
-    return loads
+def _plain_labels(grid: Grid, ways: dict[int, list[Point]]) -> list[Label | None]:
+    """In a picture that nobody sees whole: where a line leaves its upper box, if that is free."""
+    labels: list[Label | None] = [None] * len(grid.picture.lines)
+    company = [0] * len(grid.sizes)
+    for line in ways:
+        company[grid.upper[line]] += 1
+    for line, points in ways.items():
+        if company[grid.upper[line]] == 1 and grid.picture.lines[line].label:
+            (x, top), bottom = points[1], points[2][1]
+            labels[line] = Label(x + BESIDE, round((top + bottom) / 2 + 4), "start")
+    return labels
 
 
-def _end_of(path: paths.Path, at_lower: bool) -> tuple[float, float]:
-    """The x of one end of a course, and to which side it goes from there (0: straight on)."""
-    start, segments = path
-    if at_lower:
-        end_x = segments[-1][-2]
-        curved = [segment for segment in segments[-2:] if len(segment) == 6]
-        return end_x, (curved[-1][0] - end_x) if curved else 0.0
-    curved = [segment for segment in segments[:2] if len(segment) == 6]
-    return start[0], (curved[0][-2] - start[0]) if curved else 0.0
+def _channels(
+    grid: Grid,
+    ways: dict[int, list[Point]],
+    corners: dict[int, list[Corner]],
+    tracks: dict[int, int],
+) -> list[Channel]:
+    """The channels between rows, with the curves and the saved lines that run through them."""
+    channels = [
+        Channel(bottom, bottom + TRACK_STEP * tracks.get(row, 0), next_top)
+        for row, (bottom, next_top) in enumerate(
+            zip(grid.row_bottom, [*grid.row_top[1:], grid.row_bottom[-1]], strict=True)
+        )
+    ]
+    for line, points in ways.items():
+        row = grid.rows[grid.upper[line]]
+        for piece in _pieces(points, line):
+            channels[row].pieces.append(piece)
+            row += 1
+    for line, way in corners.items():
+        for (x, level), (_, after) in zip(way, [*way[1:], way[-1]], strict=True):
+            if isinstance(level, Anchor) or level.row < 0:
+                continue
+            y = grid.level(level)
+            run = Rectangle(level.low, y - HEIGHT, level.high, y + 3)
+            if not channels[level.row].runs or channels[level.row].runs[-1] != run:
+                channels[level.row].runs.append(run)
+            if isinstance(after, Anchor):
+                channels[level.row].pieces.append(Piece(line, x, x))
+    return channels
 
 
-def _free_place(
-    x: float,
-    away: float,
-    top: float,
-    bottom: float,
-    at_lower: bool,
-    width: float,
-    taken: list[Rectangle],
+def _pieces(points: list[Point], line: int) -> list[Piece]:
+    return [
+        Piece(line, points[index][0], points[index + 1][0])
+        for index in range(1, len(points) - 1, 2)
+    ]
+
+
+def _busy_ends(grid: Grid) -> set[int]:
+    """The lines that leave their upper box in more company than they have at the lower one."""
+    below = [0] * len(grid.sizes)
+    above = [0] * len(grid.sizes)
+    lines = [line for line, arc in enumerate(grid.arcs) if arc is not None]
+    for line in lines:
+        below[grid.upper[line]] += 1
+        above[grid.lower[line]] += 1
+    return {line for line in lines if below[grid.upper[line]] > above[grid.lower[line]]}
+
+
+def _on_soft(
+    grid: Grid, channels: list[Channel], points: list[Point], line: int, busy: set[int]
 ) -> Label | None:
-    """The first of a few places beside the line that no other label has; the outer side first."""
-    share = 0.5 if abs(away) < 1 else 0.72 if at_lower else 0.34
-    y = round(top + (bottom - top) * share + 4)
-    sides = ("end", "start") if away > 1 else ("start", "end")
-    shifts = (0, 12, -12) if bottom - top > 50 else (0,)
-    for side in sides:
-        for shift in shifts:
-            left = x + BESIDE if side == "start" else x - BESIDE - width
-            rectangle = (left, y + shift - HEIGHT, left + width, y + shift)
-            if len(taken) > CROWDED or not any(_overlap(rectangle, other) for other in taken):
-                taken.append(rectangle)
-                return Label(x + BESIDE if side == "start" else x - BESIDE, y + shift, side)
-    return None
+    """The first place without text or line; else the first without text; else none."""
+    data = grid.picture.lines[line]
+    width = geometry.text_width(data.label, theme.MUTED_SIZE)
+    low, high = grid.reach(grid.picture.boxes[data.source].half)
+    second: tuple[Channel, Label, Rectangle] | None = None
+    row = grid.rows[grid.upper[line]]
+    for index, piece, share in _preferences(_pieces(points, line), line in busy):
+        channel = channels[row + index]
+        for label, place in _places(piece, share, channel, width):
+            if place.left < low or place.right > high or channel.holds_text(place):
+                continue
+            if not channel.holds_line(place, line):
+                channel.texts.append(place)
+                return label
+            second = second or (channel, label, place)
+    if second is None:
+        return None
+    second[0].texts.append(second[2])
+    return second[1]
 
 
-def _overlap(a: Rectangle, b: Rectangle) -> bool:
-    return a[0] < b[2] + 4 and b[0] < a[2] + 4 and a[1] < b[3] and b[1] < a[3]
+def _preferences(pieces: list[Piece], busy_above: bool) -> Iterator[tuple[int, Piece, float]]:
+    """The pieces beside which a label may stand, best first, and how far down in each."""
+    straight = [index for index, piece in enumerate(pieces) if piece.is_straight]
+    if straight:
+        middle = straight[len(straight) // 2]
+        yield middle, pieces[middle], 0.5
+    last = len(pieces) - 1
+    for index, share in ((last, 0.72), (0, 0.34)) if busy_above else ((0, 0.34), (last, 0.72)):
+        yield index, pieces[index], share
 
 
-def _on_square(grid: Grid, corners: list[Corner], is_saved: bool) -> Label:
+def _places(
+    piece: Piece, share: float, channel: Channel, width: float
+) -> Iterator[tuple[Label, Rectangle]]:
+    """Places beside a piece, below the tracks if possible, the outer side of its curve first."""
+    at_top = share < 0.6
+    x = piece.top_x if at_top else piece.bottom_x
+    away = piece.bottom_x - piece.top_x if at_top else piece.top_x - piece.bottom_x
+    height = channel.middle + (channel.bottom - channel.middle) * share + 4
+    for side in ("end", "start") if away > 1 else ("start", "end"):
+        for shift in SHIFTS:
+            y = round(height + shift)
+            if channel.top + HEIGHT <= y <= channel.bottom - 2:
+                left = x + BESIDE if side == "start" else x - BESIDE - width
+                anchor = x + BESIDE if side == "start" else x - BESIDE
+                yield Label(anchor, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
+
+
+def _on_square(grid: Grid, corners: list[Corner]) -> Label:
     """Above the first level part of a square line."""
-    points = grid.points(corners)
-    index = next(i for i in range(len(points) - 1) if points[i][1] == points[i + 1][1])
-    (x, y), (next_x, _) = points[index], points[index + 1]
+    index = 1 if isinstance(corners[1][1], Run) else 0
+    (x, level), (next_x, _) = corners[index], corners[index + 1]
     side = "start" if next_x >= x else "end"
-    return Label(x + 8 if side == "start" else x - 8, y - 4, side)
+    return Label(x + 8 if side == "start" else x - 8, grid.level(level) - 4, side)

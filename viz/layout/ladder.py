@@ -8,6 +8,7 @@ run square: along channels, and up and down beside the boxes.  So no line runs t
 
 from __future__ import annotations
 
+from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.geometry import Layout, Route
 from viz.layout import data_lines, paths, saved
@@ -58,25 +59,27 @@ def _set_halves(
         by_half[grid.picture.boxes[grid.picture.lines[line].source].half].append(line)
     x: float = theme.MARGIN
     lane_x: dict[int, float] = {}
+    offset: dict[Half, float] = {}
     if "forward" in grid.extent:
         low, high = grid.extent["forward"]
         x += data_lines.side_room(lanes, by_half["forward"])
         for line in by_half["forward"]:
             lane_x[line] = x - data_lines.SIDE_EDGE - lanes[line] * data_lines.SIDE_STEP
-        grid.offset["forward"] = round(x - low)
-        x = grid.offset["forward"] + high
+        offset["forward"] = round(x - low)
+        x = offset["forward"] + high
     if "backward" in grid.extent:
         low, high = grid.extent["backward"]
         if "forward" in grid.extent:
             x += saved.gutter_width(grid, plans)
-        grid.offset["backward"] = round(x - low)
+        offset["backward"] = round(x - low)
         gutter_end = float(round(x))
-        x = grid.offset["backward"] + high
+        x = offset["backward"] + high
         for line in by_half["backward"]:
             lane_x[line] = x + data_lines.SIDE_EDGE + lanes[line] * data_lines.SIDE_STEP
         x += data_lines.side_room(lanes, by_half["backward"])
     else:
         gutter_end = x
+    grid.set_halves(offset)
     return lane_x, gutter_end, x
 
 
@@ -87,13 +90,15 @@ def _routes(
     tracks: dict[int, int],
 ) -> list[Route]:
     courses: list[paths.Path] = []
+    ways: dict[int, list[paths.Point]] = {}
     for line, data in enumerate(grid.picture.lines):
         if line in corners:
             path = paths.square(grid.points(corners[line]))
         else:
-            path = paths.soft(data_lines.soft_points(grid, line, ports))
+            ways[line] = data_lines.soft_points(grid, line, ports)
+            path = paths.soft(ways[line])
         courses.append(paths.reverse(path) if data.kind == "gradient" else path)
-    labels = place_labels(grid, courses, corners, tracks)
+    labels = place_labels(grid, ways, corners, tracks)
     return [
         Route(start, tuple(segments), label)
         for (start, segments), label in zip(courses, labels, strict=True)

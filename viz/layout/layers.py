@@ -157,13 +157,14 @@ def order_rows(layers: Layers) -> None:
     small = len(layers.ranks) <= SMALL
     position = [float(index) for index in layers.position()]
     best, fewest = [row.copy() for row in layers.rows], _crossings(layers) if small else 0
-    for sweep in range(10 if small else 3):
+    for sweep in range(12 if small else 3):
         if small and not fewest:
             break
+        turn_ties = sweep % 4 > 1
         if sweep % 2 == 0:
-            _sweep(layers.rows[1:], layers.upper, position)
+            _sweep(layers.rows[1:], layers.upper, position, turn_ties)
         else:
-            _sweep(layers.rows[-2::-1], layers.lower, position)
+            _sweep(layers.rows[-2::-1], layers.lower, position, turn_ties)
         if small:
             _exchange(layers)
             crossings = _crossings(layers)
@@ -174,7 +175,13 @@ def order_rows(layers: Layers) -> None:
         layers.rows = best
 
 
-def _sweep(rows: Sequence[list[int]], neighbours: list[list[int]], position: list[float]) -> None:
+def _sweep(
+    rows: Sequence[list[int]],
+    neighbours: list[list[int]],
+    position: list[float],
+    turn_ties: bool,
+) -> None:
+    """Sort rows by the mean position of the neighbours; equals stay, or change, their order."""
     for row in rows:
         if len(row) < 2:
             continue
@@ -184,6 +191,8 @@ def _sweep(rows: Sequence[list[int]], neighbours: list[list[int]], position: lis
             keys[vertex] = (
                 sum(position[other] for other in near) / len(near) if near else float(index)
             )
+        if turn_ties:
+            row.reverse()
         row.sort(key=keys.__getitem__)
         for index, vertex in enumerate(row):
             position[vertex] = float(index)

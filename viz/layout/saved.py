@@ -1,4 +1,4 @@
-"""Lines to saved values: from a forward box, through the gutter, into the side of a backward box."""
+"""Lines to saved values: from a forward box, through the gutter, into a backward box's side."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ MOST_GUTTER_LANES = 16
 DROP_DISTANCE = 14
 DROP_STEP = 6
 MOST_DROPS = 3
+SIDE_SPACE = 20
 EXIT_INSET = 14
 EXIT_STEP = 9
 
@@ -45,23 +46,27 @@ def plan_saved(grid: Grid) -> list[SavedLine]:
     plans: list[SavedLine] = []
     exits: dict[int, int] = {}
     drops: dict[int, int] = {}
+    sides: dict[int, int] = {}
     for i in lines:
         source, target = grid.picture.lines[i].source, grid.picture.lines[i].target
-        direct = grid.row(source) == grid.row(target) - 1
-        side = last.get(grid.row(source)) == source and not direct
-        enters = "side" if first.get(grid.row(target)) == target and not direct else "drop"
+        direct = grid.rows[source] == grid.rows[target] - 1
+        side = last.get(grid.rows[source]) == source and not direct
+        if side and sides.get(source, 0) * SIDE_SPACE > grid.sizes[source][1] - SIDE_SPACE:
+            side = False
+        sides[source] = sides.get(source, 0) + side
+        enters = "side" if first.get(grid.rows[target]) == target and not direct else "drop"
         exit_nr, drop_nr = exits.get(source, 0), drops.get(target, 0)
         exits[source] = exit_nr + (not side)
         drops[target] = drop_nr + (enters == "drop")
         plans.append(
             SavedLine(i, "side" if side else "bottom", enters, exit_nr, entries[i], 0.5, drop_nr)
         )
-    sides = _shares(
+    heights = _shares(
         grid,
         [(grid.picture.lines[p.line].source, p.line) for p in plans if p.exits == "side"],
     )
     for plan in plans:
-        plan.exit_share = sides.get(plan.line, 0.5)
+        plan.exit_share = heights.get(plan.line, 0.5)
     _choose_lanes(grid, plans)
     return plans
 
@@ -79,7 +84,7 @@ def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
     first: dict[int, int] = {}
     last: dict[int, int] = {}
     for index, box in enumerate(grid.picture.boxes):
-        row, x = grid.row(index), grid.x[grid.vertex[index]]
+        row, x = grid.rows[index], grid.x[grid.vertex[index]]
         ends = edges.get(row, [x, x])
         if box.half == "forward":
             other = last.get(row)
@@ -113,7 +118,7 @@ def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
     tall = []
     for plan in plans:
         line = grid.picture.lines[plan.line]
-        top, bottom = grid.row(line.source), grid.row(line.target)
+        top, bottom = grid.rows[line.source], grid.rows[line.target]
         if plan.enters == "drop" and bottom == top + 1:
             continue
         low, high = sorted((top, bottom))
@@ -143,8 +148,8 @@ def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner
     source, target = line.source, line.target
     enter = Anchor(target, plan.entry_share)
     drop_x = grid.left(target) - DROP_DISTANCE - DROP_STEP * (plan.drop_nr % MOST_DROPS)
-    from_above = grid.row(source) < grid.row(target)
-    entry_row = grid.row(target) - 1 if from_above else grid.row(target)
+    from_above = grid.rows[source] < grid.rows[target]
+    entry_row = grid.rows[target] - 1 if from_above else grid.rows[target]
     corners: list[Corner]
     if plan.exits == "side":
         x = grid.right(source)
@@ -167,7 +172,7 @@ def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner
     if plan.exits == "side":
         corners.append((lane_x, corners[0][1]))
     else:
-        out = run(grid.row(source), x, lane_x)
+        out = run(grid.rows[source], x, lane_x)
         corners += [(x, out), (lane_x, out)]
     if plan.enters == "drop":
         into = run(entry_row, lane_x, drop_x)

@@ -37,6 +37,7 @@ Corner = tuple[float, Level]
 
 
 def run(row: int, x: float, other_x: float) -> Run:
+    """A run between two x, in either order."""
     return Run(row, min(x, other_x), max(x, other_x))
 
 
