@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
+from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
 from typing import Any
@@ -61,4 +62,12 @@ def caller_names() -> Names:
     frame: FrameType | None = sys._getframe(1)
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGES):
         frame = frame.f_back
-    return Names() if frame is None else Names(frame.f_locals, frame.f_globals)
+    if frame is None:
+        return Names()
+    local = frame.f_locals
+    names = Names(local, frame.f_globals)
+    if sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED:
+        # Before 3.13 this is a copy that the frame keeps, and with it every tensor that the
+        # caller had a name for, for as long as the function runs.
+        local.clear()
+    return names

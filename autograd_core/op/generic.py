@@ -222,6 +222,7 @@ def _as(kind: dtype, t: Tensor) -> Any:
 
 
 NAMESPACE: dict[str, Any] = dict(
+    __name__="autograd_core.op.generated",
     Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,

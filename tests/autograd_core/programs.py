@@ -1,0 +1,82 @@
+"""Random programs, as data, that any library of PyTorch's form can run."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from hypothesis import strategies as st
+
+UNARY = ("tanh", "sin", "neg", "exp", "relu", "transpose", "double", "select", "max", "clone")
+BINARY = ("add", "sub", "mul", "cat", "matmul")
+SEVERAL = ("unbind", "split")
+
+
+class Instruction(NamedTuple):
+    """An op on values named by their position, counted from the end of what there is."""
+
+    name: str
+    operands: tuple[int, ...]
+
+
+class Program(NamedTuple):
+    """Leaves (which of them require a gradient), then instructions, then which values to sum."""
+
+    requires_grad: tuple[bool, ...]
+    instructions: tuple[Instruction, ...]
+    seed: int
+
+
+@st.composite
+def programs(draw: st.DrawFn, most: int = 14) -> Program:
+    """Programs over 2 by 2 matrices with views, several outputs, shared and unused values."""
+    flags = (True, *draw(st.lists(st.booleans(), min_size=1, max_size=3)))
+    steps = []
+    for _ in range(draw(st.integers(1, most))):
+        name = draw(st.sampled_from(UNARY + BINARY + SEVERAL))
+        count = 2 if name in BINARY else 1
+        steps.append(Instruction(name, tuple(draw(st.integers(0, 6)) for _ in range(count))))
+    return Program(flags, tuple(steps), draw(st.integers(0, 1000)))
+
+
+def leaves_of(program: Program, torch: Any, dtype: Any = None) -> list[Any]:
+    """Fresh leaves of the program, the same numbers in every library."""
+    rng = np.random.default_rng(program.seed)
+    return [
+        torch.tensor(rng.uniform(-1, 1, (2, 2)).tolist(), dtype=dtype or torch.float32)
+        .requires_grad_(flag)
+        for flag in program.requires_grad
+    ]  # fmt: skip
+
+
+def run_program(program: Program, torch: Any, leaves: list[Any]) -> Any:
+    """The scalar that the program computes."""
+    values = list(leaves)
+    for name, operands in program.instructions:
+        picked = [values[-1 - place % len(values)] for place in operands]
+        values.extend(_apply(name, picked, torch))
+    total = values[0].sum()
+    for value in values[-3:]:
+        total = total + (value * 0.5).sum()
+    return total
+
+
+def _apply(name: str, picked: list[Any], torch: Any) -> list[Any]:
+    x, y = picked[0], picked[-1]
+    if name == "transpose":
+        return [x.transpose(0, 1)]
+    if name == "double":
+        return [x * 2.0]
+    if name == "select":
+        return [x[0] + x]
+    if name == "max":
+        return [x + x.max(1)[0]]
+    if name == "cat":
+        return [torch.cat([x, y], dim=0)[1:3]]
+    if name == "unbind":
+        first, _ = x.unbind(0)
+        return [first + x]
+    if name == "split":
+        first, second = x.split(1, 1)
+        return [first + x, second * x]
+    return [getattr(torch, name)(*picked)]
