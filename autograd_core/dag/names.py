@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
@@ -18,43 +18,59 @@ _PACKAGES = tuple(
 
 
 class Names:
-    """Names of tensors, by identity; the first name found for a tensor stays.
+    """Names of tensors, by identity; variables come before parameters of a module, these before
+    elements of a list or dictionary, and of several the first one stays.
 
     >>> a = Tensor.from_array([1.0])
-    >>> Names({"a": a, "b": a}).of(a)
+    >>> Names({"both": [a], "a": a, "b": a}).of(a)
     'a'
     """
 
     def __init__(self, *namespaces: Mapping[str, Any]) -> None:
         self._names: dict[int, str] = {}
         self._alive: list[Tensor] = []  # an id is only good while its tensor lives
-        for namespace in namespaces:
-            for name, value in list(namespace.items()):
-                if not name.startswith("__"):
-                    self._add(name, value)
-
-    def _add(self, name: str, value: Any) -> None:
-        if isinstance(value, Tensor):
-            if id(value) not in self._names:
-                self._names[id(value)] = name
-                self._alive.append(value)
-        elif hasattr(value, "named_parameters") and hasattr(value, "named_modules"):
-            if isinstance(value, type):
-                return
-            for path, parameter in value.named_parameters():
-                self._add(path, parameter)
-        elif isinstance(value, (list, tuple)) and len(value) <= 1000:
-            for number, element in enumerate(value):
-                if isinstance(element, Tensor):
-                    self._add(f"{name}[{number}]", element)
-        elif isinstance(value, dict) and len(value) <= 1000:
-            for key, element in value.items():
-                if isinstance(element, Tensor) and isinstance(key, str):
-                    self._add(f"{name}[{key!r}]", element)
+        variables = [
+            (name, value)
+            for namespace in namespaces
+            for name, value in list(namespace.items())
+            if not name.startswith("__")
+        ]
+        for find in (_itself, _parameters, _elements):
+            for name, value in variables:
+                for path, tensor in find(name, value):
+                    if id(tensor) not in self._names:
+                        self._names[id(tensor)] = path
+                        self._alive.append(tensor)
 
     def of(self, tensor: Tensor | None) -> str:
         """The name of ``tensor``, "" when it has none."""
         return "" if tensor is None else self._names.get(id(tensor), "")
+
+
+Named = Iterable[tuple[str, Tensor]]
+_MOST_ELEMENTS = 1000  # of a list; longer ones hold data, not parameters
+
+
+def _itself(name: str, value: Any) -> Named:
+    return [(name, value)] if isinstance(value, Tensor) else []
+
+
+def _parameters(name: str, value: Any) -> Named:
+    if isinstance(value, type) or not hasattr(value, "named_parameters"):
+        return []
+    found: Named = value.named_parameters()
+    return found
+
+
+def _elements(name: str, value: Any) -> Named:
+    pairs: Iterable[tuple[Any, Any]]
+    if isinstance(value, (list, tuple)):
+        pairs = enumerate(value[:_MOST_ELEMENTS])
+    elif isinstance(value, dict) and len(value) <= _MOST_ELEMENTS:
+        pairs = value.items()
+    else:
+        return []
+    return [(f"{name}[{key!r}]", each) for key, each in pairs if isinstance(each, Tensor)]
 
 
 def caller_names() -> Names:

@@ -1,0 +1,198 @@
+"""From tensors to the neutral Graph: halves, names, addresses, formulas, saved values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import autograd_core as torch
+from autograd_core import nn
+from autograd_core.autograd.backward import make_call
+from autograd_core.dag import Graph, NotInGraph, capture, scope, trace
+from autograd_core.debug.driver import NativeDriver
+
+
+def quadratic(a: Any, b: Any) -> Any:
+    O = 3 * a**3  # noqa: E741
+    P = b**2
+    return O - P
+
+
+@pytest.fixture
+def leaves() -> tuple[Any, Any]:
+    return torch.tensor(2.0, requires_grad=True), torch.tensor(6.0, requires_grad=True)
+
+
+def boxes(graph: Graph, half: str) -> list[tuple[str, str]]:
+    return [(node.kind, node.address) for node in graph.nodes() if node.half == half]
+
+
+def arrows(graph: Graph, kind: str) -> list[tuple[str, int, str, int]]:
+    return [
+        (graph.address(e.source), e.output_nr, graph.address(e.target), e.input_nr)
+        for e in graph.edges()
+        if e.kind == kind
+    ]
+
+
+def test_next_functions_are_those_of_pytorch(leaves: tuple[Any, Any]) -> None:
+    Q = quadratic(*leaves)
+    assert Q.grad_fn.name() == "SubBackward0"
+    (mul, nr), (power, _) = Q.grad_fn.next_functions
+    assert (mul.name(), power.name(), nr) == ("MulBackward0", "PowBackward0", 0)
+    assert mul.next_functions[1] == (None, 0)
+    (accumulate, nr), = power.next_functions  # fmt: skip
+    assert accumulate.variable is leaves[1]
+    assert accumulate is leaves[1].edge
+
+
+def test_the_backward_half_is_the_plan(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    Q = quadratic(a, b)
+    graph = capture(Q, "backward")
+    assert boxes(graph, "backward") == [
+        ("op", "sub:1"), ("op", "pow:2"), ("leaf", "b"), ("op", "mul:1"), ("op", "pow:1"),
+        ("leaf", "a"), ("seed", "∂Q/∂Q"),
+    ]  # fmt: skip
+    assert graph.title == "Q"
+    assert arrows(graph, "gradient") == [
+        ("sub:1", 0, "mul:1", 0), ("sub:1", 1, "pow:2", 0), ("pow:2", 0, "b", 0),
+        ("mul:1", 0, "pow:1", 0), ("pow:1", 0, "a", 0), ("∂Q/∂Q", 0, "sub:1", 0),
+    ]  # fmt: skip
+    assert boxes(graph, "forward") == []
+    assert (a.grad, b.grad) == (None, None)
+
+
+def test_both_halves_are_paired_and_linked_by_what_was_saved(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    with trace():
+        Q = quadratic(a, b)
+    graph = capture(Q)
+    pairs = {
+        (node.address, graph.node(node.pair).address)
+        for node in graph.nodes()
+        if node.half == "forward" and node.pair is not None
+    }
+    assert pairs == {(x, x) for x in ("a", "b", "pow:1", "pow:2", "mul:1", "sub:1")}
+    assert arrows(graph, "saved") == [("b", 0, "pow:2", 0), ("a", 0, "pow:1", 0)]
+    values = {n.address: n.statistics.scalar for n in graph.nodes() if n.half == "forward"}
+    assert values == {"a": 2, "b": 6, "pow:1": 8, "mul:1": 24, "pow:2": 36, "sub:1": -12, "Q": -12}
+
+
+def test_formulas_have_the_names_and_numbers_of_the_node(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    Q = quadratic(a, b)
+    graph = capture(Q, "backward")
+    assert {node.address: node.formula for node in graph.nodes() if node.kind == "op"} == {
+        "sub:1": "g, −g", "pow:2": "g · (2 · b)", "mul:1": "g · 3", "pow:1": "g · (3 · a²)",
+    }  # fmt: skip
+
+
+def test_gradients_of_a_pass_enter_the_graph(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    Q = quadratic(a, b)
+    driver = NativeDriver(make_call(Q, None, None, False))
+    steps = [driver.execute(index) for index in range(len(driver.order))]
+    graph = capture(Q, "backward", steps=steps)
+    known = {n.address: n.statistics.scalar for n in graph.nodes() if n.statistics is not None}
+    assert known == {
+        "sub:1": 1, "pow:2": -1, "b": -12, "mul:1": 1, "pow:1": 3, "a": 36, "∂Q/∂Q": 1,
+    }  # fmt: skip
+    assert [n.detail for n in graph.nodes() if n.name == "AccumulateGrad"] == ["0 + −12", "0 + 36"]
+
+
+def test_the_seed_is_what_the_user_passed(leaves: tuple[Any, Any]) -> None:
+    a, _ = leaves
+    y = a * torch.tensor([1.0, 2.0])
+    graph = capture(y, "backward", gradient=torch.tensor([5.0, 5.0]))
+    (seed,) = [node for node in graph.nodes() if node.kind == "seed"]
+    assert (seed.name, seed.statistics.rms) == ("∂y/∂y", 5)
+    assert seed.shape == (2,)
+
+
+def test_constants_and_detours_without_gradient_are_in_the_traced_forward_half() -> None:
+    with trace():
+        a = torch.tensor([1.0, 2.0], requires_grad=True)
+        c = torch.tensor([3.0, 4.0])
+        with torch.no_grad():
+            d = a.tanh()
+        y = (a * c + d.detach()).sum()
+    graph = capture(y, "forward")
+    assert ("constant", "c") in boxes(graph, "forward")
+    assert not graph.derived_forward
+
+
+def test_scopes_come_from_modules_and_addresses_survive_edits_elsewhere() -> None:
+    class Net(nn.Module):
+        def __init__(self, layers: int) -> None:
+            super().__init__()
+            self.encoder = nn.Sequential(*(nn.Linear(2, 2) for _ in range(layers)))
+            self.head = nn.Linear(2, 1)
+
+        def forward(self, x: Any) -> Any:
+            return self.head(self.encoder(x).tanh()).sum()
+
+    def addresses(layers: int) -> set[str]:
+        net = Net(layers)
+        with trace():
+            loss = net(torch.ones(3, 2))
+        return {node.address for node in capture(loss, "backward").nodes()}
+
+    small, large = addresses(1), addresses(3)
+    assert {"encoder.0/addmm:1", "head/addmm:1", "tanh:1", "head.weight"} <= small
+    assert small <= large
+
+
+def test_free_code_can_name_a_scope(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    with scope("unseen"):
+        untraced = a * b
+    with trace(), scope("gate"):
+        y = a * b + untraced
+    graph = capture(y, "backward")
+    assert graph.scopes[0] == "gate"
+    assert {node.scope for node in graph.nodes() if node.kind == "op"} == {"gate", ""}
+
+
+def test_every_node_knows_its_line(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    with trace():
+        y = a * b
+    node = capture(y, "backward").node(0)
+    assert node.source is not None
+    assert node.source.file == __file__
+    lines = open(__file__, encoding="utf-8").read().splitlines()  # noqa: SIM115
+    assert lines[node.source.line - 1].strip() == "y = a * b"
+
+
+def test_several_outputs_have_numbers() -> None:
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]], requires_grad=True)
+    with trace():
+        first, second = x.unbind(0)
+        y = (first * second).sum()
+    graph = capture(y)
+    assert ("mul:1", 1, "unbind:1", 1) in arrows(graph, "gradient")
+    assert ("unbind:1", 1, "mul:1", 1) in arrows(graph, "value")
+
+
+def test_several_roots_are_one_graph(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    shared = a * b
+    one, two = shared.tanh(), shared.sin()
+    graph = capture([one, two], "backward")
+    assert graph.title == "one, two"
+    assert sum(kind == "seed" for kind in graph.kinds) == 2
+    assert sum(address == "mul:1" for _, address in boxes(graph, "backward")) == 1
+
+
+def test_freed_values_are_called_freed(leaves: tuple[Any, Any]) -> None:
+    a, b = leaves
+    y = a * b
+    y.backward()
+    assert {saved.state for saved in capture(y, "backward").node(0).saved} == {"freed"}
+
+
+def test_a_tensor_without_a_graph_is_refused() -> None:
+    with pytest.raises(NotInGraph, match="no graph"):
+        capture(torch.tensor(1.0))

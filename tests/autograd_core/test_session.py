@@ -1,0 +1,324 @@
+"""The debugger without a screen: moving, stopping, looking, and its command language."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.autograd.backward import interceptor
+from autograd_core.dag import trace
+from autograd_core.debug import Session, UnknownLocation
+
+
+@pytest.fixture
+def weight() -> Any:
+    return torch.tensor(2.0, requires_grad=True)
+
+
+@pytest.fixture
+def session(weight: Any) -> Session:
+    """state = weight * state + x, three times: the weight gets three contributions."""
+    with trace():
+        state = torch.tensor(1.0)
+        for x in (-1.0, 1.0, 2.0):
+            state = weight * state + x
+    return Session(state)
+
+
+# -- moving ------------------------------------------------------------------------------------
+
+
+def test_it_starts_before_the_first_node(session: Session) -> None:
+    snapshot = session.snapshot
+    assert (snapshot.position, snapshot.recorded, snapshot.status) == (0, 0, "paused")
+    assert snapshot.current is not None
+    assert snapshot.current.incoming[0].total.statistics.scalar == 1
+    assert snapshot.current.incoming[0].contributions[0].producer is None
+
+
+def test_next_and_back_count_and_stop_at_the_ends(session: Session) -> None:
+    session.next(2)
+    assert session.position == 2
+    session.back(5)
+    assert session.position == 0
+    session.next(999)
+    assert session.position == session.length
+    assert session.snapshot.status == "finished"
+    assert session.snapshot.current is None
+
+
+def test_the_past_is_replayed_without_running_anything(weight: Any) -> None:
+    ran: list[float] = []
+    y = weight * 3
+    y.register_hook(lambda g: ran.append(g.item()))
+    session = Session(y * y)
+    session.next(3)
+    assert ran == [12]
+    session.restart()
+    assert session.snapshot.past
+    session.next(3)
+    assert ran == [12]
+    assert not session.snapshot.past
+
+
+def test_gradients_accumulate_contribution_by_contribution(session: Session, weight: Any) -> None:
+    arrived = []
+    for _ in range(session.length):
+        (leaf,) = session.snapshot.leaves
+        arrived.append((leaf.arrived, None if leaf.pending is None else leaf.pending.text()))
+        session.next()
+    assert (0, None) in arrived
+    assert [pair for pair in arrived if pair[0]][0] == (1, "3")
+    assert arrived[-1] == (3, "9")
+    (leaf,) = session.snapshot.leaves
+    assert (leaf.name, leaf.before, leaf.now.text()) == ("weight", None, "9")
+    assert weight.grad.item() == 9
+
+
+def test_a_gradient_from_before_is_added_to(weight: Any) -> None:
+    weight.grad = torch.tensor(100.0)
+    kept = weight.grad
+    session = Session(weight * 3)
+    session.next(2)
+    assert weight.grad is kept
+    assert kept.item() == 103
+    (leaf,) = session.snapshot.leaves
+    assert (leaf.before.text(), leaf.now.text()) == ("100", "103")
+    session.back()
+    assert kept.item() == 100
+    session.finish()
+    assert kept.item() == 103
+
+
+def test_pending_sums_are_seen_while_they_wait(weight: Any) -> None:
+    session = Session(weight * weight + weight)
+    session.next()
+    waiting = {
+        session.graph.address(p.index): (p.arrived, p.expected) for p in session.snapshot.pending
+    }
+    assert waiting == {"mul:1": (1, 1), "weight": (1, 3)}
+
+
+def test_finish_completes_what_is_left_and_frees_the_graph(weight: Any) -> None:
+    y = weight * weight
+    session = Session(y)
+    session.next()
+    session.finish()
+    assert weight.grad.item() == 4
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+
+
+def test_finish_from_the_past_runs_each_node_once(weight: Any) -> None:
+    session = Session(weight * 3)
+    session.next(2)
+    session.back(2)
+    session.finish()
+    session.finish()
+    assert weight.grad.item() == 3
+
+
+def test_retain_graph_keeps_what_was_saved(weight: Any) -> None:
+    y = weight * weight
+    Session(y, retain_graph=True).finish()
+    y.backward()
+    assert weight.grad.item() == 8
+
+
+def test_the_gradient_of_a_gradient_can_be_debugged(weight: Any) -> None:
+    session = Session(weight**3, create_graph=True)
+    session.next(99)
+    session.back(1)
+    session.finish()
+    assert weight.grad.requires_grad
+    (second,) = torch.autograd.grad(weight.grad, weight)
+    assert second.item() == 12
+
+
+# -- stopping ----------------------------------------------------------------------------------
+
+
+def test_breakpoints_stop_in_both_directions_and_count_hits(session: Session) -> None:
+    session.break_("mul")
+    stops = []
+    for _ in range(4):
+        session.continue_()
+        stops.append(session.position)
+    assert [session.graph.names[i] for i in stops[:3]] == ["MulBackward0"] * 3
+    assert stops[3] == session.length
+    session.reverse_continue()
+    assert session.position == stops[2]
+    assert session.snapshot.breakpoints[0].hits == 4
+    assert session.snapshot.reason == "breakpoint 1: mul"
+
+
+def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None:
+    with trace() as tracer:
+        with tracer.scope("encoder"), tracer.scope("0"):
+            y = weight.tanh()
+        z = y.tanh() + y
+    session = Session(z)
+    places = {
+        place: session.break_(place).indices
+        for place in ("#0", "tanh", "TanhBackward0", "encoder.0/tanh:1", "encoder", "weight")
+    }
+    assert places["#0"] == (0,)
+    assert places["tanh"] == places["TanhBackward0"] == (1, 2)
+    assert places["encoder"] == places["encoder.0/tanh:1"] == (2,)
+    assert places["weight"] == (3,)
+    with pytest.raises(UnknownLocation, match="did you mean tanh"):
+        session.break_("tanhh")
+
+
+def test_breakpoints_outlive_their_call(weight: Any) -> None:
+    first = Session(weight.tanh() * 2)
+    first.break_("tanh")
+    second = Session(weight * 3, breakpoints=first.breakpoints)
+    assert second.breakpoints[0].indices == ()
+    third = Session(weight.tanh() + 1, breakpoints=second.breakpoints)
+    third.continue_()
+    assert third.graph.names[third.position] == "TanhBackward0"
+
+
+def test_a_node_that_raises_stops_the_session_there(weight: Any) -> None:
+    y = weight.tanh()
+
+    def fail(g: Any) -> None:
+        raise ValueError("no gradients today")
+
+    y.register_hook(fail)
+    session = Session(y * 2)
+    session.continue_()
+    snapshot = session.snapshot
+    assert (snapshot.position, snapshot.status) == (1, "failed")
+    assert snapshot.error == "ValueError: no gradients today"
+    session.back()
+    assert session.snapshot.status == "paused"
+    with pytest.raises(ValueError, match="no gradients today"):
+        session.finish()
+
+
+# -- looking -----------------------------------------------------------------------------------
+
+
+def test_a_node_shows_what_it_got_sent_kept_and_ran(weight: Any) -> None:
+    with trace():
+        y = weight**3
+    session = Session(y)
+    before = session.detail(0)
+    assert (before.status, before.outgoing[0].sent, before.outgoing[0].value) == (
+        "current",
+        False,
+        None,
+    )
+    session.next()
+    detail = session.detail(0)
+    assert detail.status == "done"
+    assert detail.outgoing[0].value.text() == "12"
+    assert detail.outgoing[0].target == 1
+    assert [(kept.name, kept.state, kept.value.text()) for kept in detail.saved] == [
+        ("x", "kept", "2")
+    ]
+    assert "exponent" in detail.formulas[0][1]
+    assert detail.source_line == "y = weight**3"
+
+
+def test_a_saved_value_changed_in_place_is_called_so(weight: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+    y = (x * weight).sum()
+    x.add_(1.0)
+    session = Session(y)
+    states = {kept.name: kept.state for kept in session.detail(1).saved}
+    assert states["x"] == "changed"
+    session.jump(2)
+    assert session.snapshot.status == "failed"
+    assert "modified by an inplace operation" in session.snapshot.error
+
+
+def test_snapshots_do_not_change_afterwards(session: Session) -> None:
+    early = session.snapshot
+    text = repr(early)
+    session.next(5)
+    assert repr(early) == text
+
+
+# -- the command language -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("line", "position"),
+    [
+        ("next", 1), ("n 3", 3), ("n 3;back 2", 1), ("n 3;N", 2), ("n 3;rn", 2), ("c", 6),
+        ("b mul;c;c;rc", 2), ("until weight", 5), ("u #4", 4), ("jump 2", 2), ("n 4;restart", 0),
+        ("n;;", 3), ("b mul;delete 1;c", 6), ("b mul;c 2", 4),
+    ],
+)  # fmt: skip
+def test_commands_move(weight: Any, line: str, position: int) -> None:
+    state = torch.tensor(1.0)
+    for _ in range(2):
+        state = weight * state + weight
+    session = Session(state.sum())
+    for command in line.split(";"):
+        assert not session.do(command).error
+    assert session.position == position
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("nxt", "did you mean next"),
+        ("next x", "'x' is no count"),
+        ("next 0", "'0' is no count"),
+        ("break", "where?"),
+        ("break nowhere", "nothing here is called 'nowhere'"),
+        ("until #99", "there is no node #99"),
+        ("delete 7", "there is no breakpoint 7"),
+        ("info", "info takes one of"),
+        ("jump there", "is no position"),
+        ("help nxt", "no command nxt"),
+    ],
+)
+def test_a_wrong_command_says_what_is_wrong(session: Session, line: str, said: str) -> None:
+    reply = session.do(line)
+    assert reply.error
+    assert said in reply.text
+    assert session.position == 0
+
+
+@pytest.mark.parametrize(
+    "topic", ["node", "leaves", "pending", "breakpoints", "history", "node #0"]
+)
+def test_info_tells(session: Session, topic: str) -> None:
+    session.do("break mul")
+    session.do("next 2")
+    reply = session.do(f"info {topic}")
+    assert not reply.error
+    assert reply.text
+
+
+def test_help_names_every_command(session: Session) -> None:
+    text = session.do("help").text
+    for word in ("next", "back", "continue", "reverse-continue", "until", "break", "info"):
+        assert word in text
+        assert not session.do(f"help {word}").error
+
+
+# -- interception ------------------------------------------------------------------------------
+
+
+def test_an_interceptor_sees_the_call_before_anything_ran(weight: Any) -> None:
+    seen = []
+
+    def intercept(call: Any) -> bool:
+        seen.append((call.roots[0].item(), weight.grad))
+        return False
+
+    token = interceptor.set(intercept)
+    try:
+        (weight * 3).backward()
+    finally:
+        interceptor.reset(token)
+    assert seen == [(6, None)]
+    assert weight.grad.item() == 3
