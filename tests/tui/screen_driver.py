@@ -10,7 +10,7 @@ from unittest.mock import patch
 
 from textual.pilot import Pilot
 
-from tests.tui.scripted_session import ScriptedSession
+from autograd_core.debug.protocol import DebugSession
 from tui.app import DebuggerApp, Outcome
 from tui.app.widgets.prompt import Prompt
 
@@ -55,14 +55,14 @@ class Driver:
 
 
 def drive(
-    session: ScriptedSession,
+    session: DebugSession,
     script: Callable[[Driver], Awaitable[None]],
     size: tuple[int, int] = SMALL,
 ) -> str | None:
     """Run ``script`` against the app in a terminal of ``size``; the outcome of the app."""
 
     async def main() -> str | None:
-        app = DebuggerApp(session, session.title)
+        app = DebuggerApp(session)
         async with app.run_test(size=size) as pilot:
             driver = Driver(app, pilot)
             await driver.settled()

@@ -139,9 +139,7 @@ class ScriptedSession:
         indices = tuple(self._find(rest[0]))
         self._stop_number += 1
         self._stops.append(Breakpoint(self._stop_number, rest[0], indices))
-        return Reply(
-            f"breakpoint {self._stop_number}: {rest[0]} ({len(indices)} node{'s' * (len(indices) != 1)})"
-        )
+        return Reply(f"breakpoint {self._stop_number}: {rest[0]} ({len(indices)} nodes)")
 
     def _delete(self, rest: list[str]) -> Reply:
         kept = [stop for stop in self._stops if stop.number != int(rest[0])]
@@ -490,3 +488,18 @@ def residual_net(blocks: int) -> ScriptedSession:
     add("EmbeddingBackward0", "tokens", 1)
     add("AccumulateGrad", "", variable="tokens.weight")
     return ScriptedSession(nodes, seed=np.ones(shape), title="net.py")
+
+
+def dense(width: int) -> ScriptedSession:
+    """Every node sends to every later one: more lanes than a screen has."""
+    nodes = [
+        ScriptedNode(
+            "CatBackward0",
+            lambda g, count=width - 1 - index: [g[0]] * count,
+            tuple((later, 0) for later in range(index + 1, width)),
+            scope="dense",
+            source=Source("dense.py", index),
+        )
+        for index in range(width)
+    ]
+    return ScriptedSession(nodes, title="dense.py")

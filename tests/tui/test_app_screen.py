@@ -15,6 +15,7 @@ from tests.tui.screen_driver import LARGE, SMALL, Driver, check_golden, drive
 from tests.tui.scripted_session import (
     ScriptedSession,
     chain,
+    dense,
     residual_net,
     shared_weight,
     troubled,
@@ -153,33 +154,33 @@ def test_r_goes_back_to_the_start() -> None:
 # -- selecting ---------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    ("keys", "selected"),
-    [
-        (["j"], 1),
-        (["down", "down"], 2),
-        (["j", "j", "k"], 1),
-        (["j", "up"], 0),
-        (["5", "j"], 5),
-        (["G"], 8),
-        (["end"], 8),
-        (["G", "g"], 0),
-        (["end", "home"], 0),
-        (["pagedown"], 8),
-        (["G", "pageup"], 0),
-        (["G", "j"], 8),
-        (["k"], 0),
-        (["G", "full_stop"], 0),
-    ],
-)
-def test_the_selection_moves_and_nothing_runs(keys: list[str], selected: int) -> None:
+SELECTIONS = [
+    (["j"], 1),
+    (["down", "down"], 2),
+    (["j", "j", "k"], 1),
+    (["j", "up"], 0),
+    (["5", "j"], 5),
+    (["G"], 8),
+    (["end"], 8),
+    (["G", "g"], 0),
+    (["end", "home"], 0),
+    (["pagedown"], 8),
+    (["G", "pageup"], 0),
+    (["G", "j"], 8),
+    (["k"], 0),
+    (["G", "full_stop"], 0),
+]
+
+
+def test_the_selection_moves_and_nothing_runs() -> None:
     session = shared_weight()
 
     async def script(screen: Driver) -> None:
-        await screen.press(*keys)
-        marked = [line for line in screen.text().splitlines() if line.startswith("▌")]
-        assert len(marked) == 1
-        assert f" #{selected} " in marked[0]
+        for keys, selected in SELECTIONS:
+            await screen.press("g", *keys)
+            marked = [line for line in screen.text().splitlines() if line.startswith("▌")]
+            assert len(marked) == 1
+            assert f" #{selected} " in marked[0], keys
 
     drive(session, script)
     assert session.commands == []
@@ -567,6 +568,7 @@ def test_an_empty_plan_opens_and_closes() -> None:
     [
         ("shared_weight", shared_weight, ["5", "n", "G"]),
         ("residual_net", lambda: residual_net(4), ["9", "n", "b", "3", "tab"]),
+        ("dense", lambda: dense(30), ["7", "n"]),
         ("troubled", troubled, ["c", "colon", *"what", "enter"]),
     ],
 )
@@ -577,13 +579,12 @@ def test_the_screen_is_the_stored_one(name: str, make, keys: list[str], size) ->
     drive(make(), script, size)
 
 
-@pytest.mark.parametrize("theme", ["gradstep-dark", "gradstep-light", "nord", "ansi-light"])
-def test_meanings_keep_their_colours_in_every_theme(theme: str) -> None:
+def test_meanings_keep_their_colours_in_every_theme() -> None:
     async def script(screen: Driver) -> None:
-        screen.app.theme = theme
-        await screen.press("c")
-        colours = screen.app.theme_variables
-        found = {colours[name] for name in ("backward", "leaf", "saved", "trouble")}
-        assert len(found) == 4
+        for theme in ("gradstep-dark", "gradstep-light", "nord", "ansi-light"):
+            screen.app.theme = theme
+            await screen.settled()
+            colours = screen.app.theme_variables
+            assert len({colours[name] for name in ("backward", "leaf", "saved", "trouble")}) == 4
 
     drive(troubled(), script)

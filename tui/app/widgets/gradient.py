@@ -149,7 +149,7 @@ def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
 def _outgoing(outgoing: Outgoing, snapshot: Snapshot) -> Entry:
     shown = _value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
     if outgoing.target is None:
-        return Entry(str(outgoing.output_nr), "→ needs no gradient", shown, "muted")
+        return Entry(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
     label = f"→ {node_label(snapshot, outgoing.target, MAX_NAME)}"
     if outgoing.input_nr:
         label += f" in {outgoing.input_nr}"

@@ -69,9 +69,10 @@ class LineView(ScrollView, can_focus=False):
             text = "".join(part.text for part in parts)
             segments.append(Segment(text, self._style(style, selected)))
         whole = Strip(segments)
-        if whole.cell_length > width:
+        room = self.text_width  # without the scrollbar
+        if whole.cell_length > room:
             cut = Segment(ELLIPSIS, self._style("muted", selected))
-            whole = Strip([*whole.crop(0, width - 1), cut])
+            whole = Strip([*whole.crop(0, room - 1), cut])
         return whole.crop_extend(0, width, self._style("text", selected))
 
     def _style(self, name: StyleName, selected: bool) -> Style:

@@ -1,0 +1,113 @@
+"""How long the debugger's screen takes to open, and a key to reach the screen.
+
+    python benchmarks/debugger_screen.py [ROWS ...]
+
+Measured without a terminal (Textual's headless driver, 160x48) over a session that costs
+nothing, so that only the screen is counted: milliseconds from a key to the next frame.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import statistics
+import sys
+import time
+
+import numpy as np
+from textual import events
+
+from autograd_core.dag.model import Graph, GraphBuilder
+from autograd_core.debug.snapshot import (
+    Contribution,
+    Incoming,
+    NodeDetail,
+    Outgoing,
+    Reply,
+    Snapshot,
+    Value,
+)
+from tui.app import DebuggerApp
+
+KEYS = {"n": 40, "j": 40, "pagedown": 40, "N": 40, "G": 3, "g": 3}
+GRADIENT = Value(np.ones(3))
+
+
+def chain(rows: int) -> Graph:
+    """A chain of ``rows`` nodes that ends in one leaf."""
+    build = GraphBuilder("chain")
+    for row in range(rows - 1):
+        build.node("op", "backward", "MulBackward0", scope=f"block.{row // 1000}", shape=(3,))
+    build.node("parameter", "backward", "AccumulateGrad", variable="weight", shape=(3,))
+    for row in range(rows - 1):
+        build.edge("gradient", row, row + 1)
+    return build.graph()
+
+
+class FreeSession:
+    """Answers everything at once, with made-up values."""
+
+    def __init__(self, rows: int) -> None:
+        self._graph = chain(rows)
+        self._rows = rows
+        self._position = 0
+
+    def do(self, line: str) -> Reply:
+        step = {"next": 1, "back": -1}.get(line, 0)
+        self._position = max(0, min(self._rows, self._position + step))
+        return Reply("")
+
+    def detail(self, index: int) -> NodeDetail:
+        ran, arrived = index < self._position, index <= self._position
+        contributions = (Contribution(max(0, index - 1), 0, GRADIENT),) if arrived else ()
+        return NodeDetail(
+            index=index,
+            status="done" if ran else "current" if arrived else "waiting",
+            incoming=(Incoming(0, (3,), 1, contributions, GRADIENT if arrived else None),),
+            outgoing=(Outgoing(0, index + 1, 0, ran, GRADIENT),) if index + 1 < self._rows else (),
+            saved=(),
+            formulas=(("x", "g * y"),),
+            hooks=(),
+            source_line="",
+        )
+
+    @property
+    def snapshot(self) -> Snapshot:
+        at = self._position
+        return Snapshot(1, at, at, self._rows, "paused", "", self._graph, None, (), (), ())
+
+
+async def measure(rows: int) -> None:
+    """Open the screen over ``rows`` rows and press keys."""
+    session = FreeSession(rows)
+    frames: list[float] = []
+    start = time.perf_counter()
+    app = DebuggerApp(session)
+    async with app.run_test(size=(160, 48)) as pilot:
+        print(f"{rows:>9,} rows   open {time.perf_counter() - start:.2f} s")
+        await pilot.pause(1.0)
+        display = app._display
+        app._display = lambda *frame: (frames.append(time.perf_counter()), display(*frame))[1]
+        for key, times in KEYS.items():
+            taken = sorted([await key_to_frame(app, key, frames) for _ in range(times)])
+            high = taken[int(0.9 * len(taken))]
+            print(f"{key:>14}   median {statistics.median(taken):5.1f} ms   p90 {high:5.1f} ms")
+
+
+async def key_to_frame(app: DebuggerApp, key: str, frames: list[float]) -> float:
+    """Milliseconds from ``key`` to the first frame after it."""
+    event = events.Key(key, key if len(key) == 1 else None)
+    event.set_sender(app)
+    frames.clear()
+    start = time.perf_counter()
+    app.post_message(event)
+    deadline = start + 1.0  # a key that changes nothing draws no frame
+    while not frames and time.perf_counter() < deadline:
+        await asyncio.sleep(0.0005)
+    taken = ((frames or [deadline])[0] - start) * 1000
+    await asyncio.sleep(0.03)
+    return taken
+
+
+if __name__ == "__main__":
+    for wanted in map(int, sys.argv[1:] or (1_000, 100_000, 1_000_000)):
+        asyncio.run(measure(wanted))

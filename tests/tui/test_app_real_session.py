@@ -1,0 +1,63 @@
+"""The screen over the real Session: the gradients are those of a plain run."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.debug import Session
+from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+
+
+def last_state() -> tuple[torch.Tensor, torch.Tensor]:
+    """One weight, used at each of four time steps."""
+    weight = torch.tensor(2.0, requires_grad=True)
+    state = torch.tensor(1.0)
+    for x in [-1.0, 1.0, -1.0, 2.0]:
+        state = weight * state + x
+    return state, weight
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_stepping_back_and_forth_ends_with_the_gradient_of_a_plain_run(
+    size: tuple[int, int],
+) -> None:
+    plain, expected = last_state()
+    plain.backward()
+    state, weight = last_state()
+
+    async def script(screen: Driver) -> None:
+        assert "▶" in screen.row(0)
+        await screen.press("6", "n")
+        assert re.search(r" 15 \+=3/4", screen.row(8))
+        await screen.press("2", "N")
+        assert "PAST" in screen.text()
+        assert re.search(r" 11 \+=2/4", screen.row(8))
+        await screen.press("G", "u")
+        assert "▶" in screen.row(8)
+        await screen.type("break add")
+        await screen.press("C")
+        assert "▶" in screen.row(6)
+        await screen.press("r", "c", "c", "c", "c", "c")
+        assert "FINISHED" in screen.text()
+        assert "error" not in screen.text()
+        await screen.press("q")
+
+    assert drive(Session(state, names={"weight": weight}), script, size) == "continue"
+    assert weight.grad is not None
+    assert expected.grad is not None
+    assert weight.grad.item() == expected.grad.item() == 23.0
+
+
+def test_every_key_of_the_screen_is_understood_by_the_real_session() -> None:
+    state, weight = last_state()
+
+    async def script(screen: Driver) -> None:
+        for key in ("n", "N", "c", "C", "r", "j", "b", "c", "b", "G", "u", "g", "enter"):
+            assert "error:" not in await screen.press(key), key
+        for line in ("next 2", "back", "until mul:1", "jump 3", "info breakpoints", "help"):
+            assert "error:" not in await screen.type(line), line
+
+    drive(Session(state, names={"weight": weight}), script)
