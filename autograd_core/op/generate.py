@@ -160,7 +160,11 @@ def _boxes(op: Op, outputs: tuple[str, ...] | None = None) -> list[str]:
 def _compute_pointwise(op: Op) -> list[str]:
     first, *others = op.values
     plain = [v for v in others if v not in op.keeps_dtype]
-    same = [f"(shape is {v}._shape or shape == {v}._shape)" for v in others]
+    # a number, or another 0-d constant, changes no shape and gets no gradient
+    same = [
+        f"(shape is {v}._shape or shape == {v}._shape or not {v}._shape and {v}.edge is None)"
+        for v in others
+    ]
     same += (
         [f"{first}.dtype is {v}.dtype" for v in plain]
         if first not in op.keeps_dtype

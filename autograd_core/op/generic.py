@@ -28,12 +28,21 @@ __all__ = ["NAMESPACE", "SavedNode", "variadic_call"]
 _numbers: dict[tuple[dtype, type, Number], Tensor] = {}
 
 
-def wrap_number(value: Number, like: dtype) -> Tensor:
+_SCALARS = (
+    np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint8, np.bool_,
+)  # fmt: skip
+_ARRAYS = frozenset({ndarray, *_SCALARS})
+_NUMBERS = frozenset({bool, int, float, *_SCALARS})
+
+
+def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
     """A Python number as a 0-d tensor of the dtype it takes beside a tensor of dtype ``like``.
 
     Cached, as ``x * 3`` would otherwise spend most of its time here; zeros are not, because
     0.0 and -0.0 are equal keys.
     """
+    if isinstance(value, np.generic):
+        value = value.item()
     key = (like, type(value), value)
     found = _numbers.get(key)
     if found is None:
@@ -48,31 +57,19 @@ def wrap_number(value: Number, like: dtype) -> Tensor:
 
 def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """Any call whose inputs are not all tensors: arrays inside a rule, numbers, mistakes."""
-    tensor = next((v for v in values if isinstance(v, Tensor)), None)
-    if tensor is None:
-        if any(isinstance(v, (ndarray, np.generic)) for v in values):
-            return op.kernel(*values, **attributes)
-        if op.variadic or not op.pointwise or not values or not is_number(values[0]):
+    kinds = set(map(type, values))
+    if Tensor not in kinds and not kinds.isdisjoint(_ARRAYS):
+        return op.kernel(*values, **attributes)
+    if op.pointwise and not kinds.isdisjoint(_NUMBERS):
+        like = next((v.dtype for v in values if isinstance(v, Tensor)), None)
+        if like is None:
             raise _wrong_type(op, values)
-        tensor = Tensor.from_array(np.array(values[0], dtype=number_dtype(values[0]).dtype))
-    if op.pointwise:
-        values = tuple(
-            wrap_number(v.item() if isinstance(v, np.generic) else v, tensor.dtype)
-            if is_number(v)
-            else v
-            for v in values
-        )
-    plain = tuple(_plain(v) for v in values)
-    if not all(
-        type(v) is Tensor or (v is None and name in op.optional)
-        for name, v in zip(op.values, plain, strict=True)
-    ):
-        raise _wrong_type(op, values)
+        values = tuple([wrap_number(v, like) if type(v) in _NUMBERS else v for v in values])
+    plain = tuple([_plain(v) for v in values])
+    for name, v in zip(op.values, plain, strict=True):
+        if type(v) is not Tensor and not (v is None and name in op.optional):
+            raise _wrong_type(op, values)
     return op.call(*plain, **attributes)
-
-
-def is_number(value: Any) -> bool:
-    return isinstance(value, (bool, int, float, np.generic))
 
 
 def _plain(value: Any) -> Any:

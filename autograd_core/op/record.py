@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
 ResultKind = Literal["same", "float", "bool"]
@@ -29,13 +30,14 @@ class Rule(NamedTuple):
     names: tuple[str, ...]
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(eq=False)
 class Op:
     """An op as declared.
 
     ``name`` is unique; ``public_name`` is the function that users call, of which this may be one
-    overload of several.  ``edges`` names the inputs that a gradient may flow to, in signature order; ``saved``
-    gives, for each input or output that some rule names, the edges whose rules do.
+    overload of several.  ``edges`` names the inputs that a gradient may flow to, in signature
+    order; ``saved`` gives, for each input or output that some rule names, the edges whose rules
+    do.
     """
 
     name: str
@@ -65,15 +67,15 @@ class Op:
     node_class: type[Any] = field(init=False)
     code: str = field(default="", init=False)
 
-    @property
+    @cached_property
     def differentiable_outputs(self) -> tuple[str, ...]:
         return tuple(name for name in self.outputs if name not in self.nondiff)
 
-    @property
+    @cached_property
     def visible_outputs(self) -> tuple[str, ...]:
         return tuple(name for name in self.outputs if name not in self.hidden)
 
-    @property
+    @cached_property
     def saved(self) -> dict[str, tuple[str, ...]]:
         """Inputs and outputs that rules name, each with the edges that need it."""
         users: dict[str, list[str]] = {}
@@ -83,7 +85,7 @@ class Op:
                     users.setdefault(name, []).append(edge)
         return {name: tuple(edges) for name, edges in users.items()}
 
-    @property
+    @cached_property
     def saved_plain(self) -> tuple[str, ...]:
         """Attributes and shapes that rules name; small, kept as they are."""
         names = dict.fromkeys(name for edge in self.edges for name in self.rule(edge).names)
