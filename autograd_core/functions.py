@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dtype import Number, dtype, get_default_dtype
+from autograd_core import return_types
+from autograd_core.dtype import Number, dtype, get_default_dtype, number_dtype
 from autograd_core.ops import convert, elementwise, index, reduce, shape
 from autograd_core.ops.shape import reshape as reshape
 from autograd_core.tensor import Tensor
@@ -28,6 +29,11 @@ def sub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     return elementwise.sub(x, y) if alpha == 1 else elementwise.sub_scaled(x, y, alpha=alpha)
 
 
+def rsub(x: Tensor, y: Number) -> Tensor:
+    """``y - x`` for a number ``y``."""
+    return elementwise.rsub(_promoted(x, y), number=y)
+
+
 def rdiv(x: Tensor, y: Number) -> Tensor:
     """``y / x`` for a number ``y``, by way of the reciprocal, as PyTorch has it."""
     return elementwise.mul(elementwise.reciprocal(x), y)
@@ -36,8 +42,16 @@ def rdiv(x: Tensor, y: Number) -> Tensor:
 def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """``x`` to the power of a number or a tensor."""
     if isinstance(exponent, Tensor):
-        return elementwise.pow_tensor(x, exponent)
-    return elementwise.pow_number(x, exponent=exponent)
+        if isinstance(x, Tensor):
+            return elementwise.pow_tensor(x, exponent)
+        return elementwise.pow_base(_promoted(exponent, x), base=x)
+    return elementwise.pow_number(_promoted(x, exponent), exponent=exponent)
+
+
+def _promoted(x: Any, y: Number) -> Any:
+    """``x`` in the dtype that it takes beside the number ``y``."""
+    own = number_dtype(y)
+    return to_dtype(x, own) if isinstance(x, Tensor) and own.category > x.dtype.category else x
 
 
 def clamp(x: Tensor, min: Number | None = None, max: Number | None = None) -> Tensor:
@@ -66,12 +80,16 @@ def mean(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
 
 def max(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The largest element; with ``dim`` a pair of the largest along it and their indices."""
-    return reduce.max_all(x) if dim is None else reduce.max_dim(x, dim, keepdim)
+    if dim is None:
+        return reduce.max_all(x)
+    return return_types.max(*reduce.max_dim(x, dim, keepdim))
 
 
 def min(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The smallest element; with ``dim`` a pair of the smallest along it and their indices."""
-    return reduce.min_all(x) if dim is None else reduce.min_dim(x, dim, keepdim)
+    if dim is None:
+        return reduce.min_all(x)
+    return return_types.min(*reduce.min_dim(x, dim, keepdim))
 
 
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -82,6 +100,16 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if first == last:
         return x
     return reshape(x, (*x._shape[:first], -1, *x._shape[last + 1 :]))
+
+
+def reversed_dims(x: Tensor) -> Tensor:
+    """``x.T``: the dimensions in reverse order."""
+    return shape.permute(x, tuple(reversed(range(x.ndim))))
+
+
+def mT(x: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    return shape.transpose(x, -2, -1)
 
 
 def squeeze(x: Tensor, dim: int | None = None) -> Tensor:

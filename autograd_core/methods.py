@@ -15,7 +15,7 @@ from autograd_core.autograd.backward import backward
 from autograd_core.autograd.deliver import connect
 from autograd_core.dtype import bool_, dtype, float16, float32, float64, int32, int64
 from autograd_core.op import inplace
-from autograd_core.ops import elementwise, linalg, reduce, shape
+from autograd_core.ops import elementwise, linalg, loss, reduce, shape
 from autograd_core.tensor import Tensor
 
 
@@ -104,7 +104,7 @@ def _type(target: dtype) -> Callable[[Tensor], Tensor]:
 
 
 def _same_shape(self: Tensor, other: Tensor) -> Tensor:
-    return functions.reshape(self, other._shape)
+    return shape.view(self, other._shape)
 
 
 def _dims(self: Tensor, dims: Sequence[int]) -> Any:
@@ -115,7 +115,7 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__add__": elementwise.add,
     "__radd__": elementwise.add,
     "__sub__": elementwise.sub,
-    "__rsub__": elementwise.rsub,
+    "__rsub__": functions.rsub,
     "__mul__": elementwise.mul,
     "__rmul__": elementwise.mul,
     "__truediv__": elementwise.div,
@@ -152,6 +152,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "tanh": elementwise.tanh,
     "sigmoid": elementwise.sigmoid,
     "relu": elementwise.relu,
+    "softmax": loss.softmax,
+    "log_softmax": loss.log_softmax,
     "abs": elementwise.abs,
     "sign": elementwise.sign,
     "clamp": functions.clamp,
@@ -180,7 +182,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "flatten": functions.flatten,
     "transpose": shape.transpose,
     "t": shape.t,
-    "T": property(shape.t),  # type: ignore[dict-item]
+    "T": property(functions.reversed_dims),  # type: ignore[dict-item]
+    "mT": property(functions.mT),  # type: ignore[dict-item]
     "squeeze": functions.squeeze,
     "unsqueeze": functions.unsqueeze,
     "unbind": shape.unbind,

@@ -68,17 +68,18 @@ def _edges(array: NDArray[Any]) -> NDArray[Any]:
 def _formatter(array: NDArray[Any]) -> Callable[[Any], str]:
     """A function that writes each number of ``array`` to one common width."""
     values = array.ravel()
-    write: Callable[[Any], str]
     if array.dtype.kind != "f":
-        write = str
-    else:
-        write = _float_format(values)
-    width = max((len(write(value)) for value in values), default=0)
+        width = max((len(str(value)) for value in values), default=0)
+        return lambda value: str(value).rjust(width)
+    # zeros, infinities and NaN have no say in the width, even where they are the longest
+    counting = values[np.isfinite(values) & (values != 0)]
+    write = _float_format(counting)
+    width = max((len(write(value)) for value in counting), default=0)
     return lambda value: write(value).rjust(width)
 
 
 def _float_format(values: NDArray[Any]) -> Callable[[Any], str]:
-    sizes = np.abs(values[np.isfinite(values) & (values != 0)].astype(np.float64))
+    sizes = np.abs(values.astype(np.float64))
     if not sizes.size:
         return lambda value: f"{value:.0f}." if np.isfinite(value) else f"{value}"
     whole = bool((sizes == np.ceil(sizes)).all())

@@ -28,13 +28,12 @@ Pair = int | Sequence[int]
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias`` for an input (..., in) and a weight (out, in)."""
-    transposed = shape.t(weight)
     if bias is None:
-        return linalg.matmul(input, transposed)
+        return linalg.matmul(input, shape.t(weight))
     if len(input._shape) == 2:
-        return linalg.addmm(bias, input, transposed)
+        return linalg.addmm(bias, input, shape.t(weight))
     tall = reshape(input, (-1, input._shape[-1]))
-    result = linalg.addmm(bias, tall, transposed)
+    result = linalg.addmm(bias, tall, shape.t(weight))
     return shape.view(result, (*input._shape[:-1], weight._shape[0]))
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
 from autograd_core.op import Sample, pointwise
-
 
 PAIR = (Sample(((2, 3), (2, 3))), Sample(((2, 3), (3,))), Sample(((), (2, 1))))
 ONE = (Sample(((3,),)), Sample(((2, 2),)), Sample(((),)))
@@ -50,10 +50,15 @@ def sub_scaled(x, y, *, alpha):
     return np.subtract(x, y * alpha)
 
 
-@pointwise(linear=True, node="RsubBackward1", x=lambda g: -g, y=lambda g: g, samples=PAIR)
-def rsub(x, y):
-    """``y - x``."""
-    return np.subtract(y, x)
+@pointwise(
+    linear=True,
+    node="RsubBackward1",
+    x=lambda g: -g,
+    samples=(Sample(((2, 3),), {"number": 2.5}),),
+)
+def rsub(x, *, number):
+    """``number - x``."""
+    return np.subtract(number, x)
 
 
 @pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x, samples=PAIR)
@@ -72,9 +77,7 @@ def div(x, y):
     """Elementwise quotient; the quotient of integers is a floating point number."""
 
 
-@pointwise(
-    np.reciprocal, result="float", x=lambda g, ans: -g * (ans * ans), samples=POSITIVE
-)
+@pointwise(np.reciprocal, result="float", x=lambda g, ans: -g * (ans * ans), samples=POSITIVE)
 def reciprocal(x):
     """``1 / x``."""
 
@@ -96,6 +99,8 @@ def neg(x):
 )
 def pow_number(x, *, exponent):
     """``x`` to the power of a number."""
+    if exponent < 0 and np.asarray(x).dtype.kind in "iu":
+        raise RuntimeError("Integers to negative integer powers are not allowed.")
     # float32 ** 3 takes 60 times as long as two products
     return x * x * x if exponent == 3 else np.power(x, exponent)
 
@@ -105,7 +110,7 @@ def pow_number(x, *, exponent):
     of="pow",
     node="PowBackward1",
     x=lambda g, x, y: where(y == 0, 0, g * (y * pow_tensor(x, y - 1))),
-    y=lambda g, x, ans: where(ans == 0, 0, g * (ans * log(x))),
+    y=lambda g, x, y, ans: unless_zero_base(g * (ans * log(x)), x, y),
     samples=(
         Sample(([0.5, 2.0, 3.0], [2.0, -1.0, 0.5])),
         Sample(([[0.5], [2.0]], [1.5, 3.0, -2.0])),
@@ -113,6 +118,29 @@ def pow_number(x, *, exponent):
 )
 def pow_tensor(x, y):
     """``x`` to the power of ``y``, both tensors."""
+
+
+@pointwise(
+    of="pow",
+    node="PowBackward2",
+    x=lambda g, x, ans, base: unless_zero_base(g * (ans * natural_log(base)), base, x),
+    samples=(Sample(([0.5, 2.0, -3.0],), {"base": 2.5}),),
+)
+def pow_base(x, *, base):
+    """The number ``base`` to the power of ``x``."""
+    return np.power(base, x)
+
+
+def unless_zero_base(g: Any, base: Any, exponent: Any) -> Any:
+    """``g``, the gradient of the exponent; 0 where powers of 0 are constantly 0."""
+    if isinstance(base, (bool, int, float)):
+        return g if base else where(exponent >= 0, 0, g)
+    return where(base == 0, where(exponent >= 0, 0, g), g)
+
+
+def natural_log(number: float) -> float:
+    """The logarithm of a number; -inf at 0, NaN below."""
+    return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
 @pointwise(np.exp, result="float", x=lambda g, ans: g * ans, samples=ONE)
@@ -177,6 +205,7 @@ def sign(x):
 
 
 @pointwise(
+    node="ClampBackward1",
     x=lambda g, x, min, max: where(within(x, min=min, max=max), g, 0),
     samples=(
         Sample(([-2.0, 0.5, 3.0],), {"min": -1, "max": 1}),

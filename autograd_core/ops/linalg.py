@@ -9,18 +9,29 @@ import numpy as np
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import neg
 from autograd_core.ops.shape import (
+    clone,
     expand,
     reshape,
     squeeze_dim,
+    squeeze_result,
     t,
     transpose,
     unsafe_view,
     unsqueeze,
-    view,
 )
+
+# What PyTorch calls the dtypes where its C++ speaks.
+C_NAMES = {"float64": "double", "float32": "float", "float16": "c10::Half", "int64": "int64_t",
+           "int32": "int", "int16": "short", "int8": "signed char", "uint8": "unsigned char",
+           "bool": "bool"}  # fmt: skip
 
 
 def _check_inner(name: str, a: Any, b: Any) -> None:
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            "expected m1 and m2 to have the same dtype, but got: "
+            f"{C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}"
+        )
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         raise RuntimeError(
             f"{name} and mat2 shapes cannot be multiplied "
@@ -111,7 +122,7 @@ def matmul(x: Any, y: Any) -> Any:
 
     Taken apart as PyTorch does it, into dot, mv, mm and bmm with the views between them.
     """
-    if isinstance(x, (np.ndarray, np.generic)) and not hasattr(y, "edge"):
+    if not hasattr(x, "edge") and not hasattr(y, "edge"):
         return np.matmul(x, y)
     dims = (x.ndim, y.ndim)
     if 0 in dims:
@@ -126,44 +137,89 @@ def matmul(x: Any, y: Any) -> Any:
     if dims == (2, 1):
         return mv(x, y)
     if dims == (1, 2):
-        return squeeze_dim(mm(unsqueeze(x, 0), y), 0)
-    if y.ndim <= 2:
-        return _folded(x, y)
+        return squeeze_result(mm(unsqueeze(x, 0), y), 0)
+    if dims == (3, 3) and len(x._shape) and x._shape[0] != y._shape[0]:
+        if x._shape[0] == 1 and x.requires_grad:
+            return matmul(squeeze_dim(x, 0), y)
+        if y._shape[0] == 1 and y.requires_grad:
+            return matmul(x, squeeze_dim(y, 0))
+    if x.ndim >= 3 and y.ndim <= 2:
+        return _folded(x, y) if y.requires_grad or _folds(x) else _batched(x, y)
+    if y.ndim >= 3 and x.ndim <= 2 and (x.requires_grad or (x.ndim == 1 and _folds(_mT(y)))):
+        if x.ndim == 1:
+            return _folded(_mT(y), x)
+        return clone(_mT(_folded(_mT(y), t(x))))
     return _batched(x, y)
+
+
+def _folds(x: Any) -> bool:
+    """Whether all dimensions of ``x`` but the last can be made one without a copy."""
+    strides, shape = x.array.strides, x._shape
+    return not x.array.size or all(
+        strides[i] == strides[i + 1] * shape[i + 1] for i in range(len(shape) - 2)
+    )
 
 
 def _folded(x: Any, y: Any) -> Any:
     """A batch times one matrix or vector: one product of a tall matrix."""
     shape = x._shape
-    tall = view(x, (-1, shape[-1])) if x.array.flags.c_contiguous else reshape(x, (-1, shape[-1]))
+    tall = reshape(x, (-1, shape[-1]))
     if y.ndim == 1:
         return unsafe_view(mv(tall, y), shape[:-1])
     return unsafe_view(mm(tall, y), (*shape[:-1], y._shape[-1]))
 
 
 def _batched(x: Any, y: Any) -> Any:
-    """Batches of matrices, expanded to one batch each and multiplied pairwise."""
-    vector = x.ndim == 1
-    if vector:
-        x = unsqueeze(x, 0)
-    batch = np.broadcast_shapes(x._shape[:-2], y._shape[:-2])
-    n, k, m = x._shape[-2], x._shape[-1], y._shape[-1]
+    """Batches of matrices or vectors, expanded to one batch and multiplied pairwise."""
+    batch = _common_batch(x._shape[:-2], y._shape[:-2])
+    rows, columns = x._shape[-2:-1], y._shape[-1:] if y.ndim > 1 else ()
     count = int(np.prod(batch, dtype=np.int64))
-    left = reshape(expand(x, (*batch, n, k)), (count, n, k))
-    right = reshape(expand(y, (*batch, y._shape[-2], m)), (count, y._shape[-2], m))
-    result = unsafe_view(bmm(left, right), (*batch, n, m))
-    return squeeze_dim(result, -2) if vector else result
+    left = (*(rows or (1,)), x._shape[-1])
+    x = reshape(expand(x, (*batch, *left)), (count, *left))
+    right = y._shape[-2:]
+    y = reshape(expand(y, (*batch, *right)), (count, *right))
+    if columns:
+        return unsafe_view(bmm(x, y), (*batch, *rows, *columns))
+    return unsafe_view(squeeze_dim(bmm(x, unsqueeze(y, 2)), -1), (*batch, *rows))
+
+
+def _common_batch(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, ...]:
+    try:
+        return np.broadcast_shapes(left, right)
+    except ValueError:
+        for dim in range(1, min(len(left), len(right)) + 1):
+            if left[-dim] != right[-dim] and 1 not in (left[-dim], right[-dim]):
+                raise RuntimeError(
+                    f"The size of tensor a ({left[-dim]}) must match the size of tensor b "
+                    f"({right[-dim]}) at non-singleton dimension "
+                    f"{max(len(left), len(right)) - dim}"
+                ) from None
+        raise
 
 
 @op(
-    a=lambda g, a, ans: _outer(neg(solve_matrix(_mT(a), g)), ans),
+    a=lambda g, a, ans: _outer(neg(solve_matrix(_mT(a), g)), ans, a),
     b=lambda g, a: solve_matrix(_mT(a), g),
+    broadcasts="a b",
     of="solve",
     node="LinalgSolveExBackward0",
-    samples=(Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2))), Sample(([[2.0, 0.5], [1.0, 3.0]], (2,)))),
+    samples=(
+        Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2))),
+        Sample(([[2.0, 0.5], [1.0, 3.0]], (2,))),
+        Sample(([[[2.0, 0.5], [1.0, 3.0]], [[4.0, 0.0], [1.0, -1.0]]], (2, 2))),
+        Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2, 3))),
+    ),
 )
 def solve_matrix(a, b, /):
-    """The ``x`` of ``a @ x = b``, for a square matrix and a vector or a matrix of columns."""
+    """The ``x`` of ``a @ x = b``, for a square matrix and a vector or a matrix of columns.
+
+    Batches broadcast; ``b`` is a batch of vectors if it has one dimension less than ``a``.
+    """
+    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
+        raise RuntimeError(
+            "linalg.solve: A must be batches of square matrices, but they are "
+            f"{a.shape[-2] if a.ndim > 1 else a.size} by {a.shape[-1] if a.ndim else 1} matrices"
+        )
     try:
         if b.ndim == a.ndim - 1:
             return np.linalg.solve(a, b[..., None])[..., 0]
@@ -178,8 +234,8 @@ def _mT(a: Any) -> Any:
     return transpose(a, -2, -1)
 
 
-def _outer(g: Any, x: Any) -> Any:
-    """The gradient of the matrix: ``g @ x.T``, or the outer product of two vectors."""
-    if g.ndim == 1:
-        return unsqueeze(g, 1) * unsqueeze(x, 0)
+def _outer(g: Any, x: Any, a: Any) -> Any:
+    """The gradient of the matrices ``a``: ``g @ x.T``, or outer products of vectors."""
+    if g.ndim == a.ndim - 1:
+        return unsqueeze(g, -1) * unsqueeze(x, -2)
     return matmul(g, _mT(x))

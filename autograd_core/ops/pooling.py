@@ -35,11 +35,10 @@ def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
     output = windows.output_size(x.shape[-2:])
     padded = _padded(x.shape, windows, x.dtype, -np.inf if x.dtype.kind == "f" else None)
     padded[(..., *windows.inside(x.shape[-2:]))] = x
-    result = places = None
-    for i, j, patch in windows.offsets(padded, output, axis=x.ndim - 2):
-        if result is None:
-            result, places = patch.copy(), np.zeros(patch.shape, np.int16)
-            continue
+    offsets = windows.offsets(padded, output, axis=x.ndim - 2)
+    result = next(offsets)[2].copy()
+    places = np.zeros(result.shape, np.int16)
+    for i, j, patch in offsets:
         # a NaN is larger than all numbers, to PyTorch as to np.maximum
         np.putmask(places, ~(patch <= result) & (result == result), i * kernel_size[1] + j)
         np.maximum(result, patch, out=result)

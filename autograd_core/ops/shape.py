@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
@@ -49,13 +50,30 @@ def clone(x, /):
     return np.array(x, order="C")
 
 
+@op(
+    x=lambda g, x_shape: reshape(g, x_shape),
+    view=True,
+    linear=True,
+    of="reshape",
+    samples=(Sample(((2, 3),), {"size": (3, 2)}),),
+)
+def reshape_alias(x, /, size):
+    """What :func:`reshape` makes of a tensor that is not contiguous, where no copy is needed."""
+    result = x.reshape(size)
+    if not np.may_share_memory(result, x):
+        raise RuntimeError("this needs a copy")
+    return result
+
+
 def reshape(x: Any, shape: Sequence[int]) -> Any:
     """A view where that is possible, else a copy."""
     if isinstance(x, (np.ndarray, np.generic)):
         return np.reshape(x, shape)
     size = infer_size(x._shape, shape)
-    try:
+    if x.array.flags.c_contiguous:
         return view(x, size)
+    try:
+        return reshape_alias(x, size)
     except RuntimeError:
         return unsafe_view(clone(x), size)
 
@@ -173,6 +191,18 @@ def squeeze_dim(x, /, dim):
 
 @op(
     x=lambda g, x_shape: reshape(g, x_shape),
+    linear=True,
+    of="squeeze",
+    node="SqueezeBackward4",
+    samples=(Sample(((2, 1, 3),), {"dim": 1}),),
+)
+def squeeze_result(x, /, dim):
+    """:func:`squeeze_dim` of a temporary nobody else will see, which PyTorch does in place."""
+    return np.squeeze(x, dim)
+
+
+@op(
+    x=lambda g, x_shape: reshape(g, x_shape),
     view=True,
     linear=True,
     of="squeeze",
@@ -206,16 +236,8 @@ def stack(*tensors, dim=0):
 
 def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]:
     """``g`` cut into pieces as long as ``shapes`` are along ``dim``."""
-    starts = np.cumsum([0, *(shape[dim] for shape in shapes)])
-    return [
-        narrow(g, dim, int(start), int(stop - start))
-        for start, stop in zip(starts[:-1], starts[1:], strict=True)
-    ]
-
-
-def narrow(x: Any, dim: int, start: int, length: int) -> Any:
-    """``length`` rows of dimension ``dim`` from ``start`` on."""
-    return slice_(x, dim, start, start + length, 1)
+    ends = [0, *accumulate(shape[dim] for shape in shapes)]
+    return [slice_(g, dim, start, end, 1) for start, end in pairwise(ends)]
 
 
 @op(

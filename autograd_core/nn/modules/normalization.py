@@ -24,8 +24,9 @@ class LayerNorm(Module):
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
-        one = isinstance(normalized_shape, int)
-        self.normalized_shape = (normalized_shape,) if one else tuple(normalized_shape)
+        self.normalized_shape = (
+            (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
+        )
         self.eps = eps
         self.elementwise_affine = elementwise_affine
         scale = ones(self.normalized_shape, dtype=dtype)
