@@ -13,6 +13,8 @@ from textual.strip import Strip
 
 from tui.app.widgets.text import ELLIPSIS, Line, StyleName
 
+KEPT_LINES = 1_000
+
 
 class LineView(ScrollView, can_focus=False):
     """A scrolling list of lines; a subclass says how many there are and what line y shows.
@@ -44,22 +46,35 @@ class LineView(ScrollView, can_focus=False):
     def visible_height(self) -> int:
         return self.scrollable_content_region.height
 
+    def __init__(self, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self._drawn: dict[int, tuple[Line, bool]] = {}
+
     def update_lines(self) -> None:
-        """Draw again; the number of lines may have changed."""
+        """Draw what has changed; the number of lines may have changed too."""
         # width 0: lines are cut to the pane and never scroll sideways
         size = Size(0, self.line_count())
         if size != self.virtual_size:
             # by assignment the whole screen would be laid out anew, several ms per step
             self.set_reactive(LineView.virtual_size, size)
             self._scroll_update(size)
-        self.refresh()
+            self.refresh()
+            return
+        # painting a line costs more than formatting it, and a step changes few of them
+        top = self.scroll_offset.y
+        for y in range(top, min(top + self.visible_height, size.height)):
+            if self._drawn.get(y) != (self.line(y), self.is_selected(y)):
+                self.refresh_line(y)
 
     def render_line(self, y: int) -> Strip:
         number = y + self.scroll_offset.y
         width = self.size.width
         if not 0 <= number < self.line_count():
             return Strip.blank(width, self._style("text", False))
-        return self.strip(self.line(number), self.is_selected(number))
+        if len(self._drawn) > KEPT_LINES:
+            self._drawn.clear()
+        line, selected = self._drawn[number] = self.line(number), self.is_selected(number)
+        return self.strip(line, selected)
 
     def strip(self, line: Line, selected: bool) -> Strip:
         """``line`` as it is drawn, in the pane's width; an ellipsis says that it was cut."""
