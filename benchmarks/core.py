@@ -1,0 +1,169 @@
+"""Speed of the numeric core against its peers, as ratios measured in one run.
+
+    python benchmarks/core.py [--rounds 40]
+
+Every workload runs in all libraries in turn, on one thread, and the lower quartile of the
+thread's CPU time counts, so that other load on the machine cancels out.  A ratio below 1
+means that this core is faster.  Peers that are not installed are left out.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import os
+import time
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ[variable] = "1"  # before NumPy and PyTorch read them
+
+import numpy as np
+
+
+class Timing(NamedTuple):
+    forward: float
+    backward: float
+
+    @property
+    def total(self) -> float:
+        return self.forward + self.backward
+
+
+class Workload(NamedTuple):
+    """``make(library)`` returns the two halves of one step; ``nodes`` is what to divide by."""
+
+    name: str
+    nodes: int
+    make: Callable[[Any], tuple[Callable[[], Any], Callable[[Any], None]]]
+
+
+def chain(size: int, length: int = 1000) -> Workload:
+    def make(torch: Any) -> Any:
+        x = torch.tensor(np.ones(size, np.float32)).requires_grad_()
+        c = torch.tensor(np.full(size, 0.9, np.float32))
+
+        def forward() -> Any:
+            y = x
+            for _ in range(length):
+                y = y * c
+            return y.sum()
+
+        return forward, lambda loss: loss.backward()
+
+    return Workload(f"chain, {size} elements", length, make)
+
+
+def diamond(size: int, length: int = 300) -> Workload:
+    def make(torch: Any) -> Any:
+        x = torch.tensor(np.full(size, 0.5, np.float32)).requires_grad_()
+
+        def forward() -> Any:
+            y = x
+            for _ in range(length):
+                y = (y * x + y).tanh()
+            return y.sum()
+
+        return forward, lambda loss: loss.backward()
+
+    return Workload(f"diamond, {size} elements", 3 * length, make)
+
+
+def mlp() -> Workload:
+    def make(torch: Any) -> Any:
+        nn, optim = (importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim"))
+        model = nn.Sequential(
+            nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1)
+        )
+        optimizer = optim.SGD(model.parameters(), lr=0.01)
+        x = torch.tensor(np.ones((8, 2), np.float32))
+
+        def backward(loss: Any) -> None:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+        return lambda: (model(x) ** 2).mean(), backward
+
+    return Workload("training step of a small MLP", 1, make)
+
+
+def convolutional() -> Workload:
+    def make(torch: Any) -> Any:
+        nn, optim = (importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim"))
+        F = importlib.import_module(f"{torch.__name__}.nn.functional")
+        first, second = nn.Conv2d(1, 20, 5), nn.Conv2d(20, 50, 5)
+        wide, last = nn.Linear(800, 500), nn.Linear(500, 10)
+        parameters = [p for m in (first, second, wide, last) for p in m.parameters()]
+        optimizer = optim.SGD(parameters, lr=0.01, momentum=0.5)
+        rng = np.random.default_rng(0)
+        x = torch.tensor(rng.standard_normal((64, 1, 28, 28)).astype(np.float32))
+        target = torch.tensor(rng.integers(0, 10, 64))
+
+        def forward() -> Any:
+            y = F.max_pool2d(F.relu(first(x)), 2, 2)
+            y = F.max_pool2d(F.relu(second(y)), 2, 2)
+            y = last(F.relu(wide(y.view(64, 800))))
+            return F.nll_loss(F.log_softmax(y, dim=1), target)
+
+        def backward(loss: Any) -> None:
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+
+        return forward, backward
+
+    return Workload("training step of the MNIST net", 1, make)
+
+
+WORKLOADS = (chain(1), chain(10), diamond(1), diamond(10), mlp(), convolutional())
+
+
+def libraries() -> dict[str, Any]:
+    """What is here to be measured, ours first."""
+    import autograd_core
+
+    found = {"ours": autograd_core}
+    try:
+        import torch
+    except ImportError:
+        return found
+    torch.set_num_threads(1)
+    return {**found, "torch": torch}
+
+
+def measure(workload: Workload, rounds: int) -> dict[str, Timing]:
+    """Seconds per node of each library, all in turn in every round."""
+    steps = {name: workload.make(library) for name, library in libraries().items()}
+    times: dict[str, list[tuple[float, float]]] = {name: [] for name in steps}
+    for _ in range(rounds):
+        for name, (forward, backward) in steps.items():
+            start = time.thread_time()
+            loss = forward()
+            middle = time.thread_time()
+            backward(loss)
+            times[name].append((middle - start, time.thread_time() - middle))
+    return {
+        name: Timing(*(float(q) / workload.nodes for q in np.quantile(each, 0.25, axis=0)))
+        for name, each in times.items()
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=40)
+    rounds = parser.parse_args().rounds
+    print(f"{'workload':<32}{'library':<9}{'forward':>10}{'backward':>10}{'ratio':>8}   (µs)")
+    for workload in WORKLOADS:
+        measured = measure(workload, rounds)
+        for name, timing in measured.items():
+            ratio = f"{measured['ours'].total / timing.total:.2f}" if name != "ours" else ""
+            print(
+                f"{workload.name:<32}{name:<9}{timing.forward * 1e6:>10.2f}"
+                f"{timing.backward * 1e6:>10.2f}{ratio:>8}"
+            )
+
+
+if __name__ == "__main__":
+    main()
