@@ -250,8 +250,29 @@ class GraphTask:
                     node.backward(g, keep)
             else:
                 g = a = b = None
-                for _ in self._observe_node(-1, node):
-                    pass
+                self._run_general(node)
+
+    def _run_general(self, node: Node) -> None:
+        """As the loop of ``run``, for a node with many edges, several outputs, or hooks."""
+        if node.hooks is not None or node.output_count > 1 or node.runs_undefined:
+            for _ in self._observe_node(-1, node):
+                pass
+            return
+        pending = self.pending
+        g = pending[node]
+        if g is None:
+            return
+        pending[node] = None
+        outgoing, to = node.backward(g, self.keep), node.to
+        for number, edge in enumerate(node.all_edges):
+            if edge is not None:
+                a = outgoing[number]
+                if a is None:
+                    continue
+                if to is not None:
+                    a = reduce_gradient(a, to[number])
+                present = pending[edge]
+                pending[edge] = a if present is None else present + a
 
     def observe(self, start: int = 0, stop: int | None = None) -> Iterator[Step]:
         """Execute plan nodes ``start`` to ``stop``, yielding a Step after each."""
