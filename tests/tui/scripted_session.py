@@ -7,7 +7,6 @@ a real session refuses, so that the screen cannot get away with a wrong command.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
@@ -47,7 +46,6 @@ class ScriptedNode:
     source: Source | None = None
     source_line: str = ""
     inputs: int = 1
-    seconds: float = 0.0
 
 
 @dataclass
@@ -182,8 +180,6 @@ class ScriptedSession:
         if self.fail_at == index:
             self._error = f"{node.name} raised ValueError: boom [red]here[/]"
             return False
-        if node.seconds:
-            time.sleep(node.seconds)
         totals = [self._incoming(index, nr, index).total for nr in range(node.inputs)]
         self._sent.append(node.rule([None if t is None else t.array for t in totals]))
         return True
@@ -437,7 +433,7 @@ def troubled() -> ScriptedSession:
     return ScriptedSession(nodes, seed=np.ones(2), title="[/] trouble")
 
 
-def chain(length: int, seconds: float = 0.0) -> ScriptedSession:
+def chain(length: int) -> ScriptedSession:
     """``length`` multiplications, each by two, then one leaf."""
     nodes = [
         ScriptedNode(
@@ -445,7 +441,6 @@ def chain(length: int, seconds: float = 0.0) -> ScriptedSession:
             lambda g: [g[0] * 2],
             ((index + 1, 0),),
             scope=f"blocks.{index // 10}",
-            seconds=seconds,
         )
         for index in range(length - 1)
     ]

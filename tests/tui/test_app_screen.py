@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextvars
 import re
 import threading
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -450,31 +451,56 @@ def test_an_exception_out_of_the_session_is_an_error_not_a_crash() -> None:
     drive(Broken(shared_weight().nodes), script)
 
 
+class Gated(ScriptedSession):
+    """Its ``continue`` lasts until the test opens the gate."""
+
+    gate: threading.Event
+
+    def do(self, line: str) -> Reply:
+        if line == "continue":
+            assert self.gate.wait(20)
+        return super().do(line)
+
+
+def gated() -> Gated:
+    session = Gated(chain(12).nodes)
+    session.gate = threading.Event()
+    return session
+
+
+async def wait_until(screen: Driver, condition: Callable[[], bool]) -> None:
+    for _ in range(400):
+        if condition():
+            return
+        await screen.pilot.pause(0.02)
+    raise AssertionError(screen.text())
+
+
 def test_a_long_run_leaves_the_screen_alive() -> None:
-    session = chain(12, seconds=0.05)
+    session = gated()
 
     async def script(screen: Driver) -> None:
-        text = await screen.press("c")
-        assert "BUSY" in text
+        assert "BUSY" in await screen.press("c")
         assert "busy with continue" in await screen.press("n")
         await screen.press("j")
         assert screen.row(1).startswith("▌")
-        for _ in range(100):
-            await screen.pilot.pause(0.05)
-            if "FINISHED" in screen.text():
-                break
-        assert "FINISHED" in await screen.settled()
+        session.gate.set()
+        await wait_until(screen, lambda: "FINISHED" in screen.text())
+        assert "BUSY" not in screen.text()
 
     drive(session, script)
     assert session.commands == ["continue"]
 
 
 def test_leaving_during_a_run_waits_for_its_end() -> None:
+    session = gated()
+
     async def script(screen: Driver) -> None:
         assert "will close" in await screen.press("c", "q")
-        await screen.pilot.pause(1.0)
+        assert session.position == 0
+        session.gate.set()
+        await wait_until(screen, lambda: screen.app.return_value is not None)
 
-    session = chain(12, seconds=0.05)
     assert drive(session, script) == "continue"
     assert session.position == 12
 
