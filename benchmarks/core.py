@@ -19,10 +19,12 @@ from typing import Any, NamedTuple
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before NumPy and PyTorch read them
 
-import numpy as np
+import numpy as np  # noqa: E402
 
 
 class Timing(NamedTuple):
+    """Seconds per node."""
+
     forward: float
     backward: float
 
@@ -72,7 +74,9 @@ def diamond(size: int, length: int = 300) -> Workload:
 
 def mlp() -> Workload:
     def make(torch: Any) -> Any:
-        nn, optim = (importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim"))
+        nn, optim = (
+            importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim")
+        )
         model = nn.Sequential(
             nn.Linear(2, 16), nn.Tanh(), nn.Linear(16, 16), nn.Tanh(), nn.Linear(16, 1)
         )
@@ -91,7 +95,9 @@ def mlp() -> Workload:
 
 def convolutional() -> Workload:
     def make(torch: Any) -> Any:
-        nn, optim = (importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim"))
+        nn, optim = (
+            importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim")
+        )
         F = importlib.import_module(f"{torch.__name__}.nn.functional")
         first, second = nn.Conv2d(1, 20, 5), nn.Conv2d(20, 50, 5)
         wide, last = nn.Linear(800, 500), nn.Linear(500, 10)

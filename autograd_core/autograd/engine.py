@@ -55,7 +55,7 @@ class Step(NamedTuple):
     around the accumulation (copies, None where there was none).
     """
 
-    index: int
+    index: int  # type: ignore[assignment]  # the field hides a method of tuples, on purpose
     node: Node
     incoming: tuple[Gradient, ...]
     hooked: tuple[Gradient, ...]

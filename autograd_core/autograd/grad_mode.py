@@ -57,6 +57,7 @@ def enter_mode(mode: Mode) -> Token[Mode | None]:
 
 
 def leave_mode(token: Token[Mode | None]) -> None:
+    """Go back to the mode before the :func:`enter_mode` that gave ``token``."""
     _mode.reset(token)
 
 

@@ -10,12 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, ClassVar, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
 from autograd_core.dtype import dtype
 from autograd_core.seldom import seldom
 
+SavedState = Literal["kept", "freed", "changed"]
 Edge: TypeAlias = "Node | Port | None"
 # An atomic counter: with a plain global, two threads could number a child below its parent.
 next_sequence_nr: Callable[[], int] = count().__next__
@@ -100,7 +101,7 @@ class Node:
         """As :meth:`backward`, on tensors and building a graph of its own."""
         raise NotImplementedError
 
-    def saved(self) -> Iterator[tuple[str, Any, str]]:
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         """What is kept from the forward pass: its name in the rules; the tensor, or the array of
         a result, None when it is gone; and "kept", "changed" or "freed"."""
         return iter(())

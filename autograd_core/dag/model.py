@@ -18,12 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
+from autograd_core.autograd.node import SavedState as SavedState
 from autograd_core.dag.statistics import Statistics
 
 NodeKind = Literal["op", "leaf", "parameter", "constant", "output", "seed"]
 EdgeKind = Literal["value", "gradient", "saved"]
 Half = Literal["forward", "backward"]
-SavedState = Literal["kept", "freed", "changed"]
 Shape = tuple[int, ...]
 
 

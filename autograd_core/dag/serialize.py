@@ -13,7 +13,7 @@ The document is one object, version 1:
                             known ``output_nr``, ``input_nr``, ``shape``, ``dtype``, ``label``,
                             ``nbytes``, ``statistics``, ``undefined``
 
-``statistics`` is an object of its seven numbers; NaN, which JSON lacks, is written as null.
+``statistics`` is an object of its numbers; those that JSON lacks are "nan", "inf" and "-inf".
 What is unknown is left out: an absent ``shape`` is unknown, ``[]`` is a scalar.
 """
 
@@ -139,8 +139,11 @@ def _known(record: dict[str, Any]) -> dict[str, Any]:
     return known
 
 
-def _number_record(value: float) -> float | None:
-    return None if math.isnan(value) else value
+def _number_record(value: float) -> float | str:
+    return value if math.isfinite(value) else str(float(value))
+
+
+_NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 class _Record:
@@ -182,10 +185,11 @@ class _Record:
         where = f"{self.where}.statistics"
         if set(numbers) != set(Statistics._fields):
             raise ValueError(f"{where} needs {', '.join(Statistics._fields)}")
-        values: list[Any] = [
-            math.nan if numbers[name] is None else _typed(numbers[name], (int, float), where)
-            for name in Statistics._fields
-        ]
+        values: list[Any] = []
+        for name in Statistics._fields:
+            number = numbers[name]
+            special = _NOT_FINITE.get(number) if isinstance(number, str) else None
+            values.append(_typed(number, (int, float), where) if special is None else special)
         return Statistics(*values)
 
     def saved(self) -> tuple[SavedValue, ...]:

@@ -101,15 +101,8 @@ class Ledger:
         for output_nr, edge in enumerate(self.order[index].edges):
             target, input_nr = resolve(edge)
             gradient = history[index].deliveries[output_nr].gradient if sent else None
-            result.append(
-                Outgoing(
-                    output_nr,
-                    self.index.get(target) if target else None,
-                    input_nr,
-                    sent,
-                    value(gradient),
-                )  # fmt: skip
-            )
+            place = None if target is None else self.index.get(target)
+            result.append(Outgoing(output_nr, place, input_nr, sent, value(gradient)))
         return tuple(result)
 
 

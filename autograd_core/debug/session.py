@@ -79,10 +79,8 @@ class Session:
     def _begin(self, backward_call: BackwardCall, names: Names, call: int) -> None:
         self._call = call
         self._driver: Driver = NativeDriver(backward_call)
-        self.graph: Graph = capture(
-            backward_call.roots, "backward", names=names,
-            gradient=[g if isinstance(g, Tensor) else Tensor.from_array(g) for g in backward_call.seeds],
-        )  # fmt: skip
+        seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in backward_call.seeds]
+        self.graph: Graph = capture(backward_call.roots, "backward", names=names, gradient=seeds)
         order = self._driver.order
         ledger = Ledger(order, backward_call.roots, backward_call.seeds)
         self._history: list[Step] = []

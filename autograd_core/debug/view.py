@@ -133,7 +133,7 @@ def _saved(node: Node) -> list[Saved]:
             assert found is not None
             array: np.ndarray[tuple[int, ...], np.dtype[np.generic]] = found.array
             shown.append(
-                Saved(name, array.shape, array.dtype.name, array.nbytes, state, found)  # type: ignore[arg-type]
+                Saved(name, array.shape, array.dtype.name, array.nbytes, state, found)
             )
     return shown
 

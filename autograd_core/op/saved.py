@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar, Final
 
-from autograd_core.autograd.node import Node, resolve
+from autograd_core.autograd.node import Node, SavedState, resolve
 from autograd_core.op.formula import rule_text
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
@@ -77,7 +77,7 @@ class SavedNode(Node):
     __slots__ = ()
     op: ClassVar[Op]
 
-    def state(self, name: str) -> str:
+    def state(self, name: str) -> SavedState:
         """ "kept", "changed" (in place, since it was saved) or "freed"."""
         value, version = getattr(self, name), getattr(self, f"{name}_version")
         if value is FREED:
@@ -86,7 +86,7 @@ class SavedNode(Node):
             return "kept" if value._version == version else "changed"
         return "changed" if isinstance(version, list) and version[0] else "kept"
 
-    def saved(self) -> Iterator[tuple[str, Any, str]]:
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         for name in self.op.saved:
             value = getattr(self, name)
             if value is not NOT_SAVED and value is not None:

@@ -70,7 +70,7 @@ def test_gradients_accumulate_contribution_by_contribution(session: Session, wei
         arrived.append((leaf.arrived, None if leaf.pending is None else leaf.pending.text()))
         session.next()
     assert (0, None) in arrived
-    assert [pair for pair in arrived if pair[0]][0] == (1, "3")
+    assert next(pair for pair in arrived if pair[0]) == (1, "3")
     assert arrived[-1] == (3, "9")
     (leaf,) = session.snapshot.leaves
     assert (leaf.name, leaf.before, leaf.now.text()) == ("weight", None, "9")
