@@ -8,7 +8,6 @@ Graphviz is built with HTML-like labels; every box and line has an ``id`` and a 
 from __future__ import annotations
 
 import graphviz
-from graphviz import escape
 
 from viz import theme
 from viz.geometry import box_size, text_columns
@@ -115,7 +114,8 @@ def _box_label(box: Box) -> str:
     rows += [(f"▪ {chip.name}", chip.right) for chip in box.chips]
     rows = [row for row in rows if row[0] or row[1]]
     columns = max(
-        text_columns(left) + (text_columns(right) + 2 if right else 0) for left, right in rows
+        (text_columns(left) + (text_columns(right) + 2 if right else 0) for left, right in rows),
+        default=0,
     )
     label = ""
     for left, right in rows:
@@ -126,6 +126,15 @@ def _box_label(box: Box) -> str:
 
 def _tooltip(text: str) -> str:
     return "\\n".join(escape(fact) for fact in text.split("\n"))
+
+
+def escape(text: str) -> str:
+    r"""Text that Graphviz shows as it is: no escape sequence, no entity, no HTML-like label.
+
+    >>> print(escape(r"a\N &lt;"))
+    a\\N &amp;lt;
+    """
+    return str.__str__(graphviz.escape(text.replace("&", "&amp;")))
 
 
 def _inches(pixels: float) -> str:

@@ -35,7 +35,8 @@ class Chip(NamedTuple):
 class Box(NamedTuple):
     """One box.  ``node`` is its id in the graph, ``role`` one of ``theme.BOX_ROLES``.
 
-    ``pair`` is the position of the box in the other half that belongs to this one.
+    ``order`` is the place in the backward plan, ``pair`` the position of the box in the other
+    half that belongs to this one.
     """
 
     node: int
@@ -48,6 +49,7 @@ class Box(NamedTuple):
     chips: tuple[Chip, ...]
     tooltip: str
     alert: bool
+    order: int | None
     pair: int | None
 
     @property
@@ -57,12 +59,16 @@ class Box(NamedTuple):
 
 
 class Line(NamedTuple):
-    """One line between two boxes, given by their positions in the picture."""
+    """One line between two boxes, given by their positions in the picture.
+
+    ``operand`` says which input of the forward op it belongs to.
+    """
 
     edge: int
     kind: Literal["value", "gradient", "saved"]
     source: int
     target: int
+    operand: int
     label: str
     tooltip: str
     alert: bool
@@ -99,8 +105,11 @@ def make_picture(
         id for id in range(len(graph)) if id not in hosts and view in ("both", graph.halves[id])
     ]
     position = {id: index for index, id in enumerate(shown)}
+    pairs = _pairs(graph)
     uses = {leaf: len(consumers) for leaf, consumers in hosts.items()}
-    boxes = tuple(_box(graph, id, chips.get(id, ()), uses, position) for id in shown)
+    boxes = tuple(
+        _box(graph, id, chips.get(id, ()), uses, position.get(pairs.get(id, -1))) for id in shown
+    )
     return Picture(
         title=wording.clean(graph.title if title is None else title),
         view=view,
@@ -115,13 +124,12 @@ def _box(
     id: int,
     chip_ids: Iterable[int],
     uses: dict[int, int],
-    position: dict[int, int],
+    pair: int | None,
 ) -> Box:
     stats = graph.statistics.get(id)
     right, muted = _right_text(graph, id, stats)
     changed = wording.changed_value(graph.saved.get(id, ()))
     detail = f"! saved {changed} was changed in place" if changed else _detail(graph, id)
-    pair = graph.pairs.get(id)
     return Box(
         node=id,
         half=graph.halves[id],
@@ -133,8 +141,26 @@ def _box(
         chips=_chips(graph, list(chip_ids), uses),
         tooltip=wording.tooltip(graph, id),
         alert=bool(stats and stats.trouble) or bool(changed),
-        pair=position.get(pair) if pair is not None else None,
+        order=graph.orders.get(id),
+        pair=pair,
     )
+
+
+def _pairs(graph: Graph) -> dict[int, int]:
+    """The two halves of each op and leaf; an output is paired with the seed of its gradient."""
+    pairs = dict(graph.pairs)
+    ends = list(zip(graph.edge_sources, graph.edge_targets, strict=True))
+    outputs = {
+        source: target
+        for source, target in reversed(ends)
+        if graph.kinds[target] == "output" and target not in pairs
+    }
+    for source, target in ends:
+        if graph.kinds[source] == "seed" and source not in pairs:
+            output = outputs.pop(pairs.get(target, -1), None)
+            if output is not None:
+                pairs[source], pairs[output] = output, source
+    return pairs
 
 
 def _right_text(graph: Graph, id: int, stats: Statistics | None) -> tuple[str, bool]:
@@ -163,11 +189,14 @@ def _detail(graph: Graph, id: int) -> str:
     if kind == "op":
         text = graph.formulas[id] if graph.halves[id] == "backward" else detail
         return " · ".join(part for part in (text or detail, graph.scopes[id]) if part)
-    if detail:
-        return detail
     shape = graph.shapes[id]
     if graph.halves[id] == "backward":
-        return f"AccumulateGrad · {format_shape(shape)}" if shape else "AccumulateGrad"
+        order = f"#{graph.orders[id] + 1}" if id in graph.orders else ""
+        name = "" if detail else "AccumulateGrad"
+        known = format_shape(shape) if shape and not detail else ""
+        return " · ".join(part for part in (order, name, known, detail) if part)
+    if detail:
+        return detail
     if shape:
         return f"{kind} · {format_shape(shape)}"
     return "leaf · requires grad" if kind == "leaf" else kind
@@ -219,6 +248,7 @@ def _lines(
             kind=edge.kind,
             source=position[source],
             target=position[edge.target],
+            operand=edge.output_nr if edge.kind == "gradient" else edge.input_nr,
             label=wording.shorten(
                 wording.saved_label(graph, edge)
                 if edge.kind == "saved"
@@ -294,7 +324,10 @@ def _backward_caption(graph: Graph, view: View) -> str:
         kind == "op" and half == "backward"
         for kind, half in zip(graph.kinds, graph.halves, strict=True)
     )
+    leaves = sum(name == "AccumulateGrad" for name in graph.names)
     text = f"backward ↑ · {wording.plural(nodes, 'node')}"
+    if leaves and any(graph.names[id] == "AccumulateGrad" for id in graph.orders):
+        text += f" and {wording.plural(leaves, 'leaf gradient')}"
     if graph.orders:
         text += ", run in the order #1 #2 …" if nodes > 1 else ", #1 runs first"
     if saved := _saved_bytes(graph):

@@ -26,7 +26,7 @@ def read_placement(picture: Picture, data: bytes) -> Layout:
         boxes = [centers[box.key] for box in picture.boxes]
         edges = [lines[line.key] for line in picture.lines]
         return _layout(picture, boxes, edges)
-    except (ValueError, KeyError, TypeError, IndexError) as error:
+    except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise RenderingFailed(
             f"Graphviz's answer makes no sense ({type(error).__name__})",
             remedy="draw the graph with --layout own",

@@ -62,8 +62,7 @@ def _turn(box: Box) -> tuple[int, int]:
     """The seed first, then the nodes as they run, then what has no order."""
     if box.role == "out":
         return (-1, box.node)
-    order = box.right.removeprefix("#")
-    return (int(order), box.node) if order.isdigit() else (1 << 62, box.node)
+    return (1 << 62 if box.order is None else box.order, box.node)
 
 
 def _names(picture: Picture) -> list[str]:

@@ -23,6 +23,7 @@ import json
 import math
 from typing import Any, get_args
 
+from autograd_core.autograd.node import SavedState
 from autograd_core.dag.model import (
     Edge,
     EdgeKind,
@@ -31,7 +32,6 @@ from autograd_core.dag.model import (
     Half,
     Node,
     NodeKind,
-    SavedState,
     SavedValue,
     Source,
 )

@@ -122,7 +122,8 @@ def make_grid(picture: Picture) -> Grid:
         None if line.kind == "saved" else (vertex[upper], vertex[lower])
         for line, (upper, lower) in zip(picture.lines, ends, strict=True)
     ]
-    layers = make_layers(count, [arc for arc in arcs if arc is not None])
+    by_operand = sorted(range(len(arcs)), key=lambda line: picture.lines[line].operand)
+    layers = make_layers(count, [arc for i in by_operand if (arc := arcs[i]) is not None])
     order_rows(layers)
     sizes = [geometry.box_size(box) for box in picture.boxes]
     widths = [float(BEND_WIDTH)] * len(layers.ranks)
@@ -179,7 +180,10 @@ def _measure_halves(grid: Grid) -> None:
         ends = reach[grid.picture.boxes[line.source].half]
         if line.label:
             room = geometry.text_width(line.label, theme.MUTED_SIZE) + LABEL_AWAY
-            ends.append(max(grid.x[arc[0]], grid.x[arc[1]]) + room)
+            upper_x, lower_x = grid.x[arc[0]], grid.x[arc[1]]
+            ends.append(max(upper_x, lower_x) + room)
+            if upper_x < lower_x:
+                ends.append(upper_x - room)
         for bend in grid.layers.chains.get(arc, ()):
             ends += (grid.x[bend] - BEND_WIDTH, grid.x[bend] + BEND_WIDTH)
     for half, ends in reach.items():

@@ -15,6 +15,8 @@ from dataclasses import dataclass
 
 Arc = tuple[int, int]
 
+MOST_LANES = 12
+
 SMALL = 1500
 """Up to this many vertices crossings are counted, and the best of many sweeps is kept."""
 
@@ -104,32 +106,61 @@ def _let_down(
 
 
 def make_layers(count: int, arcs: Sequence[Arc]) -> Layers:
-    """Rows with bends, in the order of the vertices' numbers; see :func:`order_rows`."""
+    """Rows with bends, in the order in which the arcs name the operands; see :func:`order_rows`."""
+    arcs = list(dict.fromkeys(arcs))
     ranks = rank(count, arcs)
     rows: list[list[int]] = [[] for _ in range(max(ranks, default=-1) + 1)]
-    for vertex, row in enumerate(ranks):
-        rows[row].append(vertex)
-    layers = Layers(count, ranks, rows, [[] for _ in ranks], [[] for _ in ranks], {})
     kept = _affordable(arcs, ranks)
-    for arc in dict.fromkeys(arcs):
-        if arc in kept:
-            _thread(layers, arc)
+    arcs = [arc for arc in arcs if arc in kept]
+    for vertex in _operands_first(count, arcs):
+        rows[ranks[vertex]].append(vertex)
+    layers = Layers(count, ranks, rows, [[] for _ in ranks], [[] for _ in ranks], {})
+    for arc in arcs:
+        _thread(layers, arc)
     return layers
 
 
+def _operands_first(count: int, arcs: Sequence[Arc]) -> list[int]:
+    """All vertices, each after its operands, and these from left to right."""
+    above: list[list[int]] = [[] for _ in range(count)]
+    is_sink = bytearray(b"\1") * count
+    for upper, lower in arcs:
+        above[lower].append(upper)
+        is_sink[upper] = 0
+    order: list[int] = []
+    seen = bytearray(count)
+    stack = [vertex for vertex in range(count - 1, -1, -1) if is_sink[vertex]]
+    while stack:
+        vertex = stack.pop()
+        if vertex < 0:
+            order.append(~vertex)
+        elif not seen[vertex]:
+            seen[vertex] = 1
+            stack.append(~vertex)
+            stack += [upper for upper in reversed(above[vertex]) if not seen[upper]]
+    return order
+
+
 def _affordable(arcs: Sequence[Arc], ranks: list[int]) -> set[Arc]:
-    """The arcs that go down and whose bends stay in proportion to the picture."""
+    """The arcs that go down and whose bends stay in proportion to the picture.
+
+    Of many long arcs that meet at one vertex the shortest get lanes of their own.
+    """
     spans = sorted(
         (ranks[lower] - ranks[upper], upper, lower)
         for upper, lower in set(arcs)
         if ranks[lower] > ranks[upper]
     )
     budget = 3 * len(ranks) + 1000
+    company = [0] * len(ranks)
     kept: set[Arc] = set()
     for span, upper, lower in spans:
-        budget -= span - 1
-        if budget < 0:
-            break
+        if span > 1:
+            budget -= span - 1
+            company[upper] += 1
+            company[lower] += 1
+            if budget < 0 or max(company[upper], company[lower]) > MOST_LANES:
+                continue
         kept.add((upper, lower))
     return kept
 

@@ -8,7 +8,7 @@ from viz import geometry, theme
 from viz.layout.grid import Grid
 from viz.layout.tracks import Anchor, Corner, Run, assign_tracks, run
 
-GUTTER_EDGE = 26
+GUTTER_EDGE = 40
 GUTTER_STEP = 9
 MOST_GUTTER_LANES = 16
 DROP_DISTANCE = 14
@@ -139,7 +139,7 @@ def gutter_width(grid: Grid, plans: list[SavedLine]) -> float:
             half_width = grid.sizes[line.source][0] / 2
             free = edge - grid.x[grid.vertex[line.source]] - half_width
             names = max(names, geometry.text_width(line.label, theme.MUTED_SIZE) + 16 - free)
-    return max(72.0, names + 2 * GUTTER_EDGE) + lanes * GUTTER_STEP
+    return max(72.0, names + 16 + GUTTER_EDGE) + lanes * GUTTER_STEP
 
 
 def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner]:
@@ -168,7 +168,7 @@ def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner
             (drop_x, enter),
             (grid.left(target), enter),
         ]
-    lane_x = gutter_end - GUTTER_EDGE + 8 - GUTTER_STEP * plan.lane
+    lane_x = gutter_end - GUTTER_EDGE - GUTTER_STEP * plan.lane
     if plan.exits == "side":
         corners.append((lane_x, corners[0][1]))
     else:

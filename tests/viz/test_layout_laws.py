@@ -1,0 +1,225 @@
+"""What must hold for every picture that our own layout makes."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from autograd_core.dag.model import Graph, GraphBuilder
+from tests.viz import sample_graphs
+from viz.geometry import Layout, Place, Route
+from viz.layout import lay_out
+from viz.layout.layers import make_layers, order_rows
+from viz.picture import VIEWS, Picture, View, make_picture
+
+SAMPLES = [
+    sample_graphs.quadratic(),
+    sample_graphs.mlp(),
+    sample_graphs.diamond(),
+    sample_graphs.shared(),
+    sample_graphs.residual(5, 2),
+]
+
+
+@st.composite
+def twins(draw: st.DrawFn) -> Graph:
+    """A random forward graph with leaves, skips and doubled lines, and its backward mirror."""
+    t = sample_graphs.Twin("random")
+    nodes = [t.leaf(f"w{i}", (i + 1,)) for i in range(draw(st.integers(1, 7)))]
+    for _ in range(draw(st.integers(1, 25))):
+        inputs = draw(st.lists(st.sampled_from(nodes), min_size=1, max_size=3))
+        keep = inputs[: draw(st.integers(0, len(inputs)))]
+        name = draw(st.sampled_from(["mul", "exp", "a_rather_long_name_of_an_op"]))
+        nodes.append(t.op(name, *inputs, shape=(2, 3), keep=keep))
+    return t.finish(nodes[-1])
+
+
+@st.composite
+def any_graphs(draw: st.DrawFn) -> Graph:
+    """Graphs no capture makes: cycles, loops, isolated nodes, lines in any direction."""
+    build = GraphBuilder("anything")
+    count = draw(st.integers(1, 12))
+    halves = [draw(st.sampled_from(["forward", "backward"])) for _ in range(count)]
+    for half in halves:
+        build.node("op", half, "op")
+    ends = st.integers(0, count - 1)
+    for source, target in draw(st.lists(st.tuples(ends, ends), max_size=30)):
+        if halves[source] == halves[target]:
+            kind = "value" if halves[source] == "forward" else "gradient"
+            build.edge(kind, source, target, shape=(1,))
+        elif halves[source] == "forward":
+            build.edge("saved", source, target, label="x", nbytes=4)
+    return build.graph()
+
+
+def points_of(route: Route, steps: int = 24) -> list[tuple[float, float]]:
+    """Points along the course of a line."""
+    at, found = route.start, [route.start]
+    for segment in route.segments:
+        controls = [at, *zip(segment[::2], segment[1::2], strict=True)]
+        for step in range(1, steps + 1):
+            found.append(bezier(controls, step / steps))
+        at = controls[-1]
+    return found
+
+
+def bezier(points: list[tuple[float, float]], t: float) -> tuple[float, float]:
+    while len(points) > 1:
+        pairs = pairwise(points)
+        points = [(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for a, b in pairs]
+    return points[0]
+
+
+def inside(place: Place, point: tuple[float, float]) -> bool:
+    x, y = point
+    return place.x + 1 < x < place.right - 1 and place.y + 1 < y < place.bottom - 1
+
+
+def on_border(place: Place, point: tuple[float, float]) -> bool:
+    x, y = point
+    within = place.x - 0.6 <= x <= place.right + 0.6 and place.y - 0.6 <= y <= place.bottom + 0.6
+    return within and not inside(place, point)
+
+
+def check(picture: Picture, layout: Layout) -> None:
+    for index, one in enumerate(layout.places):
+        assert one.x >= 0
+        assert one.y >= 0
+        assert one.right <= layout.width
+        assert one.bottom <= layout.height
+        for other in layout.places[index + 1 :]:
+            apart = (
+                one.right <= other.x
+                or other.right <= one.x
+                or one.bottom <= other.y
+                or other.bottom <= one.y
+            )
+            assert apart, "two boxes overlap"
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        assert on_border(layout.places[line.source], route.start), "a line starts beside its box"
+        assert on_border(layout.places[line.target], route.end), "a line ends beside its box"
+        for point in points_of(route):
+            assert 0 <= point[0] <= layout.width
+            assert 0 <= point[1] <= layout.height
+            assert not any(inside(place, point) for place in layout.places), "a line in a box"
+
+
+@pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)
+@pytest.mark.parametrize("view", VIEWS)
+def test_samples_keep_the_laws(graph: Graph, view: View) -> None:
+    picture = make_picture(graph, view)
+    check(picture, lay_out(picture))
+
+
+@given(twins(), st.sampled_from(VIEWS), st.sampled_from([None, True, False]))
+def test_random_graphs_keep_the_laws(graph: Graph, view: View, leaves: bool | None) -> None:
+    picture = make_picture(graph, view, leaves=leaves)
+    check(picture, lay_out(picture))
+
+
+@given(any_graphs())
+def test_even_cycles_and_loops_keep_the_laws(graph: Graph) -> None:
+    picture = make_picture(graph, "both")
+    check(picture, lay_out(picture))
+
+
+def test_the_check_can_fail() -> None:
+    picture = make_picture(sample_graphs.quadratic(), "forward")
+    layout = lay_out(picture)
+    layout.places[1] = layout.places[0]._replace(x=layout.places[0].x + 5)
+    with pytest.raises(AssertionError, match="overlap"):
+        check(picture, layout)
+
+
+def test_a_line_through_a_box_is_noticed() -> None:
+    picture = make_picture(sample_graphs.chain(3), "forward")
+    layout = lay_out(picture)
+    (x, y), target = layout.routes[0].start, layout.routes[0].end
+    layout.routes[0] = Route((x, y), ((x, y + 999), target), None)
+    with pytest.raises(AssertionError):
+        check(picture, layout)
+
+
+@given(twins())
+def test_an_op_and_its_backward_node_stand_in_one_row(graph: Graph) -> None:
+    picture = make_picture(graph, "both")
+    places = lay_out(picture).places
+    for box, place in zip(picture.boxes, places, strict=True):
+        if box.pair is not None:
+            other = places[box.pair]
+            middle, other_middle = place.y + place.height / 2, other.y + other.height / 2
+            assert abs(middle - other_middle) <= 1
+            assert (place.x < other.x) == (box.half == "forward")
+
+
+def test_values_run_down_and_gradients_run_up() -> None:
+    picture = make_picture(sample_graphs.mlp(), "both")
+    layout = lay_out(picture)
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if line.kind == "value":
+            assert route.start[1] < route.end[1]
+        elif line.kind == "gradient":
+            assert route.start[1] > route.end[1]
+
+
+def test_a_spine_is_straight_where_skips_join_it() -> None:
+    picture = make_picture(sample_graphs.residual(4, 2), "forward")
+    layout = lay_out(picture)
+    spine = {place.center for box, place in zip(picture.boxes, layout.places, strict=True)}
+    assert len(spine) == 1
+
+
+@given(twins())
+def test_labels_keep_off_each_other_and_inside_the_picture(graph: Graph) -> None:
+    picture = make_picture(graph, "forward")
+    layout = lay_out(picture)
+    taken: list[tuple[float, float, float, float]] = []
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if route.label is None:
+            continue
+        width = len(line.label) * 6.3
+        left = route.label.x - (width if route.label.anchor == "end" else 0)
+        box = (left, route.label.y - 8, left + width, route.label.y)
+        assert box[0] >= 0
+        assert box[2] <= layout.width
+        for other in taken:
+            assert not (
+                box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
+            )
+        taken.append(box)
+
+
+@given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))
+def test_ranks_go_down_along_every_line_of_an_acyclic_graph(pairs: list[tuple[int, int]]) -> None:
+    arcs = [(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]]
+    layers = make_layers(10, arcs)
+    order_rows(layers)
+    for upper, lower in arcs:
+        assert layers.ranks[upper] < layers.ranks[lower]
+    for row, members in enumerate(layers.rows):
+        assert all(layers.ranks[vertex] == row for vertex in members)
+    assert sum(map(len, layers.rows)) == len(layers.ranks)
+
+
+@pytest.mark.parametrize("length", [20_000, pytest.param(100_000, marks=pytest.mark.slow)])
+def test_a_deep_chain_is_laid_out(length: int) -> None:
+    picture = make_picture(sample_graphs.chain(length), "forward")
+    layout = lay_out(picture)
+    assert len({place.center for place in layout.places}) == 1
+    assert layout.places[-1].y > layout.places[0].y
+
+
+def test_many_lines_into_one_late_box_stay_linear() -> None:
+    build = GraphBuilder("stack")
+    steps = [build.node("op", "forward", "step") for _ in range(1500)]
+    for one, other in pairwise(steps):
+        build.edge("value", one, other)
+    stack = build.node("op", "forward", "stack")
+    for step in steps:
+        build.edge("value", step, stack)
+    picture = make_picture(build.graph(), "forward")
+    layout = lay_out(picture)
+    assert layout.width < 1500

@@ -1,0 +1,170 @@
+"""What boxes, lines and captions say."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from autograd_core.dag.model import GraphBuilder, SavedValue, Source
+from autograd_core.dag.statistics import statistics
+from tests.viz import sample_graphs
+from viz.picture import Box, Line, Picture, make_picture
+
+
+def box(picture: Picture, title: str) -> Box:
+    return next(box for box in picture.boxes if box.title == title)
+
+
+def line(picture: Picture, source: str, target: str) -> Line:
+    return next(
+        line
+        for line in picture.lines
+        if (picture.boxes[line.source].title, picture.boxes[line.target].title) == (source, target)
+    )
+
+
+def test_the_quadratic_says_what_the_drawing_by_hand_says() -> None:
+    picture = make_picture(sample_graphs.quadratic())
+    assert picture.title == "Q = 3a³ − b²"
+    assert picture.captions == (
+        "forward ↓ · 4 ops, 2 leaves",
+        "backward ↑ · 4 nodes and 2 leaf gradients, run in the order #1 #2 … · ⋯ saved, 8 B",
+    )
+    assert (box(picture, "a").right, box(picture, "a").detail) == ("2", "leaf · requires grad")
+    assert (box(picture, "mul").right, box(picture, "mul").detail) == ("24", "3 · x")
+    assert (box(picture, "SubBackward0").right, box(picture, "SubBackward0").detail) == (
+        "#1",
+        "g, −g",
+    )
+    assert (box(picture, "a.grad").right, box(picture, "a.grad").detail) == ("36", "#6 · 0 + 36")
+    assert box(picture, "∂Q/∂Q").right == "1"
+    assert line(picture, "SubBackward0", "MulBackward0").label == "out 0 · 1"
+    assert line(picture, "mul", "sub").label == "24"
+    assert line(picture, "a", "pow").label == ""
+    assert line(picture, "a", "PowBackward0").label == "self · 4 B"
+
+
+def test_each_view_shows_its_half() -> None:
+    graph = sample_graphs.quadratic()
+    assert {box.half for box in make_picture(graph, "forward").boxes} == {"forward"}
+    backward = make_picture(graph, "backward")
+    assert {box.half for box in backward.boxes} == {"backward"}
+    assert all(line.kind == "gradient" for line in backward.lines)
+
+
+def test_an_output_is_paired_with_its_seed_even_if_the_capture_did_not_say_so() -> None:
+    graph = sample_graphs.quadratic()
+    pairs = {a: b for a, b in graph.pairs.items() if graph.kinds[a] not in ("output", "seed")}
+    picture = make_picture(replace(graph, pairs=pairs))
+    pair = box(picture, "Q").pair
+    assert pair is not None
+    assert picture.boxes[pair].title == "∂Q/∂Q"
+
+
+def test_many_leaves_sit_inside_their_consumers_and_all_are_shown_on_demand() -> None:
+    graph = sample_graphs.mlp()
+    picture = make_picture(graph)
+    addmm = [box for box in picture.boxes if box.title == "addmm"]
+    assert [[chip.name for chip in box.chips] for box in addmm] == [
+        ["x", "fc1.bias"],
+        ["fc2.bias"],
+    ]
+    titles = [box.title for box in make_picture(graph, leaves=True).boxes]
+    assert "fc1.weight" in titles
+    assert "fc1.weight.grad" in titles
+    assert all(not box.chips for box in make_picture(graph, leaves=True).boxes)
+
+
+def test_a_shared_leaf_stays_one_box_while_its_uses_are_few() -> None:
+    titles = [box.title for box in make_picture(sample_graphs.shared(), leaves=False).boxes]
+    assert titles.count("w") == 1
+    assert titles.count("x") == 0
+
+
+def test_a_leaf_used_very_often_becomes_a_chip_that_says_so() -> None:
+    t = sample_graphs.Twin("often")
+    w = t.leaf("w", (2,))
+    h = t.leaf("x", (2,), "leaf")
+    for _ in range(9):
+        h = t.op("mul", h, w, shape=(2,))
+    picture = make_picture(t.finish(h))
+    chips = [chip for box in picture.boxes for chip in box.chips]
+    assert len(chips) == 18
+    assert chips[0].right == "[2] · used 9 times"
+
+
+def test_a_crowd_of_leaves_in_one_consumer_is_cut_short() -> None:
+    t = sample_graphs.Twin("cat")
+    cat = t.op("cat", *[t.leaf(f"part{i}", (2,)) for i in range(50)], shape=(100,))
+    picture = make_picture(t.finish(cat), "forward")
+    names = [chip.name for chip in box(picture, "cat").chips]
+    assert len(names) == 6
+    assert names[-1] == "… and 45 more"
+
+
+def test_unknown_is_silent_and_undefined_is_said() -> None:
+    build = GraphBuilder()
+    a = build.node("leaf", "backward", "AccumulateGrad", variable="a")
+    b = build.node("leaf", "backward", "AccumulateGrad", variable="b", undefined=True)
+    op = build.node("op", "backward", "MulBackward0")
+    build.edge("gradient", op, a)
+    build.edge("gradient", op, b, output_nr=1, undefined=True)
+    picture = make_picture(build.graph(), "backward")
+    assert box(picture, "a.grad").right == ""
+    assert box(picture, "b.grad").right == "undefined"
+    assert line(picture, "MulBackward0", "b.grad").label == "out 1 · undefined"
+
+
+def test_nan_is_marked_by_a_sign_and_a_word_and_a_class() -> None:
+    build = GraphBuilder()
+    stats = statistics(np.array([1.0, np.nan, np.inf]))
+    log = build.node("op", "forward", "log", shape=(3,), statistics=stats)
+    out = build.node("output", "forward", "y", variable="y")
+    build.edge("value", log, out, shape=(3,))
+    picture = make_picture(build.graph(), "forward")
+    assert box(picture, "log").alert
+    assert box(picture, "log").right == "! nan 1/3"
+    assert picture.lines[0].alert
+    assert picture.lines[0].label == "[3] · ! nan 1/3"
+
+
+def test_a_saved_value_that_was_changed_in_place_is_an_alarm() -> None:
+    build = GraphBuilder()
+    a = build.node("leaf", "forward", "a", variable="a")
+    kept = SavedValue("self", (2,), "float32", 8, "changed")
+    node = build.node("op", "backward", "PowBackward0", saved=(kept,))
+    build.edge("saved", a, node, label="self", nbytes=8)
+    picture = make_picture(build.graph())
+    assert box(picture, "PowBackward0").alert
+    assert box(picture, "PowBackward0").detail == "! saved self was changed in place"
+    assert picture.lines[0].label == "! self · 8 B · changed"
+
+
+def test_a_derived_forward_half_says_so() -> None:
+    build = GraphBuilder(derived_forward=True)
+    build.node("op", "forward", "mul")
+    (caption,) = make_picture(build.graph(), "forward").captions
+    assert caption == "forward ↓ · 1 op, 0 leaves · derived from the backward graph"
+
+
+def test_long_names_are_cut_and_kept_whole_in_the_tooltip() -> None:
+    build = GraphBuilder()
+    name = "block." * 40 + "end"
+    build.node("leaf", "forward", name, variable=name)
+    (only,) = make_picture(build.graph(), "forward").boxes
+    assert len(only.title) == 40
+    assert only.title.endswith("block.end")
+    assert name in only.tooltip
+
+
+def test_a_source_line_names_no_absolute_path() -> None:
+    build = GraphBuilder()
+    for file in ("/home/me/train.py", "C:\\me\\train.py", "src/train.py"):
+        build.node("op", "forward", "mul", source=Source(file, 7))
+    tooltips = [box.tooltip for box in make_picture(build.graph(), "forward").boxes]
+    assert [tooltip.splitlines()[-1] for tooltip in tooltips] == [
+        "train.py:7",
+        "train.py:7",
+        "src/train.py:7",
+    ]

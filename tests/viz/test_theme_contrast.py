@@ -1,0 +1,46 @@
+"""Text can be read: WCAG contrast of every text on everything it stands on, in both themes."""
+
+from __future__ import annotations
+
+import pytest
+
+from viz import theme
+
+GROUNDS = ["bg", "card", *(role.fill for role in theme.BOX_ROLES.values())]
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    red, green, blue = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+def contrast(one: str, other: str) -> float:
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def test_the_formula_is_the_one_of_wcag() -> None:
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#777777", "#ffffff") == pytest.approx(4.48, abs=0.01)
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+@pytest.mark.parametrize("ground", sorted(set(GROUNDS)))
+def test_text_and_muted_text_stand_out(tokens: theme.Tokens, ground: str) -> None:
+    assert contrast(tokens["ink"], tokens[ground]) >= 7
+    assert contrast(tokens["mute"], tokens[ground]) >= 4.5
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_borders_lines_and_alarms_can_be_seen(tokens: theme.Tokens) -> None:
+    for role in theme.BOX_ROLES.values():
+        assert contrast(tokens[role.stroke], tokens["bg"]) >= 3
+    for token in theme.LINE_ROLES.values():
+        assert contrast(tokens[token], tokens["bg"]) >= 3
+    for ground in ("bg", "alertbg"):
+        assert contrast(tokens["alert"], tokens[ground]) >= 4.5
+
+
+def test_both_themes_name_the_same_tokens() -> None:
+    assert theme.LIGHT.keys() == theme.DARK.keys()
