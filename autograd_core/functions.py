@@ -5,6 +5,7 @@ Each picks an entry by its arguments, or combines several; none has a derivative
 
 from __future__ import annotations
 
+import builtins
 from collections.abc import Sequence
 from typing import Any
 
@@ -161,11 +162,12 @@ def getitem(x: Tensor, key: Any) -> Tensor:
     keys = _expanded(x, key if isinstance(key, tuple) else (key,))
     dim, rest, picked = 0, x, []
     for part in keys:
-        if isinstance(part, (int, np.integer)) and not isinstance(part, bool):
+        if _is_number(part):
             rest = index.select(rest, dim, int(part))
         elif isinstance(part, slice):
             if part != slice(None):
-                rest = index.slice_(rest, dim, part.start, part.stop, part.step or 1)
+                step = 1 if part.step is None else part.step
+                rest = index.slice_(rest, dim, part.start, part.stop, step)
             dim += 1
         elif part is None:
             rest = shape.unsqueeze(rest, dim)
@@ -173,23 +175,34 @@ def getitem(x: Tensor, key: Any) -> Tensor:
         else:
             array = plain_index(part)
             picked.append((dim, array))
-            dim += array.ndim if array.dtype == bool else 1
-    if not picked:
-        return rest if rest is not x else index.slice_(x, 0, None, None, 1) if x.ndim else x
-    return index.index(rest, _positions(picked))
+            dim += _covers(array)
+    if picked:
+        return index.index(rest, _positions(picked))
+    return index.alias(x) if rest is x else rest
+
+
+def _is_number(part: Any) -> bool:
+    if isinstance(part, Tensor):
+        return not part._shape and part.dtype.category == 1
+    return isinstance(part, (int, np.integer)) and not isinstance(part, bool)
+
+
+def _covers(part: Any) -> int:
+    """How many dimensions this part of an index takes up."""
+    return part.ndim if isinstance(part, np.ndarray) and part.dtype == np.bool_ else 1
 
 
 def _expanded(x: Tensor, keys: tuple[Any, ...]) -> tuple[Any, ...]:
     """``keys`` with the ellipsis written out."""
-    places = [i for i, part in enumerate(keys) if part is Ellipsis]
-    used = 0
-    for part in keys:
-        if part is None or part is Ellipsis:
-            continue
-        array = plain_index(part) if isinstance(part, (Tensor, np.ndarray, list)) else None
-        used += array.ndim if array is not None and array.dtype == bool else 1
+    arrays = (Tensor, np.ndarray, list)
+    used = builtins.sum(
+        _covers(plain_index(part) if isinstance(part, arrays) else part)
+        for part in keys
+        if part is not None and part is not Ellipsis
+    )
     if used > x.ndim:
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
+    places = [i for i, part in enumerate(keys) if part is Ellipsis]
     if not places:
         return keys
     fill = (slice(None),) * (x.ndim - used)
@@ -197,13 +210,13 @@ def _expanded(x: Tensor, keys: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 def _positions(picked: list[tuple[int, Any]]) -> tuple[Any, ...]:
+    """Arrays for certain dimensions as one index, with whole slices between them."""
     indices: list[Any] = []
+    covered = 0
     for dim, array in picked:
-        covered = 0
-        for part in indices:
-            covered += part.ndim if getattr(part, "dtype", None) == bool else 1
         indices += [slice(None)] * (dim - covered)
         indices.append(array)
+        covered = dim + _covers(array)
     return tuple(indices)
 
 

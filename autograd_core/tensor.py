@@ -20,6 +20,7 @@ from autograd_core.dtype import from_numpy_dtype
 from autograd_core.printing import tensor_text
 from autograd_core.seldom import seldom
 
+
 class Size(tuple[int, ...]):
     """A shape, as ``Tensor.shape`` gives it.
 
@@ -282,9 +283,8 @@ class Tensor:
 
     def __bool__(self) -> bool:
         if self.array.size != 1:
-            raise RuntimeError(
-                f"Boolean value of Tensor with {'more than one value' if self.array.size else 'no values'} is ambiguous"
-            )
+            count = "more than one value" if self.array.size else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {count} is ambiguous")
         return bool(self.array)
 
     def __len__(self) -> int:

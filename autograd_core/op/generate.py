@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import linecache
 from types import CodeType
-from typing import Any
+from typing import Any, Final
 
 from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES, Node
 from autograd_core.op.generic import NAMESPACE, SavedNode, variadic_call
@@ -20,22 +20,24 @@ _compiled: dict[str, CodeType] = {}
 
 def compile_op(op: Op) -> None:
     """Give ``op`` its node class and its call."""
-    op.node_class = _node_class(op)
+    node_class: Any = _node_class(op)
+    op.node_class = node_class
     op.code = ""
     if op.edges:
-        backward = _backward_text(op)
-        op.code = backward
-        op.node_class.backward = _function(op, backward, "backward")
+        op.code = _backward_text(op)
+        node_class.backward = _function(op, op.code, "backward")
+    call: Any
     if op.variadic:
-        op.call = variadic_call(op)
+        call = variadic_call(op)
     else:
-        call = _call_text(op)
-        op.code = f"{call}\n{op.code}"
-        op.call = _function(op, call, "call")
+        text = _call_text(op)
+        call = _function(op, text, "call")
+        op.code = f"{text}\n{op.code}"
     for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
-        setattr(op.call, attribute, getattr(op.function, attribute))
-    op.call.__wrapped__ = op.function  # type: ignore[attr-defined]
-    op.call.op = op  # type: ignore[attr-defined]
+        setattr(call, attribute, getattr(op.function, attribute))
+    call.__wrapped__ = op.function
+    call.op = op
+    op.call = call
 
 
 def _kind(op: Op) -> int:
@@ -43,6 +45,10 @@ def _kind(op: Op) -> int:
     if several or len(op.edges) > 2:
         return GENERAL
     return TWO_EDGES if len(op.edges) == 2 else ONE_EDGE
+
+
+# What Node declares for those of its subclasses that have it in a slot.
+_OURS: Final = frozenset({"all_edges", "i1", "output_count", "to"})
 
 
 def _node_class(op: Op) -> type[Node]:
@@ -57,7 +63,7 @@ def _node_class(op: Op) -> type[Node]:
     if _materializes(op):
         slots.append("output_shapes")
         slots.append("output_count")
-    clash = sorted(set(slots[: -1 or None]).intersection(dir(Node)) - {"i1", "to", "output_count"})
+    clash = sorted(set(slots).intersection(dir(Node)) - _OURS)
     if clash:
         raise TypeError(f"{op.name}: nodes already have {', '.join(clash)}; rename the input")
     body = {"__slots__": tuple(slots), "kind": kind, "op": op, "__module__": __name__}

@@ -41,16 +41,15 @@ def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
     Cached, as ``x * 3`` would otherwise spend most of its time here; zeros are not, because
     0.0 and -0.0 are equal keys.
     """
-    if isinstance(value, np.generic):
-        value = value.item()
-    key = (like, type(value), value)
+    number: Number = value.item() if isinstance(value, np.generic) else value
+    key = (like, type(number), number)
     found = _numbers.get(key)
     if found is None:
-        own = number_dtype(value)
+        own = number_dtype(number)
         kind = like if like.category >= own.category else own
-        found = Tensor.from_array(np.array(value, dtype=kind.dtype))
-        found.record = value  # for whoever traces: this is no tensor of the user's
-        if value != 0 and len(_numbers) < 4096:
+        found = Tensor.from_array(np.array(number, dtype=kind.dtype))
+        found.record = number  # for whoever traces: this is no tensor of the user's
+        if number != 0 and len(_numbers) < 4096:
             _numbers[key] = found
     return found
 
@@ -73,10 +72,13 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    """An instance of a Tensor subclass as the Tensor that it is."""
-    if isinstance(value, Tensor) and type(value) is not Tensor:
-        return value.as_plain()
-    return value
+    """An instance of a Tensor subclass as the Tensor that it is; anything else as it is."""
+    if not isinstance(value, Tensor) or type(value) is Tensor:
+        return value
+    plain = Tensor()
+    plain.array, plain._shape, plain.dtype = value.array, value._shape, value.dtype
+    plain.edge, plain.version = value.edge, value.version
+    return plain
 
 
 def _wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:

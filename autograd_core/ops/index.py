@@ -7,6 +7,12 @@ import numpy as np
 from autograd_core.op import Sample, op
 
 
+@op(x=lambda g: g, view=True, linear=True, samples=(Sample(((2, 3),)),))
+def alias(x, /):
+    """All of ``x`` again: ``x[:]``."""
+    return x[...]
+
+
 @op(
     x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index),
     view=True,
@@ -44,6 +50,8 @@ def select_backward(x, /, shape, dim, index):
 )
 def slice_(x, /, dim, start, end, step):
     """Every ``step``-th slice of dimension ``dim`` from ``start`` to ``end``."""
+    if step < 1:
+        raise ValueError("step must be greater than zero")
     return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
 
 
@@ -66,7 +74,10 @@ def slice_backward(x, /, shape, dim, start, end, step):
 )
 def index(x, /, indices):
     """Elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
-    return x[indices]
+    try:
+        return x[indices]
+    except IndexError as error:
+        raise IndexError(str(error).replace("axis", "dimension")) from None
 
 
 @op(
