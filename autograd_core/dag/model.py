@@ -154,9 +154,12 @@ class Graph:
         variable = self.variables.get(id)
         if variable and self.kinds[id] != "op":
             return variable
-        short = self.stems.get(id) or short_name(self.names[id])
-        scope = self.scopes[id]
-        return f"{scope}/{short}:{self.counts[id]}" if scope else f"{short}:{self.counts[id]}"
+        place = f"{self.stem(id)}:{self.counts[id]}"
+        return f"{self.scopes[id]}/{place}" if self.scopes[id] else place
+
+    def stem(self, id: int) -> str:
+        """The op as addresses spell it: ``addmm`` for AddmmBackward0."""
+        return self.stems.get(id) or short_name(self.names[id])
 
     def node(self, id: int) -> Node:
         return Node(

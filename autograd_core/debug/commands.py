@@ -129,7 +129,8 @@ def _info(session: Session, argument: str) -> str:
     snapshot = session.snapshot
     if topic in ("breakpoints", "b"):
         points = [
-            f"{point.number}  {point.text}  {len(point.indices)} nodes, hit {point.hits} times"
+            f"{point.number}  {point.text}  "
+            f"{_plural(len(point.indices), 'node')}, hit {_plural(point.hits, 'time')}"
             for point in snapshot.breakpoints
         ]
         return "\n".join(points) or "no breakpoints"
@@ -236,6 +237,10 @@ def node_line(session: Session, index: int) -> str:
     node = session.graph.node(index)
     name = "" if node.name == node.address else node.name
     return "  ".join(part for part in (f"#{index} {node.address}", name, node.formula) if part)
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def _shown(value: Value | None, nothing: str) -> str:

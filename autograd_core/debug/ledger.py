@@ -36,6 +36,7 @@ class Ledger:
     ) -> None:
         self.order = order
         self.index: Mapping[Node, int] = {node: index for index, node in enumerate(order)}
+        self._values = Values()
         self.sources: list[dict[int, list[Source]]] = [{} for _ in order]
         for root, seed in zip(roots, seeds, strict=True):
             node, nr = resolve(root.edge)
@@ -73,15 +74,17 @@ class Ledger:
             g = source.seed
             if source.producer is not None:
                 g = history[source.producer].deliveries[source.output_nr].gradient
-            contributions.append(Contribution(source.producer, source.output_nr, value(g)))
+            contributions.append(
+                Contribution(source.producer, source.output_nr, self._values.of(g))
+            )
             if g is not None:
                 total = g if total is None else total + g
         if index < position:
             total = history[index].incoming[input_nr]
-        return Incoming(
-            input_nr, input_shape(self.order[index], input_nr), len(sources),
-            tuple(contributions), value(total),
-        )  # fmt: skip
+        recorded = index < position or len(contributions) < 2
+        shown = self._values.of(total) if recorded else value(total)
+        shape = input_shape(self.order[index], input_nr)
+        return Incoming(input_nr, shape, len(sources), tuple(contributions), shown)
 
     def targets(self, index: int) -> list[int]:
         """The plan nodes that node ``index`` sends gradients to."""
@@ -102,8 +105,23 @@ class Ledger:
             target, input_nr = resolve(edge)
             gradient = history[index].deliveries[output_nr].gradient if sent else None
             place = None if target is None else self.index.get(target)
-            result.append(Outgoing(output_nr, place, input_nr, sent, value(gradient)))
+            result.append(Outgoing(output_nr, place, input_nr, sent, self._values.of(gradient)))
         return tuple(result)
+
+
+class Values:
+    """The Value of each gradient, made once, so that its statistics are computed once."""
+
+    def __init__(self) -> None:
+        self._made: dict[int, tuple[Gradient, Value | None]] = {}
+
+    def of(self, gradient: Gradient) -> Value | None:
+        """The Value of a gradient that the recording keeps."""
+        found = self._made.get(id(gradient))
+        if found is None:
+            # kept beside its Value, because an id is only good while its object lives
+            found = self._made[id(gradient)] = (gradient, value(gradient))
+        return found[1]
 
 
 def value(gradient: Gradient) -> Value | None:

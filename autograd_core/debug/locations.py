@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
-from autograd_core.dag.model import Graph, short_name
+from autograd_core.dag.model import Graph
 
 
 class UnknownLocation(ValueError):
@@ -29,7 +29,7 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
         name = graph.names[index]
         if graph.address(index) == text:
             kinds[0].append(index)
-        if text in (name, graph.stems.get(index) or short_name(name)):
+        if text in (name, graph.stem(index)):
             kinds[1].append(index)
         if in_scope(graph.scopes[index], text):
             kinds[2].append(index)
@@ -66,7 +66,7 @@ def _unknown(graph: Graph, text: str, length: int) -> str:
 def _vocabulary(graph: Graph, length: int) -> list[str]:
     def words() -> Iterable[str]:
         for index in range(min(length, 10_000)):
-            yield graph.stems.get(index) or short_name(graph.names[index])
+            yield graph.stem(index)
             yield graph.address(index)
             if graph.scopes[index]:
                 yield graph.scopes[index]

@@ -209,7 +209,7 @@ class Session:
         elif position == 0:
             self._reason = "before the first node"
         else:
-            self._reason = "stepped"
+            self._reason = ""
 
     # breakpoints
 

@@ -183,7 +183,8 @@ class Snapshot:
 
     ``recorded`` is how far this pass has run; ``position < recorded`` means that we look at
     the past, where moving forward replays the recording and runs no code.  ``reason`` says in
-    words why the debugger stopped here ("breakpoint 1: mul", "end of the backward pass").
+    words why the debugger stopped here ("breakpoint 1: mul", "end of the backward pass"), and is
+    empty after a step.
     """
 
     call: int

@@ -132,9 +132,7 @@ def _saved(node: Node) -> list[Saved]:
             found = value(kept)
             assert found is not None
             array: np.ndarray[tuple[int, ...], np.dtype[np.generic]] = found.array
-            shown.append(
-                Saved(name, array.shape, array.dtype.name, array.nbytes, state, found)
-            )
+            shown.append(Saved(name, array.shape, array.dtype.name, array.nbytes, state, found))
     return shown
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autograd_core.dag.model import Graph, short_name
+from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
 from autograd_core.debug.snapshot import NodeDetail, Snapshot
 from tui.app.widgets.lanes import MAX_LANES
@@ -39,13 +39,13 @@ def natural_columns(snapshot: Snapshot) -> Columns:
     """The widths that would show everything, from the first rows of the graph."""
     graph = snapshot.graph
     rows = range(min(snapshot.length, SAMPLED_ROWS))
-    names = {graph.names[row] for row in rows if not is_accumulate(graph.names[row])}
+    names = {graph.stem(row) for row in rows if not is_accumulate(graph.names[row])}
     leaves = (len(graph.variables.get(row, "")) for row in rows if is_accumulate(graph.names[row]))
     widest_leaf = max(leaves, default=0) + len("acc ")
     scopes = {graph.scopes[row] for row in rows}
     shapes = {graph.shapes[row] for row in rows}
     count = max((graph.counts[row] for row in rows), default=1)
-    ops = max((len(short_name(name)) for name in names), default=8)
+    ops = max((len(name) for name in names), default=8)
     name = min(24, ops + len(str(count)) + 1)
     return Columns(
         lanes=MAX_LANES,
@@ -90,7 +90,7 @@ def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
     scope: Line = []
     if columns.scope:
         scope = [Part(fit(graph.scopes[row], columns.scope, keep_end=True) + " ", "muted")]
-    short = plain(short_name(name))
+    short = plain(graph.stem(row))
     count = f":{graph.counts[row]}"
     rest = width - len(count)
     if len(short) > rest:
