@@ -20,10 +20,15 @@ class dtype:  # lower case, as PyTorch spells it
     (torch.float32, True, 'int64')
     """
 
-    __slots__ = ("category", "dtype", "is_complex", "is_floating_point", "itemsize", "name")
+    __slots__ = (
+        "category", "dtype", "is_complex", "is_floating_point", "itemsize", "name", "scalar_name",
+    )  # fmt: skip
 
-    def __init__(self, name: str, numpy_dtype: type[np.generic], category: int) -> None:
+    def __init__(
+        self, name: str, numpy_dtype: type[np.generic], category: int, scalar_name: str
+    ) -> None:
         self.name = name
+        self.scalar_name = scalar_name  # what PyTorch's error messages call it
         self.dtype = np.dtype(numpy_dtype)
         self.category = category  # 0 bool, 1 integer, 2 float: PyTorch promotes by these first
         self.is_floating_point = category == 2
@@ -37,15 +42,15 @@ class dtype:  # lower case, as PyTorch spells it
         return self.name
 
 
-float64: Final = dtype("float64", np.float64, 2)
-float32: Final = dtype("float32", np.float32, 2)
-float16: Final = dtype("float16", np.float16, 2)
-int64: Final = dtype("int64", np.int64, 1)
-int32: Final = dtype("int32", np.int32, 1)
-int16: Final = dtype("int16", np.int16, 1)
-int8: Final = dtype("int8", np.int8, 1)
-uint8: Final = dtype("uint8", np.uint8, 1)
-bool_: Final = dtype("bool", np.bool_, 0)
+float64: Final = dtype("float64", np.float64, 2, "Double")
+float32: Final = dtype("float32", np.float32, 2, "Float")
+float16: Final = dtype("float16", np.float16, 2, "Half")
+int64: Final = dtype("int64", np.int64, 1, "Long")
+int32: Final = dtype("int32", np.int32, 1, "Int")
+int16: Final = dtype("int16", np.int16, 1, "Short")
+int8: Final = dtype("int8", np.int8, 1, "Char")
+uint8: Final = dtype("uint8", np.uint8, 1, "Byte")
+bool_: Final = dtype("bool", np.bool_, 0, "Bool")
 double, float_, half = float64, float32, float16
 long, int_, short = int64, int32, int16
 

@@ -74,7 +74,7 @@ def mean(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
     if isinstance(x, Tensor) and not x.dtype.is_floating_point:
         raise RuntimeError(
             "mean(): could not infer output dtype. Input dtype must be either a floating point "
-            f"or complex dtype. Got: {x.dtype.name.capitalize()}"
+            f"or complex dtype. Got: {x.dtype.scalar_name}"
         )
     return reduce.mean_all(x) if dim is None else reduce.mean_dim(x, _dims(dim), keepdim)
 

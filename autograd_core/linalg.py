@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from autograd_core.ops import linalg
+from autograd_core.ops.linalg import LinAlgError
 from autograd_core.tensor import Tensor
+
+__all__ = ["LinAlgError", "solve"]
 
 
 def solve(A: Tensor, B: Tensor) -> Tensor:
@@ -14,6 +17,6 @@ def solve(A: Tensor, B: Tensor) -> Tensor:
     tensor([0.5000, 0.5000])
 
     Raises:
-        RuntimeError: ``A`` is not square, or singular.
+        RuntimeError: ``A`` is not square; a LinAlgError where it is singular.
     """
     return linalg.solve_matrix(A, B)

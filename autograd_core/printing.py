@@ -34,10 +34,10 @@ def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -
     elif requires_grad:
         suffixes.append("requires_grad=True")
     text = "[]" if array.size == 0 else _body(array, len(prefix))
-    # PyTorch breaks the line when a suffix does not fit behind the last row
-    width = len(prefix) + len(text) - (text.rfind("\n") + 1)
-    if "\n" in text:
-        width = len(text) - text.rfind("\n") + 1
+    # PyTorch breaks the line when a suffix does not fit behind the last row, which it takes for
+    # two characters longer than it is
+    last_row = f"{prefix}{text}".rpartition("\n")[2]
+    width = len(last_row) + 2
     for suffix in suffixes:
         if width + len(suffix) + 2 > LINE_WIDTH:
             text += ",\n" + " " * len(prefix) + suffix

@@ -136,11 +136,12 @@ def grad(
             Tensor.from_array(np.zeros_like(x.array)) if g is None else g
             for g, x in zip(gradients, wanted, strict=True)
         )
-    if not allow_unused and any(g is None for g in gradients):
-        raise RuntimeError(
-            "One of the differentiated Tensors appears to not have been used in the graph. "
-            "Set allow_unused=True if this is the desired behavior."
-        )
+    for number, g in enumerate(gradients):
+        if g is None and not allow_unused:
+            raise RuntimeError(
+                f"The differentiated Tensor at index {number} appears to not have been used in "
+                "the graph. Set allow_unused=True if this is the desired behavior."
+            )
     return gradients
 
 

@@ -204,15 +204,23 @@ def _compute(op: Op) -> list[str]:
         for v in op.values
     ]
     arguments = ", ".join([*arrays, *(f"{k}={k}" for k in op.attributes)])
-    lines = [f"r = kernel({arguments})"]
+    lines = _run_kernel(op, f"r = kernel({arguments})")
     if op.view == "each":
         return [*lines, f"t = tuple([view({op.values[0]}, e, op, {_dictionary(op)}) for e in r])"]
     if op.view:
         return [*lines, f"t = view({op.values[0]}, r, op, {_dictionary(op)})"]
     if len(op.outputs) == 1:
         return [*lines, "t = box(r)"]
-    lines = [f"{', '.join(f'r_{name}' for name in op.outputs)} = kernel({arguments})"]
+    results = ", ".join(f"r_{name}" for name in op.outputs)
+    lines = _run_kernel(op, f"{results} = kernel({arguments})")
     return lines + [f"t_{name} = box(r_{name})" for name in op.outputs]
+
+
+def _run_kernel(op: Op, line: str) -> list[str]:
+    """``line``, with PyTorch's error for a dimension that is not there."""
+    if not any(name.startswith("dim") for name in op.attributes):
+        return [line]
+    return [f"try: {line}", "except AxisError as error: raise no_dimension(error) from None"]
 
 
 def _attach(op: Op) -> list[str]:

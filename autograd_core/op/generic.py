@@ -47,7 +47,8 @@ def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
     if found is None:
         own = number_dtype(number)
         kind = like if like.category >= own.category else own
-        found = Tensor.from_array(np.array(number, dtype=kind.dtype))
+        # by `astype`, which lets -1 become 255 beside uint8
+        found = Tensor.from_array(np.array(number).astype(kind.dtype))
         found.record = number  # for whoever traces: this is no tensor of the user's
         if number != 0 and len(_numbers) < 4096:
             _numbers[key] = found
@@ -60,9 +61,12 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     if Tensor not in kinds and not kinds.isdisjoint(_ARRAYS):
         return op.kernel(*values, **attributes)
     if op.pointwise and not kinds.isdisjoint(_NUMBERS):
-        like = next((v.dtype for v in values if isinstance(v, Tensor)), None)
-        if like is None:
+        tensors = {n: v for n, v in zip(op.values, values, strict=True) if isinstance(v, Tensor)}
+        if not tensors:
             raise _wrong_type(op, values)
+        like = next((v.dtype for n, v in tensors.items() if n not in op.keeps_dtype), bool_)
+        if op.result == "float" and not like.is_floating_point:
+            like = get_default_dtype()
         values = tuple([wrap_number(v, like) if type(v) in _NUMBERS else v for v in values])
     plain = tuple([_plain(v) for v in values])
     for name, v in zip(op.values, plain, strict=True):
@@ -154,6 +158,16 @@ def box(array: Any) -> Tensor:
     return t
 
 
+def no_dimension(error: np.exceptions.AxisError) -> IndexError:
+    """PyTorch's error for a dimension that a tensor does not have."""
+    assert error.ndim is not None
+    last = max(error.ndim, 1) - 1
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got "
+        f"{error.axis})"
+    )
+
+
 def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
     """A tensor that looks at the memory of ``base``: same version counter, and a recipe."""
     t = box(array)
@@ -221,9 +235,10 @@ def _as(kind: dtype, t: Tensor) -> Any:
 
 
 NAMESPACE: dict[str, Any] = dict(
-    __name__="autograd_core.op.generated",
+    __name__="autograd_core.op.generated", AxisError=np.exceptions.AxisError,
     Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
+    no_dimension=no_dimension,
     reductions=reductions, slow=slow, view=view,
 )  # fmt: skip

@@ -34,8 +34,8 @@ def inplace(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
             )
         if result.dtype.category > self.dtype.category:
             raise RuntimeError(
-                f"result type {_spelled(result)} can't be cast to the desired output type "
-                f"{_spelled(self)}"
+                f"result type {result.dtype.scalar_name} can't be cast to the desired output type "
+                f"{self.dtype.scalar_name}"
             )
         if result.edge is not None:
             _rebase(self, before, result)
@@ -79,9 +79,3 @@ def _rebase(x: Tensor, before: Tensor, result: Tensor) -> None:
                 x.version = [0]
             setattr(node, name, result.array)
     x.edge = result.edge
-
-
-def _spelled(x: Tensor) -> str:
-    return {"float64": "Double", "float32": "Float", "float16": "Half", "int64": "Long",
-            "int32": "Int", "int16": "Short", "int8": "Char", "uint8": "Byte",
-            "bool": "Bool"}[x.dtype.name]  # fmt: skip

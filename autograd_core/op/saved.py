@@ -48,20 +48,22 @@ def changed(node: Any, name: str) -> RuntimeError:
         kind, shape = value.dtype, value.array.shape
         found = value._version
         producer, nr = resolve(value.edge)
-        origin = f"which is output {nr} of {producer.name()}, " if producer is not None else ""
-        if value.is_leaf:
-            origin = ""
+        origin = "" if value.is_leaf or producer is None else _origin(producer, nr)
     else:
         kind, shape = value.dtype.name, value.shape
         found, expected = expected[0], 0
-        origin = f"which is output 0 of {node.name()}, "
+        origin = _origin(node, 0)
     described = f"[torch.{_LEGACY.get(str(kind).removeprefix('torch.'), 'Tensor')} {list(shape)}]"
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: {described}, {origin}is at version {found}; expected version {expected} "
+        f"operation: {described}{origin} is at version {found}; expected version {expected} "
         "instead. Hint: enable anomaly detection to find the operation that failed to compute "
-        "its gradient, with torch.autograd.set_detect_anomaly(True)."
+        "its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
     )
+
+
+def _origin(node: Node, output_nr: int) -> str:
+    return f", which is output {output_nr} of {node.name().partition('Backward')[0]},"
 
 
 _LEGACY = {

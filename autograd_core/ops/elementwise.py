@@ -58,7 +58,7 @@ def sub_scaled(x, y, *, alpha):
 )
 def rsub(x, *, number):
     """``number - x``."""
-    return np.subtract(number, x)
+    return np.subtract(np.array(number).astype(x.dtype), x)
 
 
 @pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x, samples=PAIR)
@@ -128,7 +128,7 @@ def pow_tensor(x, y):
 )
 def pow_base(x, *, base):
     """The number ``base`` to the power of ``x``."""
-    return np.power(base, x)
+    return np.power(np.array(base).astype(x.dtype), x)
 
 
 def unless_zero_base(g: Any, base: Any, exponent: Any) -> Any:
@@ -199,9 +199,10 @@ def abs(x):
     """Absolute value; its derivative at 0 is 0."""
 
 
-@pointwise(np.sign, linear=True, x=lambda g: g * 0, samples=(Sample(([-1.5, 2.0],)),))
+@pointwise(linear=True, x=lambda g: g * 0, samples=(Sample(([-1.5, 2.0],)),))
 def sign(x):
     """-1, 0 or 1; its derivative is 0."""
+    return x if x.dtype == np.bool_ else np.sign(x)
 
 
 @pointwise(

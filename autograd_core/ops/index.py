@@ -23,8 +23,7 @@ def select(x, /, dim, index):
     """The slice at ``index`` of dimension ``dim``, which is dropped."""
     if not -x.shape[dim] <= index < x.shape[dim]:
         raise IndexError(
-            f"select(): index {index} out of range for tensor of size {list(x.shape)} "
-            f"at dimension {dim}"
+            f"index {index} is out of bounds for dimension {dim} with size {x.shape[dim]}"
         )
     return x[(slice(None),) * (dim % x.ndim) + (index, ...)]
 

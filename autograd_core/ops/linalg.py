@@ -26,6 +26,10 @@ C_NAMES = {"float64": "double", "float32": "float", "float16": "c10::Half", "int
            "bool": "bool"}  # fmt: skip
 
 
+class LinAlgError(RuntimeError):
+    """A system of equations that has no solution, or many."""
+
+
 def _check_inner(name: str, a: Any, b: Any) -> None:
     if a.dtype != b.dtype:
         raise RuntimeError(
@@ -47,6 +51,9 @@ def _check_inner(name: str, a: Any, b: Any) -> None:
 )
 def mm(a, b, /):
     """Product of two matrices, (n, k) by (k, m)."""
+    for name, matrix in (("self", a), ("mat2", b)):
+        if matrix.ndim != 2:
+            raise RuntimeError(f"{name} must be a matrix")
     _check_inner("mat1", a, b)
     return np.matmul(a, b)
 
@@ -225,7 +232,7 @@ def solve_matrix(a, b, /):
             return np.linalg.solve(a, b[..., None])[..., 0]
         return np.linalg.solve(a, b)
     except np.linalg.LinAlgError as error:
-        raise RuntimeError(
+        raise LinAlgError(
             "torch.linalg.solve: The solver failed because the input matrix is singular."
         ) from error
 

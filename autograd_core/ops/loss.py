@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import exp
 from autograd_core.ops.reduce import count, sum_dim
@@ -89,7 +90,8 @@ def _picked(
     """Where the targets are in an array of ``shape``, how much each counts, and the class axis."""
     axis = 1 if len(shape) > 1 else 0
     if target.dtype.kind not in "iu":
-        raise RuntimeError(f"expected scalar type Long but found {target.dtype.name.capitalize()}")
+        found = from_numpy_dtype(target.dtype).scalar_name
+        raise RuntimeError(f"expected scalar type Long but found {found}")
     if target.shape != shape[:axis] + shape[axis + 1 :]:
         raise ValueError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "

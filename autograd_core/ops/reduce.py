@@ -88,6 +88,7 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
 )
 def max_all(x, /):
     """The largest element; the gradient is shared evenly among equals."""
+    _check_not_empty("max", x)
     return np.maximum.reduce(x, axis=None)
 
 
@@ -99,7 +100,16 @@ def max_all(x, /):
 )
 def min_all(x, /):
     """The smallest element; the gradient is shared evenly among equals."""
+    _check_not_empty("min", x)
     return np.minimum.reduce(x, axis=None)
+
+
+def _check_not_empty(name: str, x: Any) -> None:
+    if not x.size:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
 
 
 def evenly(g: Any, x: Any, extreme: Any) -> Any:

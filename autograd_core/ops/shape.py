@@ -7,6 +7,7 @@ from itertools import accumulate, pairwise
 from typing import Any
 
 import numpy as np
+from numpy.lib.array_utils import normalize_axis_index
 
 from autograd_core.op import Sample, op
 from autograd_core.ops.index import slice_
@@ -123,6 +124,12 @@ def t(x, /):
 )
 def permute(x, /, dims):
     """All dimensions in a new order."""
+    if len(dims) != x.ndim:
+        raise RuntimeError(
+            "permute: number of dimensions in the tensor input does not match the length of the "
+            f"desired ordering of dimensions i.e. input.dim() = {x.ndim} is not equal to "
+            f"len(dims) = {len(dims)}"
+        )
     return x.transpose(dims)
 
 
@@ -147,6 +154,13 @@ def expand(x, /, size):
             for have, want in zip(x.shape, size[len(size) - x.ndim :], strict=True)
         ),
     )
+    for axis, (want, have) in enumerate(zip(full[len(full) - x.ndim :], x.shape, strict=True)):
+        if have not in (1, want):
+            raise RuntimeError(
+                f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
+                f"at non-singleton dimension {len(full) - x.ndim + axis}.  "
+                f"Target sizes: {list(size)}.  Tensor sizes: {list(x.shape)}"
+            )
     return np.broadcast_to(x, full)
 
 
@@ -186,7 +200,11 @@ def unsqueeze(x, /, dim):
 )
 def squeeze_dim(x, /, dim):
     """Dimension ``dim`` dropped if its size is 1."""
-    return np.squeeze(x, dim) if x.shape[dim] == 1 else x[...]
+    return np.squeeze(x, dim) if _length(x, dim) == 1 else x[...]
+
+
+def _length(x: Any, dim: int) -> int:
+    return int(x.shape[normalize_axis_index(dim, x.ndim)])
 
 
 @op(
@@ -221,6 +239,7 @@ def squeeze_all(x, /):
 )
 def cat(*tensors, dim=0):
     """Tensors joined along an existing dimension."""
+    _check_joinable(tensors, dim)
     return np.concatenate(tensors, dim)
 
 
@@ -231,7 +250,32 @@ def cat(*tensors, dim=0):
 )
 def stack(*tensors, dim=0):
     """Tensors of one shape joined along a new dimension."""
+    if not tensors:
+        raise RuntimeError("stack expects a non-empty TensorList")
+    for number, each in enumerate(tensors):
+        if each.shape != tensors[0].shape:
+            raise RuntimeError(
+                "stack expects each tensor to be equal size, but got "
+                f"{list(tensors[0].shape)} at entry 0 and {list(each.shape)} at entry {number}"
+            )
     return np.stack(tensors, dim)
+
+
+def _check_joinable(tensors: Sequence[Any], dim: int) -> None:
+    if not tensors:
+        raise ValueError("torch.cat(): expected a non-empty list of Tensors")
+    first = tensors[0]
+    for number, each in enumerate(tensors):
+        if each.ndim != first.ndim:
+            raise RuntimeError(
+                f"Tensors must have same number of dimensions: got {first.ndim} and {each.ndim}"
+            )
+        for axis, (expected, got) in enumerate(zip(first.shape, each.shape, strict=True)):
+            if expected != got and axis != dim % first.ndim:
+                raise RuntimeError(
+                    f"Sizes of tensors must match except in dimension {dim}. Expected size "
+                    f"{expected} but got size {got} for tensor number {number} in the list."
+                )
 
 
 def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]:
@@ -261,7 +305,7 @@ def unbind(x, /, dim=0):
 )
 def split_size_(x, /, split_size, dim=0):
     """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
-    starts = range(split_size, x.shape[dim], split_size)
+    starts = range(split_size, _length(x, dim), split_size)
     return tuple(np.split(x, list(starts), dim))
 
 
@@ -273,7 +317,7 @@ def split_size_(x, /, split_size, dim=0):
 )
 def split_with_sizes(x, /, split_sizes, dim=0):
     """Pieces of the given sizes along ``dim``."""
-    if sum(split_sizes) != x.shape[dim]:
+    if sum(split_sizes) != _length(x, dim):
         raise RuntimeError(
             "split_with_sizes expects split_sizes to sum exactly to "
             f"{x.shape[dim]} (input tensor's size at dimension {dim}), but got "

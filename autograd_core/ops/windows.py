@@ -23,10 +23,11 @@ class Windows(NamedTuple):
             for n, kernel, stride, padding, dilation in zip(size, *self, strict=True)
         )
         if height < 1 or width < 1:
+            padded = " x ".join(str(n + 2 * p) for n, p in zip(size, self.padding, strict=True))
             raise RuntimeError(
-                f"Calculated padded input size per channel: ({size[0] + 2 * self.padding[0]} x "
-                f"{size[1] + 2 * self.padding[1]}). Kernel size: ({self.kernel[0]} x "
-                f"{self.kernel[1]}). Kernel size can't be greater than actual input size"
+                f"Calculated padded input size per channel: ({padded}). Kernel size: "
+                f"({self.kernel[0]} x {self.kernel[1]}). "
+                "Kernel size can't be greater than actual input size"
             )
         return height, width
 

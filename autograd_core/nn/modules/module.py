@@ -255,10 +255,10 @@ class Module:
             [name for name in state_dict if name not in own],
         )
         errors = []
-        if strict and keys.unexpected_keys:
-            errors.append(f"Unexpected key(s) in state_dict: {_quoted(keys.unexpected_keys)}. ")
         if strict and keys.missing_keys:
             errors.append(f"Missing key(s) in state_dict: {_quoted(keys.missing_keys)}. ")
+        if strict and keys.unexpected_keys:
+            errors.append(f"Unexpected key(s) in state_dict: {_quoted(keys.unexpected_keys)}. ")
         errors += [
             f"size mismatch for {name}: copying a param with shape {value.shape} from "
             f"checkpoint, the shape in current model is {own[name].shape}."
