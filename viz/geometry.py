@@ -64,44 +64,78 @@ class Route(NamedTuple):
         return (self.segments[-1][-2], self.segments[-1][-1]) if self.segments else self.start
 
 
+class Caption(NamedTuple):
+    """A line under the title."""
+
+    x: float
+    y: float
+    text: str
+
+    @property
+    def right(self) -> float:
+        return self.x + text_width(self.text, theme.MUTED_SIZE)
+
+
 class Layout(NamedTuple):
-    """Places for the boxes, routes for the lines and positions for the caption lines."""
+    """Places for the boxes, routes for the lines, and the caption lines."""
 
     width: float
     height: float
     places: list[Place]
     routes: list[Route]
-    captions: list[tuple[float, float]]
+    captions: list[Caption]
 
 
 HEADER_TITLE_Y = 32
 HEADER_LINE = 18
+LEAST_CAPTION_WIDTH = 340
 
 
-def place_captions(picture: Picture, columns: tuple[float, float]) -> list[tuple[float, float]]:
-    """Caption lines under the title: side by side above their halves if they fit, else stacked."""
+def place_captions(picture: Picture, columns: list[tuple[float, float]]) -> list[Caption]:
+    """Caption lines under the title, each above its half; long ones go on in the next line.
+
+    ``columns`` are left edge and width of the halves.
+    """
     first = HEADER_TITLE_Y + HEADER_LINE if picture.title else HEADER_LINE + 4
-    captions = picture.captions
-    if len(captions) == 2:
-        forward_end = columns[0] + text_width(captions[0], theme.MUTED_SIZE) + 24
-        if forward_end <= columns[1]:
-            return [(columns[0], first), (columns[1], first)]
-    return [(columns[0], first + HEADER_LINE * row) for row in range(len(captions))]
+    captions = []
+    for (x, width), text in zip(columns, picture.captions, strict=True):
+        rows = _wrap(text, max(width, LEAST_CAPTION_WIDTH))
+        captions += [Caption(x, first + HEADER_LINE * row, text) for row, text in enumerate(rows)]
+    if len(columns) == 2 and any(
+        caption.right + 20 > columns[1][0] for caption in captions if caption.x < columns[1][0]
+    ):
+        rows = [*picture.captions]
+        x = columns[0][0]
+        captions = [Caption(x, first + HEADER_LINE * row, text) for row, text in enumerate(rows)]
+    return captions
 
 
-def header_height(picture: Picture, captions: list[tuple[float, float]]) -> float:
+def _wrap(text: str, width: float) -> list[str]:
+    """Break a caption between its parts.
+
+    >>> _wrap("forward · 2 ops · derived", 110)
+    ['forward · 2 ops', 'derived']
+    """
+    rows: list[str] = []
+    for part in text.split(" · "):
+        longer = f"{rows[-1]} · {part}" if rows else part
+        if rows and text_width(longer, theme.MUTED_SIZE) <= width:
+            rows[-1] = longer
+        else:
+            rows.append(part)
+    return rows
+
+
+def header_height(picture: Picture, captions: list[Caption]) -> float:
     """How far down the title and the caption lines reach, with air below."""
-    last = max((y for _, y in captions), default=HEADER_TITLE_Y if picture.title else 0)
+    last = max((caption.y for caption in captions), default=HEADER_TITLE_Y)
     return last + 20
 
 
-def header_width(picture: Picture, captions: list[tuple[float, float]]) -> float:
+def header_width(picture: Picture, captions: list[Caption]) -> float:
     """How far to the right the title and the caption lines reach."""
-    ends = [
-        x + text_width(text, theme.MUTED_SIZE)
-        for (x, _), text in zip(captions, picture.captions, strict=True)
-    ]
-    return max([theme.MARGIN + text_width(picture.title, theme.TITLE_SIZE), *ends])
+    title = theme.MARGIN + text_width(picture.title, theme.TITLE_SIZE)
+    return max([title, *(caption.right for caption in captions)])
 
 
 def text_columns(text: str) -> int:

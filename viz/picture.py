@@ -17,6 +17,7 @@ from viz.leaves import host_leaves
 
 View = Literal["forward", "backward", "both"]
 VIEWS: tuple[View, ...] = ("forward", "backward", "both")
+HALVES: tuple[Half, Half] = ("forward", "backward")
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6
@@ -86,6 +87,12 @@ class Picture(NamedTuple):
     captions: tuple[str, ...]
     boxes: tuple[Box, ...]
     lines: tuple[Line, ...]
+
+    @property
+    def halves(self) -> tuple[Half, ...]:
+        """The halves that have boxes; there is one caption for each."""
+        present = {box.half for box in self.boxes}
+        return tuple(half for half in HALVES if half in present)
 
 
 def make_picture(
@@ -302,9 +309,9 @@ def _line_label(graph: Graph, edge: Edge, several_outputs: bool) -> str:
 
 def _captions(graph: Graph, view: View) -> tuple[str, ...]:
     captions = []
-    if view != "backward":
+    if view != "backward" and "forward" in graph.halves:
         captions.append(_forward_caption(graph))
-    if view != "forward":
+    if view != "forward" and "backward" in graph.halves:
         captions.append(_backward_caption(graph, view))
     return tuple(captions)
 
@@ -327,9 +334,9 @@ def _backward_caption(graph: Graph, view: View) -> str:
     leaves = sum(name == "AccumulateGrad" for name in graph.names)
     text = f"backward ↑ · {wording.plural(nodes, 'node')}"
     if leaves and any(graph.names[id] == "AccumulateGrad" for id in graph.orders):
-        text += f" and {wording.plural(leaves, 'leaf gradient')}"
+        text += f", {wording.plural(leaves, 'leaf gradient')}"
     if graph.orders:
-        text += ", run in the order #1 #2 …" if nodes > 1 else ", #1 runs first"
+        text += " · run in the order #1 #2 …" if nodes > 1 else " · #1 runs first"
     if saved := _saved_bytes(graph):
         text += f" · {'⋯ ' if view == 'both' else ''}saved, {format_bytes(saved)}"
     return text

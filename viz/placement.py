@@ -6,6 +6,7 @@ import json
 from typing import Any
 
 from viz import geometry, theme
+from viz.dot import POINTS_PER_INCH
 from viz.errors import RenderingFailed
 from viz.geometry import Label, Layout, Place, Route, Segment
 from viz.picture import Picture
@@ -17,13 +18,9 @@ def read_placement(picture: Picture, data: bytes) -> Layout:
     """Make a :class:`Layout` of Graphviz's ``json0`` output for the DOT of ``picture``."""
     try:
         document = json.loads(data)
-        centers = {
-            thing["id"]: _point(thing["pos"])
-            for thing in document.get("objects", ())
-            if "id" in thing and "pos" in thing
-        }
+        nodes = {thing["id"]: thing for thing in document.get("objects", ()) if "id" in thing}
         lines = {thing["id"]: thing for thing in document.get("edges", ())}
-        boxes = [centers[box.key] for box in picture.boxes]
+        boxes = [nodes[box.key] for box in picture.boxes]
         edges = [lines[line.key] for line in picture.lines]
         return _layout(picture, boxes, edges)
     except (ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
@@ -33,12 +30,10 @@ def read_placement(picture: Picture, data: bytes) -> Layout:
         ) from None
 
 
-def _layout(picture: Picture, centers: Points, edges: list[dict[str, Any]]) -> Layout:
+def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Layout:
     """Graphviz counts y upwards from the bottom; we count it downwards, below the captions."""
-    columns = (float(theme.MARGIN), float(theme.MARGIN))
-    captions = geometry.place_captions(picture, columns)
-    top = geometry.header_height(picture, captions)
-    sizes = [geometry.box_size(box) for box in picture.boxes]
+    centers = [_point(node["pos"]) for node in nodes]
+    sizes = [_size(node) for node in nodes]
     courses = [_course(edge["pos"]) for edge in edges]
     labels = [_point(edge["lp"]) if "lp" in edge else None for edge in edges]
     widths = [geometry.text_width(line.label, theme.MUTED_SIZE) for line in picture.lines]
@@ -47,16 +42,23 @@ def _layout(picture: Picture, centers: Points, edges: list[dict[str, Any]]) -> L
     ys = [y for course in courses for _, y in course]
     ys += [y + height / 2 for (_, y), (_, height) in zip(centers, sizes, strict=True)]
     left = theme.MARGIN - min(xs, default=0.0)
+    widest = max(xs, default=0.0) + left - theme.MARGIN
+    captions = geometry.place_captions(picture, [(theme.MARGIN, widest)] * len(picture.captions))
+    top = geometry.header_height(picture, captions)
     high = top + max(ys, default=0.0)
 
     places = [
-        Place(x + left - width / 2, high - y - height / 2, width, height)
+        Place(round(x + left - width / 2, 1), round(high - y - height / 2, 1), width, height)
         for (x, y), (width, height) in zip(centers, sizes, strict=True)
     ]
     routes = []
     for course, label, width in zip(courses, labels, widths, strict=True):
-        points = [(x + left, high - y) for x, y in course]
-        at = Label(label[0] + left - width / 2, high - label[1] + 4, "start") if label else None
+        points = [(round(x + left, 1), round(high - y, 1)) for x, y in course]
+        at = (
+            Label(round(label[0] + left - width / 2, 1), round(high - label[1] + 4, 1), "start")
+            if label
+            else None
+        )
         routes.append(_route(points, at))
     right = max(
         [x + left for x in xs]
@@ -67,6 +69,14 @@ def _layout(picture: Picture, centers: Points, edges: list[dict[str, Any]]) -> L
     bottom = max([place.bottom for place in places] + [high - y for y in ys if y], default=top)
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
     return Layout(width, bottom + theme.MARGIN, places, routes, captions)
+
+
+def _size(node: dict[str, Any]) -> tuple[float, float]:
+    """In points, which are our pixels; Graphviz may have made a box larger than it was asked to."""
+    return (
+        round(float(node["width"]) * POINTS_PER_INCH, 1),
+        round(float(node["height"]) * POINTS_PER_INCH, 1),
+    )
 
 
 def _route(points: Points, label: Label | None) -> Route:

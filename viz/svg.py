@@ -17,8 +17,8 @@ from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Layout, Place, Rout
 from viz.picture import Box, Chip, Line, Picture
 from viz.text import describe
 
-_ILLEGAL = re.compile("[^\t\n\r\u0020-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
-_SPECIAL = re.compile('[&<>"]|' + _ILLEGAL.pattern)
+_ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
+_SPECIAL = re.compile(f'[&<>"]|{_ILLEGAL.pattern}')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
 
 TIP_LENGTH = 7.5
@@ -117,7 +117,7 @@ def _variables(tokens: theme.Tokens) -> str:
 def _body(picture: Picture, layout: Layout) -> Iterator[str]:
     if picture.title:
         yield _text(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t")
-    for text, (x, y) in zip(picture.captions, layout.captions, strict=True):
+    for x, y, text in layout.captions:
         yield _text(x, y, text, "m")
     for line, route in zip(picture.lines, layout.routes, strict=True):
         yield _edge(line, route)

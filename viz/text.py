@@ -14,7 +14,7 @@ def write_text(picture: Picture) -> str:
     """
     sections = [picture.title] if picture.title else []
     inputs = _inputs(picture)
-    for half, caption in zip(_halves(picture), picture.captions, strict=True):
+    for half, caption in zip(picture.halves, picture.captions, strict=True):
         boxes = [i for i, box in enumerate(picture.boxes) if box.half == half]
         if half == "backward":
             boxes.sort(key=lambda i: _turn(picture.boxes[i]))
@@ -45,10 +45,6 @@ def describe(picture: Picture) -> str:
     if left := len(picture.lines) - len(lines):
         lines.append(f"and {left:,} more")
     return " ".join([*sentences, "; ".join(lines)]).strip()
-
-
-def _halves(picture: Picture) -> tuple[str, ...]:
-    return ("forward", "backward") if picture.view == "both" else (picture.view,)
 
 
 def _inputs(picture: Picture) -> list[list[int]]:

@@ -21,9 +21,9 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any, get_args
 
-from autograd_core.autograd.node import SavedState
 from autograd_core.dag.model import (
     Edge,
     EdgeKind,
@@ -32,6 +32,7 @@ from autograd_core.dag.model import (
     Half,
     Node,
     NodeKind,
+    SavedState,
     SavedValue,
     Source,
 )
@@ -91,7 +92,12 @@ def from_json(text: str) -> Graph:
 
 
 def _dumps(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
+    # a lone surrogate cannot be encoded as UTF-8, but JSON has a way to write it
+    return text if text.isascii() else _SURROGATE.sub(lambda one: f"\\u{ord(one[0]):04x}", text)
+
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def _node_record(graph: Graph, node: Node) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from tests.viz import sample_graphs
 
 def everything() -> Graph:
     """A graph in which every property is known somewhere."""
-    build = GraphBuilder('all <of> "it"\n', derived_forward=True)
+    build = GraphBuilder('all \ud800 <of> "it"\n', derived_forward=True)
     one = build.node(
         "op", "forward", "a:b", variable="v:3", scope="s/t", count=7, shape=(), dtype="f",
         detail="d", formula="f", source=Source("x.py", 3), order=0,
@@ -41,13 +41,14 @@ def everything() -> Graph:
         sample_graphs.mlp(),
         sample_graphs.shared(),
     ],
-    ids=lambda graph: graph.title[:9],
+    ids=lambda graph: ascii(graph.title[:3]),
 )
 def test_a_graph_loads_back_equal(graph: Graph) -> None:
     text = to_json(graph)
     again = from_json(text)
     assert again == graph
     assert to_json(again) == text
+    assert text.encode()
 
 
 def test_it_is_plain_json_with_a_line_per_node() -> None:

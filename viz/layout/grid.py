@@ -48,6 +48,7 @@ class Grid:
     row_top: list[float] = field(default_factory=list)
     row_bottom: list[float] = field(default_factory=list)
     above: float = 0.0
+    bottom: float = 0.0
 
     def set_halves(self, offset: dict[Half, float]) -> None:
         """Say where the halves begin."""
@@ -93,6 +94,9 @@ class Grid:
             self.row_top.append(top)
             self.row_bottom.append(top + height)
             top += height + _channel(tracks.get(row, 0)) + slants[row]
+        last = len(heights) - 1
+        below = TRACK_TOP + tracks[last] * TRACK_STEP if last in tracks else 0
+        self.bottom = max(self.row_bottom, default=top) + below
         for box, (width, height) in enumerate(self.sizes):
             row = self.rows[box]
             y = self.row_top[row] + (heights[row] - height) // 2

@@ -223,17 +223,18 @@ def _places(
     piece: Piece, share: float, channel: Channel, width: float
 ) -> Iterator[tuple[Label, Rectangle]]:
     """Places beside a piece, below the tracks if possible, the outer side of its curve first."""
-    at_top = share < 0.6
-    x = piece.top_x if at_top else piece.bottom_x
-    away = piece.bottom_x - piece.top_x if at_top else piece.top_x - piece.bottom_x
+    away = piece.bottom_x - piece.top_x
+    leans_right = away > 1 if share < 0.6 else away < -1
     height = channel.middle + (channel.bottom - channel.middle) * share + 4
-    for side in ("end", "start") if away > 1 else ("start", "end"):
+    for side in ("end", "start") if leans_right else ("start", "end"):
         for shift in SHIFTS:
             y = round(height + shift)
-            if channel.top + HEIGHT <= y <= channel.bottom - 2:
-                left = x + BESIDE if side == "start" else x - BESIDE - width
-                anchor = x + BESIDE if side == "start" else x - BESIDE
-                yield Label(anchor, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
+            if not channel.top + HEIGHT <= y <= channel.bottom - 2:
+                continue
+            at = sorted((channel.x_at(piece, y - HEIGHT + 2), channel.x_at(piece, y + 2)))
+            x = round(at[1] + BESIDE if side == "start" else at[0] - BESIDE, 1)
+            left = x if side == "start" else x - width
+            yield Label(x, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
 
 
 def _on_square(grid: Grid, corners: list[Corner]) -> Label:

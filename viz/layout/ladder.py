@@ -31,23 +31,12 @@ def lay_out(picture: Picture) -> Layout:
     for plan in plans:
         corners[plan.line] = saved.saved_corners(grid, plan, gutter_end)
     tracks = stack_runs([one for way in corners.values() for one in saved.runs_of(way)])
-    left = grid.offset.get("forward", 0.0) + grid.extent.get("forward", (0.0, 0.0))[0]
-    middle = grid.offset.get("backward", 0.0) + grid.extent.get("backward", (0.0, 0.0))[0]
-    columns = (left, middle) if picture.view == "both" else (theme.MARGIN, theme.MARGIN)
-    captions = geometry.place_captions(picture, columns)
+    halves = [grid.reach(half) for half in picture.halves]
+    captions = geometry.place_captions(picture, [(low, high - low) for low, high in halves])
     grid.set_rows(geometry.header_height(picture, captions), tracks)
     routes = _routes(grid, ports, corners, tracks)
-    bottom = max(grid.row_bottom, default=0.0) + max(
-        (
-            grid.level(one) - grid.row_bottom[one.row] + 6
-            for way in corners.values()
-            for _, one in way
-            if not isinstance(one, tuple) and one.row == len(grid.row_bottom) - 1
-        ),
-        default=0.0,
-    )
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
-    return Layout(width, bottom + theme.MARGIN, grid.places, routes, captions)
+    return Layout(width, grid.bottom + theme.MARGIN, grid.places, routes, captions)
 
 
 def _set_halves(

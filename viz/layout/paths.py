@@ -23,6 +23,8 @@ def soft(points: Sequence[Point]) -> Path:
     straight = False
     for next_x, next_y in points[1:]:
         if abs(next_x - x) < 0.5:
+            if next_y == y:
+                continue
             if straight:
                 segments.pop()
             segments.append((x, next_y))
