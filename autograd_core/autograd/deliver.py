@@ -68,13 +68,13 @@ def before_node(node: Node, incoming: tuple[Gradient, ...], graph: bool) -> tupl
         if gradients[nr] is not None:
             replaced = hook(gradients[nr])
             gradients[nr] = gradients[nr] if replaced is None else replaced
+    for nr, retain in tuple(hooks.retain.values()):
+        if gradients[nr] is not None:
+            retain(gradients[nr])
     for prehook in tuple(hooks.pre.values()):
         replaced = prehook(tuple(gradients))
         if replaced is not None:
             gradients = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
-    for nr, retain in tuple(hooks.retain.values()):
-        if gradients[nr] is not None:
-            retain(gradients[nr])
     return tuple(_unboxed(g, graph) for g in gradients)
 
 

@@ -197,12 +197,12 @@ class GraphTask:
             node, done = self.order[index], index + 1
             if node in needed:
                 (step,) = self.observe(index, done)
-                hooked = step.hooked
+                found = step.incoming  # as in PyTorch, hooks change what this node goes on with
             else:
-                hooked = before_node(node, self._take(node), self.graph)
+                found = before_node(node, self._take(node), self.graph)
             for place in arrived:
                 if _owner(place) is node:
-                    arrived[place] = hooked[place.nr if type(place) is Port else 0]
+                    arrived[place] = found[place.nr if type(place) is Port else 0]
         return arrived
 
     def run(self, start: int = 0, stop: int | None = None) -> None:

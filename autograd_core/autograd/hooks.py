@@ -33,7 +33,7 @@ class NodeHooks:
     """All hooks of one node.
 
     They fire in this order: ``tensor`` (registered on an output, one gradient each), then
-    ``pre`` (all incoming gradients), then ``retain`` (keeps ``.grad`` of an output), the
+    ``retain`` (keeps ``.grad`` of an output), then ``pre`` (all incoming gradients), the
     node itself, ``post`` (what went out and what came in), and, for a leaf,
     ``accumulated`` (the leaf, after its ``.grad`` was updated).
     """
@@ -57,7 +57,7 @@ class NodeHooks:
     def names(self) -> tuple[str, ...]:
         """What to show of them: kind and name of each, in firing order."""
         found: list[str] = []
-        for kind in ("tensor", "pre", "retain", "post", "accumulated"):
+        for kind in ("tensor", "retain", "pre", "post", "accumulated"):
             for hook in getattr(self, kind).values():
                 function = hook[1] if isinstance(hook, tuple) else hook
                 found.append(f"{kind} {getattr(function, '__qualname__', repr(type(function)))}")
