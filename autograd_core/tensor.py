@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
 from autograd_core.dtype import dtype as dtype_type
@@ -247,7 +248,7 @@ class Tensor:
 
     def numpy(self) -> NDArray[Any]:
         """The array itself; a tensor that requires a gradient must be detached first."""
-        if self.edge is not None:
+        if self.edge is not None and is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."

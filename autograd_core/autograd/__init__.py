@@ -1,11 +1,22 @@
 """Automatic differentiation, under the names of ``torch.autograd``."""
 
 from autograd_core.autograd.backward import backward, grad
+from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import (
     enable_grad,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
+from autograd_core.tensor import Tensor as Variable
 
-__all__ = ["backward", "enable_grad", "grad", "is_grad_enabled", "no_grad", "set_grad_enabled"]
+__all__ = [
+    "Function",
+    "Variable",
+    "backward",
+    "enable_grad",
+    "grad",
+    "is_grad_enabled",
+    "no_grad",
+    "set_grad_enabled",
+]

@@ -45,7 +45,7 @@ class Node:
     )
 
     kind: ClassVar[int] = ONE_EDGE
-    output_count: ClassVar[int] = 1
+    output_count: int = 1
     i0: Edge
     i1: Edge = None
     all_edges: tuple[Edge, ...]  # of a node whose kind is GENERAL

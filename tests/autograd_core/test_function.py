@@ -1,0 +1,293 @@
+"""Custom Functions: the same class bodies on this core and, where it is there, on PyTorch."""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import importlib.util
+import weakref
+from typing import Any
+
+import numpy as np
+import pytest
+
+LIBRARIES = [
+    "autograd_core",
+    pytest.param("torch", marks=pytest.mark.torch),
+]
+
+
+@pytest.fixture(params=LIBRARIES)
+def torch(request: pytest.FixtureRequest) -> Any:
+    """Each fact is stated once, and holds in both libraries."""
+    if importlib.util.find_spec(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    importlib.import_module(f"{request.param}.autograd.function")
+    return importlib.import_module(request.param)
+
+
+def tensor(torch: Any, *values: float) -> Any:
+    return torch.tensor([float(value) for value in values], requires_grad=True)
+
+
+def array(t: Any) -> list[float]:
+    return [float(value) for value in t.detach().reshape(-1)]
+
+
+def square_of(torch: Any) -> Any:
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return 2 * x * g
+
+    return Square
+
+
+def test_the_node_is_named_after_the_class_and_sits_in_the_graph(torch: Any) -> None:
+    x = tensor(torch, 1, 2)
+    y = square_of(torch).apply(x)
+    assert y.grad_fn.name() == "SquareBackward"
+    ((node, number),) = y.grad_fn.next_functions
+    assert (node.variable is x, number) == (True, 0)
+    assert not y.is_leaf
+
+
+def test_first_and_second_derivative(torch: Any) -> None:
+    x = tensor(torch, 1, 2)
+    (g,) = torch.autograd.grad((square_of(torch).apply(x) ** 2).sum(), x, create_graph=True)
+    assert array(g) == [4, 32]
+    (second,) = torch.autograd.grad(g.sum(), x)
+    assert array(second) == [12, 48]
+
+
+def test_a_saved_result_differentiates_again(torch: Any) -> None:
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x.exp()
+            ctx.save_for_backward(y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[0]
+
+    x = tensor(torch, 0)
+    (g,) = torch.autograd.grad(Exp.apply(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(g.sum(), x, create_graph=True)
+    (third,) = torch.autograd.grad(second.sum(), x)
+    assert array(third) == [1]
+
+
+def test_several_outputs_and_undefined_gradients(torch: Any) -> None:
+    seen = []
+
+    class Split(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, materialize: bool) -> Any:
+            ctx.set_materialize_grads(materialize)
+            return x * 2, x * 3
+
+        @staticmethod
+        def backward(ctx: Any, a: Any, b: Any) -> Any:
+            seen.append(None if b is None else array(b))
+            return a * 2, None
+
+    x = tensor(torch, 1, 1)
+    for materialize in (True, False):
+        first, _ = Split.apply(x, materialize)
+        first.sum().backward()
+    assert seen == [[0, 0], None]
+    assert array(x.grad) == [4, 4]
+
+
+def test_needs_input_grad_says_what_is_wanted(torch: Any) -> None:
+    seen = []
+
+    class Product(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any, note: str) -> Any:
+            ctx.save_for_backward(x, y)
+            return x * y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            seen.append(ctx.needs_input_grad)
+            return g * ctx.saved_tensors[1], None, None
+
+    x = tensor(torch, 3)
+    product = Product.apply(x, torch.tensor([2.0]), "by hand")
+    assert [number for _, number in product.grad_fn.next_functions] == [0, 0]
+    assert product.grad_fn.next_functions[1][0] is None
+    product.sum().backward()
+    assert seen == [(True, False, False)]
+    assert array(x.grad) == [2]
+
+
+def test_setup_context_and_attributes(torch: Any) -> None:
+    class Scale(torch.autograd.Function):
+        @staticmethod
+        def forward(x: Any, factor: float) -> Any:
+            return x * factor
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            ctx.factor = inputs[1]
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.factor, None
+
+    x = tensor(torch, 1)
+    Scale.apply(x, 5.0).sum().backward()
+    assert array(x.grad) == [5]
+
+
+def test_non_differentiable_outputs(torch: Any) -> None:
+    class Sort(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            places = x > 1
+            ctx.mark_non_differentiable(places)
+            return x * 2, places
+
+        @staticmethod
+        def backward(ctx: Any, g: Any, _: Any) -> Any:
+            return g * 2
+
+    x = tensor(torch, 1, 2)
+    values, places = Sort.apply(x)
+    assert (values.requires_grad, places.requires_grad) == (True, False)
+    values.sum().backward()
+    assert array(x.grad) == [2, 2]
+
+
+def test_an_input_returned_as_it_came_is_a_result(torch: Any) -> None:
+    class Through(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 10
+
+    x = tensor(torch, 1)
+    y = Through.apply(x)
+    assert y is not x
+    y.sum().backward()
+    assert array(x.grad) == [10]
+
+
+def test_once_differentiable_refuses_the_second_time(torch: Any) -> None:
+    function = importlib.import_module(f"{torch.__name__}.autograd.function")
+
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x
+
+        @staticmethod
+        @function.once_differentiable
+        def backward(ctx: Any, g: Any) -> Any:
+            return 2 * ctx.saved_tensors[0] * g
+
+    x = tensor(torch, 3)
+    (g,) = torch.autograd.grad((Square.apply(x) * x).sum(), x, create_graph=True)
+    assert array(g) == [27]
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        g.sum().backward()
+
+
+@pytest.mark.parametrize(
+    ("returned", "said"),
+    [
+        (lambda g: (g, g), r"returned an incorrect number of gradients \(expected 1, got 2\)"),
+        (lambda g: (), r"returned an incorrect number of gradients \(expected 1, got 0\)"),
+        (lambda g: "wrong", "expected Variable"),
+    ],
+)
+def test_wrong_gradients_are_named(torch: Any, returned: Any, said: str) -> None:
+    class Wrong(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return returned(g)
+
+    with pytest.raises((RuntimeError, TypeError), match=said):
+        Wrong.apply(tensor(torch, 1)).sum().backward()
+
+
+def test_saved_values_are_freed_and_watched(torch: Any) -> None:
+    Square = square_of(torch)
+    y = Square.apply(tensor(torch, 1)).sum()
+    y.backward()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.backward()
+    z = tensor(torch, 2) * 1
+    y = Square.apply(z)
+    with torch.no_grad():
+        z.add_(1)
+    with pytest.raises(RuntimeError, match="modified by an inplace operation"):
+        y.sum().backward()
+
+
+def test_a_function_without_gradient_makes_no_node(torch: Any) -> None:
+    Square = square_of(torch)
+    assert Square.apply(torch.tensor([1.0])).grad_fn is None
+    with torch.no_grad():
+        assert Square.apply(tensor(torch, 1)).grad_fn is None
+
+
+def test_numpy_within_forward(torch: Any) -> None:
+    class Flip(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return torch.from_numpy(np.flip(x.numpy()).copy())
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return torch.from_numpy(np.flip(g.numpy()).copy())
+
+    x = tensor(torch, 1, 2)
+    (Flip.apply(x) * torch.tensor([1.0, 10.0])).sum().backward()
+    assert array(x.grad) == [10, 1]
+
+
+def test_an_instance_is_refused(torch: Any) -> None:
+    with pytest.raises((RuntimeError, TypeError), match=r"should not be instantiated|Legacy"):
+        square_of(torch)()(tensor(torch, 1))
+
+
+def test_a_graph_with_a_saved_result_dies_without_the_collector() -> None:
+    torch = importlib.import_module("autograd_core")
+
+    class Exp(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x.exp()
+            ctx.save_for_backward(x, y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[1]
+
+    gc.disable()
+    try:
+        y = Exp.apply(tensor(torch, 1))
+        watched = weakref.ref(y.grad_fn)
+        del y
+        assert watched() is None
+    finally:
+        gc.enable()
