@@ -11,8 +11,9 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from autograd_core.dag.model import Edge, Graph, Half
-from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
+from autograd_core.dag.statistics import Statistics, format_shape
 from viz import wording
+from viz.captions import captions
 from viz.leaves import host_leaves
 
 View = Literal["forward", "backward", "both"]
@@ -120,7 +121,7 @@ def make_picture(
     return Picture(
         title=wording.clean(graph.title if title is None else title),
         view=view,
-        captions=_captions(graph, view),
+        captions=captions(graph, view),
         boxes=boxes,
         lines=tuple(_lines(graph, view, hosts, position)),
     )
@@ -305,51 +306,3 @@ def _line_label(graph: Graph, edge: Edge, several_outputs: bool) -> str:
     ):
         parts.append(wording.value(stats))
     return " · ".join(parts)
-
-
-def _captions(graph: Graph, view: View) -> tuple[str, ...]:
-    captions = []
-    if view != "backward" and "forward" in graph.halves:
-        captions.append(_forward_caption(graph))
-    if view != "forward" and "backward" in graph.halves:
-        captions.append(_backward_caption(graph, view))
-    return tuple(captions)
-
-
-def _forward_caption(graph: Graph) -> str:
-    kinds = [k for k, half in zip(graph.kinds, graph.halves, strict=True) if half == "forward"]
-    leaves = kinds.count("leaf") + kinds.count("parameter")
-    counts = [wording.plural(kinds.count("op"), "op"), wording.plural(leaves, "leaf", "leaves")]
-    if constants := kinds.count("constant"):
-        counts.append(wording.plural(constants, "constant"))
-    derived = " · derived from the backward graph" if graph.derived_forward else ""
-    return f"forward ↓ · {', '.join(counts)}{derived}"
-
-
-def _backward_caption(graph: Graph, view: View) -> str:
-    nodes = sum(
-        kind == "op" and half == "backward"
-        for kind, half in zip(graph.kinds, graph.halves, strict=True)
-    )
-    leaves = sum(name == "AccumulateGrad" for name in graph.names)
-    text = f"backward ↑ · {wording.plural(nodes, 'node')}"
-    if leaves and any(graph.names[id] == "AccumulateGrad" for id in graph.orders):
-        text += f", {wording.plural(leaves, 'leaf gradient')}"
-    if graph.orders:
-        text += " · run in the order #1 #2 …" if nodes > 1 else " · #1 runs first"
-    if saved := _saved_bytes(graph):
-        text += f" · {'⋯ ' if view == 'both' else ''}saved, {format_bytes(saved)}"
-    return text
-
-
-def _saved_bytes(graph: Graph) -> int:
-    """Bytes kept for the backward pass; a value that several nodes keep counts once."""
-    lines: dict[tuple[int, int, int], int] = {}
-    for id in range(graph.edge_count):
-        if graph.edge_kinds[id] == "saved":
-            nbytes = graph.edge_nbytes.get(id, 0)
-            lines[graph.edge_sources[id], graph.edge_output_nrs[id], nbytes] = nbytes
-    if lines:
-        return sum(lines.values())
-    kept = (value for values in graph.saved.values() for value in values)
-    return sum(value.nbytes for value in kept if value.state != "freed")

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from viz.layout.layers import Layers
 
 BALANCED = 6000
-"""Up to this many vertices all four directions are computed, beyond it two."""
+"""Up to this many vertices all four directions are computed, beyond it one."""
 
 
 def assign_columns(layers: Layers, widths: Sequence[float], gap: float, lane: float) -> list[float]:
@@ -26,8 +26,9 @@ def assign_columns(layers: Layers, widths: Sequence[float], gap: float, lane: fl
         return []
     crossed, spines = _crossed_lanes(layers), _spines(layers)
     variants = []
-    for downwards in (True, False) if len(layers.ranks) <= BALANCED else (True,):
-        for rightwards in (False, True):
+    directions = (False, True) if len(layers.ranks) <= BALANCED else (False,)
+    for downwards in (True, False)[: len(directions)]:
+        for rightwards in directions:
             blocks = _tie(layers, spines, crossed, downwards, rightwards)
             variants.append(_compact(layers, blocks, widths, gap, lane, rightwards))
     return _balance(variants, widths)
@@ -167,6 +168,8 @@ def _compact(
 
 def _balance(variants: list[list[float]], widths: Sequence[float]) -> list[float]:
     """Lay the variants over the narrowest one and take the middle of each vertex's places."""
+    if len(variants) == 1:
+        return variants[0]
     spans = []
     for variant in variants:
         left = min(x - width / 2 for x, width in zip(variant, widths, strict=True))
@@ -177,8 +180,6 @@ def _balance(variants: list[list[float]], widths: Sequence[float]) -> list[float
     for index, variant in enumerate(variants):
         shift = right - spans[index][2] if index % 2 else left - spans[index][1]
         shifted.append([x + shift for x in variant])
-    if len(shifted) == 2:
-        return [(a + b) / 2 for a, b in zip(*shifted, strict=True)]
     middle = []
     for places in zip(*shifted, strict=True):
         _, a, b, _ = sorted(places)

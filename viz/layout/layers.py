@@ -188,7 +188,7 @@ def order_rows(layers: Layers) -> None:
     small = len(layers.ranks) <= SMALL
     position = [float(index) for index in layers.position()]
     best, fewest = [row.copy() for row in layers.rows], _crossings(layers) if small else 0
-    for sweep in range(12 if small else 3):
+    for sweep in range(12 if small else 2):
         if small and not fewest:
             break
         turn_ties = sweep % 4 > 1
