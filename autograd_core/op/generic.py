@@ -50,7 +50,8 @@ def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
         # by `astype`, which lets -1 become 255 beside uint8
         found = Tensor.from_array(np.array(number).astype(kind.dtype))
         found.record = number  # for whoever traces: this is no tensor of the user's
-        if number != 0 and len(_numbers) < 4096:
+        # what floats become beside integers may change, by set_default_dtype
+        if number != 0 and kind is like and len(_numbers) < 4096:
             _numbers[key] = found
     return found
 
@@ -113,8 +114,10 @@ def mixed(
     ]
     shape = broadcast_shapes(values)
     result = op.kernel(*arrays, **attributes)
+    # NumPy promotes otherwise than PyTorch, so where dtypes meet, every gradient is looked at.
+    uniform = all(v.dtype is kind for v in operands)
     to = tuple(
-        None if v._shape == shape and v.dtype is kind else (v._shape, v.dtype)
+        None if uniform and v._shape == shape else (v._shape, v.dtype)
         for name, v in zip(op.values, values, strict=True)
         if name in op.edges
     )

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_same_dtype
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.windows import Windows
 
@@ -43,6 +44,7 @@ def conv2d(x, weight, bias=None, /, stride=(1, 1), padding=(0, 0), dilation=(1, 
     Groups of channels are convolved separately.
     """
     windows = Windows(weight.shape[2:], stride, padding, dilation)
+    check_same_dtype(x, weight, bias)
     _check(x, weight, bias, groups)
     columns, size = _columns(x, windows)
     product = np.matmul(_grouped(weight, groups), columns.reshape(groups, -1, columns.shape[-1]))

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import C_NAMES
 from autograd_core.ops.elementwise import neg
 from autograd_core.ops.shape import (
     clone,
@@ -19,11 +21,6 @@ from autograd_core.ops.shape import (
     unsafe_view,
     unsqueeze,
 )
-
-# What PyTorch calls the dtypes where its C++ speaks.
-C_NAMES = {"float64": "double", "float32": "float", "float16": "c10::Half", "int64": "int64_t",
-           "int32": "int", "int16": "short", "int8": "signed char", "uint8": "unsigned char",
-           "bool": "bool"}  # fmt: skip
 
 
 class LinAlgError(RuntimeError):
@@ -226,6 +223,12 @@ def solve_matrix(a, b, /):
         raise RuntimeError(
             "linalg.solve: A must be batches of square matrices, but they are "
             f"{a.shape[-2] if a.ndim > 1 else a.size} by {a.shape[-1] if a.ndim else 1} matrices"
+        )
+    if a.dtype != b.dtype:
+        names = [from_numpy_dtype(each.dtype).scalar_name for each in (a, b)]
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{names[0]} and B of type {names[1]} instead"
         )
     try:
         if b.ndim == a.ndim - 1:

@@ -8,6 +8,7 @@ import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_same_dtype
 from autograd_core.ops.elementwise import exp
 from autograd_core.ops.reduce import count, sum_dim
 
@@ -57,6 +58,7 @@ def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
         reduction: "mean" (by weight), "sum" or "none".
         ignore_index: targets of this value do not count.
     """
+    check_same_dtype(x, weight)
     index, weights, axis = _picked(x.shape, x.dtype, target, weight, ignore_index)
     losses = -np.take_along_axis(x, index, axis).squeeze(axis) * weights
     if reduction == "none":
@@ -113,6 +115,7 @@ def _picked(
 )
 def mse_loss(x, target, /, reduction="mean"):
     """The squared difference of two tensors of one shape, averaged, summed or neither."""
+    check_same_dtype(x, target)
     squares = np.square(x - target)
     if reduction == "none":
         return squares

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_same_dtype
 from autograd_core.ops.reduce import count, sum_dim
 from autograd_core.ops.shape import sum_to
 
@@ -37,6 +38,7 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
             f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
             f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(x.shape)}"
         )
+    check_same_dtype(x, weight, bias)
     size = count(normalized_shape)
     mean = np.add.reduce(x, axes, keepdims=True) / size
     centred = x - mean

@@ -74,10 +74,10 @@ class Module:
             kind = "module" if isinstance(value, Module) else "parameter"
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
         if isinstance(value, Parameter):
-            self._forget(name)
+            self._forget(name, but="_parameters")
             self._parameters[name] = value
         elif isinstance(value, Module):
-            self._forget(name)
+            self._forget(name, but="_modules")
             self._modules[name] = value
         elif name in registries.get("_parameters", ()):
             if value is not None:
@@ -109,15 +109,15 @@ class Module:
         if not self._forget(name):
             object.__delattr__(self, name)
 
-    def _forget(self, name: str) -> bool:
-        """Take ``name`` out of whatever holds it; whether a registry did."""
+    def _forget(self, name: str, but: str = "") -> bool:
+        """Take ``name`` out of what holds it, apart from the registry ``but``, where a new value
+        shall have the old one's place; whether it was in a registry."""
         own = self.__dict__
         own.pop(name, None)
-        found = False
-        for registry in (own["_parameters"], own["_buffers"], own["_modules"]):
-            found = name in registry or found
-            registry.pop(name, None)
-        return found
+        found = [r for r in ("_parameters", "_buffers", "_modules") if name in own[r] and r != but]
+        for registry in found:
+            del own[registry][name]
+        return bool(found)
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Hold ``param`` under ``name``; None keeps the name without a value."""
