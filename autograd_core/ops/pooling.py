@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.elementwise import masked
 from autograd_core.ops.windows import Windows
 
 _SAMPLES = (
@@ -57,7 +58,7 @@ def max_pool2d_backward(x, places, /, shape, kernel_size, stride, padding, dilat
     windows = Windows(kernel_size, stride, padding, dilation)
     padded = _padded(shape, windows, x.dtype, 0)
     for i, j, patch in windows.offsets(padded, x.shape[-2:], axis=len(shape) - 2):
-        np.add(patch, x, out=patch, where=places == i * kernel_size[1] + j)
+        patch += masked(x, places == i * kernel_size[1] + j)
     return padded[(..., *windows.inside(shape[-2:]))]
 
 

@@ -1,0 +1,50 @@
+"""The text that declarations become, as a reader would review it.
+
+A change of the generator shows here as a diff.  ``RENEW=1 pytest tests/autograd_core/
+test_generated_code.py`` writes the file anew; git then shows what became of it.
+"""
+
+from __future__ import annotations
+
+import os
+import traceback
+from pathlib import Path
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.op import OPS
+
+GOLDEN = Path(__file__).with_name("generated_ops.txt")
+SHOWN = ("mul", "tanh", "addmm", "max_dim", "layer_norm", "unbind", "cat")
+
+
+def generated() -> str:
+    return "\n".join(f"# {name}\n\n{OPS[name].code}" for name in SHOWN)
+
+
+def test_the_generated_text_is_the_reviewed_one() -> None:
+    if os.environ.get("RENEW"):
+        GOLDEN.write_text(generated(), "utf-8")
+    assert generated() == GOLDEN.read_text("utf-8")
+
+
+def test_equal_texts_are_compiled_once() -> None:
+    assert OPS["sin"].call.__code__.co_code == OPS["cos"].call.__code__.co_code
+    assert OPS["eq"].call.__code__ is not OPS["mul"].call.__code__
+
+
+def test_a_traceback_shows_the_generated_line() -> None:
+    x = torch.ones(2, 3)
+    with pytest.raises(RuntimeError) as caught:
+        torch.mm(x, x)
+    shown = "".join(traceback.format_exception(caught.value))
+    assert 'File "<op mm call>"' in shown
+    assert "r = kernel(a.array, b.array)" in shown
+
+
+def test_calls_lead_back_to_their_entry() -> None:
+    assert torch.tanh.op is OPS["tanh"]
+    assert torch.tanh.__name__ == "tanh"
+    assert torch.tanh.__module__ == "autograd_core.ops.elementwise"
+    assert torch.tanh.__doc__ == "Hyperbolic tangent."
