@@ -159,6 +159,15 @@ def to(x: Tensor, target: Any = None, **kwargs: Any) -> Tensor:
 def getitem(x: Tensor, key: Any) -> Tensor:
     """``x[key]``, taken apart as PyTorch does: numbers select, slices slice, None adds a
     dimension, and what is left over, lists and tensors, indexes."""
+    part, picked = take_apart(x, key)
+    if picked is not None:
+        return index.index(part, picked)
+    return index.alias(x) if part is x else part
+
+
+def take_apart(x: Tensor, key: Any) -> tuple[Tensor, tuple[Any, ...] | None]:
+    """The view that the numbers, slices and Nones of ``key`` select, and the index of what is left
+    over within it, None for nothing."""
     keys = _expanded(x, key if isinstance(key, tuple) else (key,))
     dim, rest, picked = 0, x, []
     for part in keys:
@@ -176,9 +185,7 @@ def getitem(x: Tensor, key: Any) -> Tensor:
             array = plain_index(part)
             picked.append((dim, array))
             dim += _covers(array)
-    if picked:
-        return index.index(rest, _positions(picked))
-    return index.alias(x) if rest is x else rest
+    return rest, _positions(picked) if picked else None
 
 
 def _is_number(part: Any) -> bool:

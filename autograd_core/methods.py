@@ -15,7 +15,7 @@ from autograd_core.autograd.backward import backward
 from autograd_core.autograd.deliver import connect
 from autograd_core.dtype import bool_, dtype, float16, float32, float64, int32, int64
 from autograd_core.op import inplace
-from autograd_core.ops import elementwise, linalg, loss, reduce, shape
+from autograd_core.ops import assign, elementwise, linalg, loss, reduce, shape
 from autograd_core.tensor import Tensor
 
 
@@ -23,10 +23,9 @@ def bind() -> None:
     """Give :class:`Tensor` its operators and methods."""
     for name, function in {**_OPERATORS, **_METHODS}.items():
         setattr(Tensor, name, function)
-    for name in _IN_PLACE:
-        call = getattr(Tensor, name)
-        method = inplace(call, f"{name}_")
-        setattr(Tensor, f"{name}_", method)
+    computed = {name: getattr(Tensor, name) for name in _IN_PLACE}
+    for name, call in {**computed, **_ASSIGNMENTS}.items():
+        setattr(Tensor, f"{name}_", inplace(call, f"{name}_"))
     for operator, name in (("__iadd__", "add_"), ("__isub__", "sub_"), ("__imul__", "mul_"),
                            ("__itruediv__", "div_")):  # fmt: skip
         setattr(Tensor, operator, getattr(Tensor, name))
@@ -66,13 +65,15 @@ def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _set_item(self: Tensor, key: Any, value: Any) -> None:
-    if self.edge is not None or (isinstance(value, Tensor) and value.edge is not None):
-        raise RuntimeError(
-            "assigning to elements of a tensor within a graph is not supported yet; "
-            "use torch.where or torch.cat"
-        )
-    self.array[functions.plain_index(key)] = value.array if isinstance(value, Tensor) else value
-    self.bump()
+    """``x[key] = value``: the part that numbers and slices select is a view to copy into;
+    within it, lists and tensors pick places to put."""
+    if not isinstance(value, Tensor):
+        value = Tensor.from_array(np.asarray(value, dtype=self.dtype.dtype))
+    part, picked = functions.take_apart(self, key)
+    if picked is None:
+        part.copy_(value)
+    else:
+        part._assign_(value, picked)
 
 
 def _iterate(self: Tensor) -> Any:
@@ -81,22 +82,8 @@ def _iterate(self: Tensor) -> Any:
     return iter(shape.unbind(self, 0))
 
 
-def _zero_(self: Tensor) -> Tensor:
-    self.array.fill(0)
-    self.bump()
-    return self
-
-
-def _fill_(self: Tensor, value: float) -> Tensor:
-    self.array.fill(value)
-    self.bump()
-    return self
-
-
-def _copy_(self: Tensor, other: Tensor) -> Tensor:
-    np.copyto(self.array, other.array, casting="unsafe")
-    self.bump()
-    return self
+def _fill(x: Tensor, value: Any) -> Any:
+    return assign.fill(x, value=value.item() if isinstance(value, Tensor) else value)
 
 
 def _type(target: dtype) -> Callable[[Tensor], Tensor]:
@@ -192,9 +179,6 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "clone": shape.clone,
     "contiguous": functions.contiguous,
     "backward": _backward,
-    "zero_": _zero_,
-    "fill_": _fill_,
-    "copy_": _copy_,
     "to": functions.to,
     "type": functions.to,
     "double": _type(float64),
@@ -203,6 +187,13 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "long": _type(int64),
     "int": _type(int32),
     "bool": _type(bool_),
+}
+
+_ASSIGNMENTS: dict[str, Callable[..., Any]] = {
+    "zero": assign.zero,
+    "fill": _fill,
+    "copy": assign.copy,
+    "_assign": assign.assigned,
 }
 
 _IN_PLACE = ("add", "sub", "mul", "div", "neg", "pow", "exp", "log", "sqrt", "sin", "cos",

@@ -39,11 +39,12 @@ class Size(tuple[int, ...]):
 
 
 class View(NamedTuple):
-    """How a view came to be: its base, and the op that made it."""
+    """How a view came to be: its base, the op that made it, and whether gradients were on."""
 
     base: Tensor
     op: Any
     attributes: dict[str, Any]
+    grad_mode: bool
 
 
 class Tensor:
@@ -62,6 +63,7 @@ class Tensor:
         "_record",
         "_shape",
         "_view_of",
+        "_views",
         "array",
         "dtype",
         "edge",

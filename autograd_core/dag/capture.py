@@ -161,7 +161,7 @@ def _add_node(
     build.node(
         "op" if not leaf else "parameter" if tensor is not None and tensor.is_parameter else "leaf",
         "backward",
-        "AccumulateGrad" if leaf else node.name(),
+        node.name().removeprefix("torch::autograd::"),
         variable=variable,
         stem=node.op.public_name if isinstance(node, SavedNode) else "",
         scope=record.scope if record is not None else "",

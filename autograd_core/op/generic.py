@@ -21,7 +21,8 @@ from autograd_core.dtype import (
 )
 from autograd_core.op.record import Op
 from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
-from autograd_core.tensor import Tensor, View
+from autograd_core.op.views import view
+from autograd_core.tensor import Tensor
 
 __all__ = ["NAMESPACE", "SavedNode", "variadic_call"]
 
@@ -169,16 +170,6 @@ def no_dimension(error: np.exceptions.AxisError) -> IndexError:
         f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got "
         f"{error.axis})"
     )
-
-
-def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
-    """A tensor that looks at the memory of ``base``: same version counter, and a recipe."""
-    t = box(array)
-    if base.version is None:
-        base.version = [0]
-    t.version = base.version
-    t.view_of = View(base, op, attributes)
-    return t
 
 
 def materialize(node: Any, g: list[Any]) -> list[Any]:

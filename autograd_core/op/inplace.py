@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
-from autograd_core.op.saved import FREED
+from autograd_core.op.saved import NOT_SAVED, Since
+from autograd_core.op.views import check_change, check_rebase, rebase
 from autograd_core.tensor import Tensor
 
 
@@ -17,30 +18,26 @@ def inplace(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
     argument and moves that tensor to its new place in the graph.
 
     Raises:
-        RuntimeError: the tensor is a leaf that requires a gradient, or a view in a graph.
+        RuntimeError: the tensor is a leaf that requires a gradient, a view of one, or a view
+            that may not be changed; in PyTorch's words.
     """
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if self.edge is not None and self.is_leaf and is_grad_enabled():
-            raise RuntimeError(
-                "a leaf Variable that requires grad is being used in an in-place operation."
-            )
+        if is_grad_enabled():
+            check_change(self)
         before = _before(self)
         result = call(before, *args, **kwargs)
-        if result._shape != self._shape:
-            raise RuntimeError(
-                f"output with shape {list(self._shape)} doesn't match the broadcast shape "
-                f"{list(result._shape)}"
-            )
-        if result.dtype.category > self.dtype.category:
-            raise RuntimeError(
-                f"result type {result.dtype.scalar_name} can't be cast to the desired output type "
-                f"{self.dtype.scalar_name}"
-            )
-        if result.edge is not None:
-            _rebase(self, before, result)
+        _check_result(self, result)
+        node = result.edge
+        if self.view_of is not None and is_grad_enabled():
+            check_rebase(self, node is not None)
+        if node is not None:
+            _settle(self, before, node)
         np.copyto(self.array, result.array, casting="unsafe")
         self.bump()
+        if node is not None:
+            _watch_result(self, node)
+            rebase(self, node)  # type: ignore[arg-type]  # ops with an in-place form have one output
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             self.record = result.record
@@ -60,22 +57,29 @@ def _before(x: Tensor) -> Tensor:
     return before
 
 
-def _rebase(x: Tensor, before: Tensor, result: Tensor) -> None:
-    if x.view_of is not None:
+def _check_result(x: Tensor, result: Tensor) -> None:
+    if result._shape != x._shape:
         raise RuntimeError(
-            "an in-place operation on a view within a graph is not supported yet; "
-            "use the out-of-place operation, or torch.no_grad()"
+            f"output with shape {list(x._shape)} doesn't match the broadcast shape "
+            f"{list(result._shape)}"
         )
-    node: Any = result.edge
-    saved = node.op.saved
-    for name in saved:
-        value = getattr(node, name)
-        if value is before:
-            # The rule needs the data from before the change.
-            value.array = x.array.copy()
-        elif name in node.op.outputs and value is not FREED:
-            # The rule needs the result, which from now on lives in x.
-            if x.version is None:
-                x.version = [0]
-            setattr(node, name, result.array)
-    x.edge = result.edge
+    if result.dtype.category > x.dtype.category:
+        raise RuntimeError(
+            f"result type {result.dtype.scalar_name} can't be cast to the desired output type "
+            f"{x.dtype.scalar_name}"
+        )
+
+
+def _settle(x: Tensor, before: Tensor, node: Any) -> None:
+    """Where the rule needs the data from before the change, keep a copy of it."""
+    if any(getattr(node, name) is before for name in node.op.saved):
+        before.array = x.array.copy()
+
+
+def _watch_result(x: Tensor, node: Any) -> None:
+    """Where the rule needs the result, which now lives in ``x``, watch the changes of ``x``."""
+    for name in node.op.outputs:
+        if name in node.op.saved and getattr(node, name) is not NOT_SAVED:
+            assert x.version is not None
+            setattr(node, name, x.array)
+            setattr(node, f"{name}_version", Since(x.version))

@@ -10,6 +10,20 @@ from autograd_core.op.formula import rule_text
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
 
+
+class Since:
+    """Stands where a result's version list stands: element 0 counts the changes since now."""
+
+    __slots__ = ("expected", "versions")
+
+    def __init__(self, versions: list[int]) -> None:
+        self.versions = versions
+        self.expected = versions[0]
+
+    def __getitem__(self, place: int) -> int:
+        return self.versions[place] - self.expected
+
+
 _SECOND_TIME = (
     "Trying to backward through the graph a second time (or directly access saved tensors after "
     "they have already been freed). Saved intermediate values of the graph are freed when you "
@@ -52,6 +66,9 @@ def changed(node: Any, name: str) -> RuntimeError:
     else:
         kind, shape = value.dtype.name, value.shape
         found, expected = expected[0], 0
+        since = getattr(node, f"{name}_version")
+        if isinstance(since, Since):
+            found, expected = since.versions[0], since.expected
         origin = _origin(node, 0)
     described = f"[torch.{_LEGACY.get(str(kind).removeprefix('torch.'), 'Tensor')} {list(shape)}]"
     return RuntimeError(
@@ -86,7 +103,7 @@ class SavedNode(Node):
             return "freed"
         if isinstance(value, Tensor):
             return "kept" if value._version == version else "changed"
-        return "changed" if isinstance(version, list) and version[0] else "kept"
+        return "changed" if version[0] else "kept"
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         for name in self.op.saved:

@@ -98,8 +98,8 @@ def dot(a, b, /):
 
 @op(
     bias=lambda g, beta: g if beta == 1 else g * beta,
-    a=lambda g, b, alpha: scaled(mm(g, t(b)), alpha),
-    b=lambda g, a, alpha: scaled(mm(t(a), g), alpha),
+    a=lambda g, b, alpha: mm(g, t(b)) if alpha == 1 else mm(g, t(b)) * alpha,
+    b=lambda g, a, alpha: mm(t(a), g) if alpha == 1 else mm(t(a), g) * alpha,
     broadcasts="bias",
     samples=(
         Sample(((4,), (2, 3), (3, 4))),
@@ -114,11 +114,6 @@ def addmm(bias, a, b, /, beta=1, alpha=1):
         product *= alpha
     product += bias if beta == 1 else beta * bias
     return product
-
-
-def scaled(x: Any, factor: float) -> Any:
-    """``x`` itself where the factor is 1."""
-    return x if factor == 1 else x * factor
 
 
 def matmul(x: Any, y: Any) -> Any:

@@ -1,0 +1,196 @@
+"""Views: tensors that look at the memory of another, and what in-place changes do to them.
+
+A change through a view changes its base.  In the graph the base then comes out of a
+:class:`CopySlices` node, which lets the gradient of the changed part pass through the op that
+changed it, and all views of that base are made anew from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+from weakref import ref
+
+import numpy as np
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.deliver import reduce_gradient
+from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
+from autograd_core.op.record import Op
+from autograd_core.tensor import Tensor, View
+
+
+def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
+    """A tensor that looks at the memory of ``base``: same version counter, and a recipe."""
+    t = Tensor.from_array(array)
+    if base.version is None:
+        base.version = [0]
+    t.version = base.version
+    mode = current_mode()
+    t.view_of = View(base, op, attributes, mode is None or mode.grad)
+    root: Any = root_of(base)
+    try:
+        views = root._views
+    except AttributeError:
+        root._views = [ref(t)]
+        return t
+    if len(views) >= 16 and not len(views) & (len(views) - 1):  # at powers of two: drop the dead
+        views[:] = [each for each in views if each() is not None]
+    views.append(ref(t))
+    return t
+
+
+def root_of(t: Tensor) -> Tensor:
+    """The tensor that owns the memory."""
+    while (made := t.view_of) is not None:
+        t = made.base
+    return t
+
+
+def recipe(t: Tensor) -> list[View]:
+    """How ``t`` is made from its root: the views, first one first."""
+    steps = []
+    while (made := t.view_of) is not None:
+        steps.append(made)
+        t = made.base
+    return steps[::-1]
+
+
+def check_change(x: Tensor) -> None:
+    """Refuse in-place changes that no graph could describe; in PyTorch's words.
+
+    Raises:
+        RuntimeError: ``x`` is a leaf, or a view of one, or one of several views made at once, or
+            was made without gradients.
+    """
+    if x.view_of is None:
+        if type(x.edge) is AccumulateGrad:
+            raise RuntimeError(
+                "a leaf Variable that requires grad is being used in an in-place operation."
+            )
+        return
+    if type(root_of(x).edge) is AccumulateGrad:
+        raise RuntimeError(
+            "a view of a leaf Variable that requires grad is being used in an in-place operation."
+        )
+
+
+def check_rebase(x: Tensor, in_graph: bool) -> None:
+    """Refuse to change a view where PyTorch does: ``in_graph`` says that the change, and not only
+    what the view looks at, belongs to a graph."""
+    if not in_graph and root_of(x).edge is None:
+        return
+    for made in recipe(x):
+        if made.op.view == "each":
+            raise RuntimeError(
+                f"Output {x.output_nr} of {made.op.node_name} is a view and is being modified "
+                "inplace. This view is the output of a function that returns multiple views. "
+                "Such functions do not allow the output views to be modified inplace. You should "
+                "replace the inplace operation by an out-of-place one."
+            )
+        if not made.grad_mode:
+            raise RuntimeError(
+                "A view was created in no_grad mode and is being modified inplace with grad mode "
+                "enabled. Given that this use case is ambiguous and error-prone, it is forbidden. "
+                "You can clarify your code by moving both the view and the inplace either both "
+                "inside the no_grad block (if you don't want the inplace to be tracked) or both "
+                "outside (if you want the inplace to be tracked)."
+            )
+
+
+def rebase(x: Tensor, node: Node) -> None:
+    """Let ``x``, which ``node`` has changed in place, and all that shares its memory come out of
+    the new graph."""
+    root: Any = root_of(x)
+    if x is root:
+        x.edge = node
+    else:
+        root.edge = CopySlices(root, recipe(x), node)
+    for each in getattr(root, "_views", ()):
+        t = each()
+        if t is not None:
+            _make_anew(t, root)
+
+
+def _make_anew(t: Tensor, root: Tensor) -> None:
+    """The edge that ``t`` would have if it were made from ``root`` now."""
+    mode = current_mode() or USUAL
+    token = enter_mode(Mode(True, mode.inference, None))
+    try:
+        made = Tensor.from_array(root.array)
+        made.edge = root.edge
+        for step in recipe(t):
+            if step.op.view == "each":
+                return
+            made = step.op.call(made, **step.attributes)
+        t.edge = made.edge
+    finally:
+        leave_mode(token)
+
+
+class CopySlices(Node):
+    """The place in the graph of a base that was changed through a view.
+
+    ``inner`` is the node of the op that changed the view; ``steps`` lead from base to view.
+    The gradient of the changed part goes through ``inner``, the rest passes.
+    """
+
+    __slots__ = ("all_edges", "inner", "shape", "steps")
+
+    kind: ClassVar[int] = GENERAL
+
+    def __init__(self, root: Tensor, steps: Sequence[View], inner: Node) -> None:
+        self.sequence_nr = next_sequence_nr()
+        self.hooks = None
+        self.output_shape = self.shape = root._shape
+        self.output_dtype = root.dtype
+        self.inner = inner
+        self.steps = [(step.op, step.attributes) for step in steps]
+        self.all_edges = (root.edge, *inner.edges[1:])
+
+    def name(self) -> str:
+        return "torch::autograd::CopySlices"
+
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
+        return self.inner.saved()
+
+    def formulas(self) -> tuple[tuple[str, str], ...]:
+        return self.inner.formulas()
+
+    def release(self) -> None:
+        self.inner.release()
+
+    def backward(self, g: Any, keep: bool) -> list[Any]:
+        result = np.array(g)
+        window = result
+        for op, attributes in self.steps:
+            window = op.kernel(window, **attributes)
+        first, *others = self._inner_gradients(self.inner.backward(np.array(window), keep))
+        window[...] = 0 if first is None else first
+        return [result, *others]
+
+    def backward_graph(self, g: Any) -> list[Any]:
+        windows = [g]
+        for op, attributes in self.steps:
+            windows.append(op.call(windows[-1], **attributes))
+        first, *others = self._inner_gradients(self.inner.backward_graph(windows[-1]))
+        change = -windows[-1] if first is None else first - windows[-1]
+        for (op, attributes), before in zip(self.steps[::-1], windows[-2::-1], strict=True):
+            change = _pull_back(op, attributes, before._shape, change)
+        return [g + change, *others]
+
+    def _inner_gradients(self, gradients: Any) -> list[Any]:
+        inner = self.inner
+        several = isinstance(gradients, (tuple, list))
+        listed = list(gradients) if several else [gradients]
+        if inner.to is None:
+            return listed
+        return [reduce_gradient(g, to) for g, to in zip(listed, inner.to, strict=True)]
+
+
+def _pull_back(op: Op, attributes: dict[str, Any], shape: tuple[int, ...], g: Any) -> Any:
+    """The gradient of the base of a view, from that of the view: the view's own rule."""
+    (edge,) = op.edges
+    known = {"g": g, f"{edge}_shape": shape, **op.attributes, **attributes}
+    return op.rules[edge].function(*(known[name] for name in op.rules[edge].names))
