@@ -71,9 +71,9 @@ def _set_item(self: Tensor, key: Any, value: Any) -> None:
         value = Tensor.from_array(np.asarray(value, dtype=self.dtype.dtype))
     part, picked = functions.take_apart(self, key)
     if picked is None:
-        part.copy_(value)
+        part.copy_(value)  # type: ignore[attr-defined]  # bound below
     else:
-        part._assign_(value, picked)
+        part._assign_(value, picked)  # type: ignore[attr-defined]
 
 
 def _iterate(self: Tensor) -> Any:

@@ -53,7 +53,7 @@ def test_a_changed_saved_input_is_refused(torch: Any) -> None:
 def test_a_changed_saved_result_is_refused(torch: Any) -> None:
     y = matrix(torch).exp()
     y.add_(1)
-    with pytest.raises(RuntimeError, match="output 0 of AddBackward0|output 0 of Exp|version 1"):
+    with pytest.raises(RuntimeError, match=r"is at version 1; expected version 0 instead"):
         y.sum().backward()
 
 
