@@ -123,14 +123,16 @@ def unsqueeze(x: Tensor, dim: int) -> Tensor:
     return shape.unsqueeze(x, dim)
 
 
-def split(x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0) -> Any:
+def split(
+    x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
     """Views of pieces along ``dim``: of one size, or of the sizes given."""
     if isinstance(split_size_or_sections, int):
         return shape.split_size_(x, split_size_or_sections, dim)
     return shape.split_with_sizes(x, tuple(split_size_or_sections), dim)
 
 
-def chunk(x: Tensor, chunks: int, dim: int = 0) -> Any:
+def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunks`` pieces along ``dim``, as equal as they can be."""
     return split(x, -(-x._shape[dim] // chunks), dim)
 

@@ -5,7 +5,7 @@ Bound in one place, so that tensors need not know ops, which are made of tensors
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,7 +33,7 @@ def bind() -> None:
 
 
 def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
-    def method(self: Tensor, other: Any) -> Any:
+    def method(self: Tensor, other: Any) -> Tensor:
         return call(other, self)
 
     return method
@@ -54,7 +54,7 @@ def _backward(
 def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:
     """A method that takes its sizes one by one or as one sequence."""
 
-    def method(self: Tensor, *sizes: Any) -> Any:
+    def method(self: Tensor, *sizes: Any) -> Tensor:
         if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
             sizes = tuple(sizes[0])
         return call(self, sizes)
@@ -71,12 +71,12 @@ def _set_item(self: Tensor, key: Any, value: Any) -> None:
         value = Tensor.from_array(np.asarray(value, dtype=self.dtype.dtype))
     part, picked = functions.take_apart(self, key)
     if picked is None:
-        part.copy_(value)  # type: ignore[attr-defined]  # bound below
+        part.copy_(value)
     else:
         part._assign_(value, picked)  # type: ignore[attr-defined]
 
 
-def _iterate(self: Tensor) -> Any:
+def _iterate(self: Tensor) -> Iterator[Tensor]:
     if not self._shape:
         raise TypeError("iteration over a 0-d tensor")
     return iter(shape.unbind(self, 0))
@@ -87,7 +87,11 @@ def _fill(x: Tensor, value: Any) -> Any:
 
 
 def _type(target: dtype) -> Callable[[Tensor], Tensor]:
-    return lambda self: functions.to_dtype(self, target)
+    def method(self: Tensor) -> Tensor:
+        return functions.to_dtype(self, target)
+
+    method.__doc__ = f"This tensor as {target.name}."
+    return method
 
 
 def _same_shape(self: Tensor, other: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ them); here is what a tensor is made of, and what needs no op.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,7 +47,13 @@ class View(NamedTuple):
     grad_mode: bool
 
 
-class Tensor:
+if TYPE_CHECKING:
+    from autograd_core.tensor_methods import TensorMethods  # generated: autograd_core.op.stub
+else:
+    TensorMethods = object
+
+
+class Tensor(TensorMethods):
     """A tensor of real numbers; make one with :func:`autograd_core.tensor`.
 
     ``array`` is the NumPy array itself, not a copy.  ``edge`` says where a gradient of this

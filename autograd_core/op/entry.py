@@ -22,6 +22,7 @@ from typing import Any, Final, ParamSpec
 
 from autograd_core.op.generate import compile_op
 from autograd_core.op.record import OPS, Op, ResultKind, Rule, Sample, ViewKind
+from autograd_core.tensor import Tensor
 
 P = ParamSpec("P")
 
@@ -59,7 +60,7 @@ def pointwise(
     of: str = "",
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
-) -> Callable[[Callable[P, object]], Callable[P, Any]]:
+) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:
     """Declare an elementwise op: dtypes promote, shapes broadcast, and a gradient is reduced to
     its input where it is delivered.
 
@@ -76,7 +77,7 @@ def pointwise(
         rules: per differentiable input, its rule.
     """
 
-    def declare(function: Callable[P, object]) -> Callable[P, Any]:
+    def declare(function: Callable[P, object]) -> Callable[P, Tensor]:
         parameters = inspect.signature(function).parameters.values()
         values = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
         attributes = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}

@@ -44,6 +44,7 @@ def inplace(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
         return self
 
     method.__name__ = method.__qualname__ = name
+    method.__wrapped__ = call  # type: ignore[attr-defined]  # so it has the signature of `call`
     method.__doc__ = f"In-place form of :func:`{name.rstrip('_')}`."
     return method
 
