@@ -32,7 +32,6 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
     The normalized dimensions are those of ``normalized_shape``, which is also the shape of
     ``weight`` and ``bias``.
     """
-    axes = _last(normalized_shape)
     if not normalized_shape or x.shape[-len(normalized_shape) :] != tuple(normalized_shape):
         raise RuntimeError(
             f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
@@ -40,16 +39,18 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
         )
     check_same_dtype(x, weight, bias)
     size = count(normalized_shape)
-    mean = np.add.reduce(x, axes, keepdims=True) / size
-    centred = x - mean
-    variance = np.add.reduce(centred * centred, axes, keepdims=True) / size
+    rows = x.reshape(-1, size)
+    mean = np.add.reduce(rows, 1, keepdims=True) / size
+    result = rows - mean
+    variance = np.vecdot(result, result)[:, None] / size
     rstd = 1 / np.sqrt(variance + eps)
-    result = centred * rstd
+    result *= rstd
     if weight is not None:
-        result *= weight
+        result *= weight.reshape(size)
     if bias is not None:
-        result += bias
-    return result, mean, rstd
+        result += bias.reshape(size)
+    kept = x.shape[: x.ndim - len(normalized_shape)] + (1,) * len(normalized_shape)
+    return result.reshape(x.shape), mean.reshape(kept), rstd.reshape(kept)
 
 
 def _last(normalized_shape: tuple[int, ...]) -> tuple[int, ...]:
