@@ -13,7 +13,7 @@ import numpy as np
 from autograd_core import functions
 from autograd_core.autograd.backward import backward
 from autograd_core.autograd.deliver import connect
-from autograd_core.dtype import bool_, dtype, float16, float32, float64, int32, int64
+from autograd_core.dtype import Number, bool_, dtype, float16, float32, float64, int32, int64
 from autograd_core.op import inplace
 from autograd_core.ops import assign, elementwise, linalg, loss, reduce, shape
 from autograd_core.tensor import Tensor
@@ -35,6 +35,16 @@ def bind() -> None:
 def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Tensor, other: Any) -> Tensor:
         return call(other, self)
+
+    return method
+
+
+def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
+    """``==`` and ``!=``, which Python also asks about things that are no numbers."""
+
+    def method(self: Tensor, other: Any) -> Any:
+        comparable = isinstance(other, (Tensor, Number, np.generic))
+        return call(self, other) if comparable else NotImplemented
 
     return method
 
@@ -117,8 +127,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__abs__": elementwise.abs,
     "__matmul__": linalg.matmul,
     "__rmatmul__": _reflected(linalg.matmul),
-    "__eq__": elementwise.eq,
-    "__ne__": elementwise.ne,
+    "__eq__": _comparison(elementwise.eq),
+    "__ne__": _comparison(elementwise.ne),
     "__lt__": elementwise.lt,
     "__le__": elementwise.le,
     "__gt__": elementwise.gt,

@@ -68,6 +68,7 @@ class Tensor(TensorMethods):
         "_is_parameter",
         "_record",
         "_shape",
+        "_tangent",
         "_view_of",
         "_views",
         "array",
@@ -300,6 +301,19 @@ class Tensor(TensorMethods):
         if not self._shape:
             raise TypeError("len() of a 0-d tensor")
         return self._shape[0]
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment."
+            )
+        copied = memo[id(self)] = Tensor.from_array(self.array.copy(), self.requires_grad)
+        if self.grad is not None:
+            copied.grad = Tensor.from_array(self.grad.array.copy())
+        if self.is_parameter:
+            copied.is_parameter = True
+        return copied
 
     def __hash__(self) -> int:
         return id(self)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from contextlib import contextmanager
 from typing import Any
 
@@ -135,6 +136,30 @@ def test_a_state_that_does_not_fit_changes_nothing() -> None:
     with pytest.raises(RuntimeError, match="size mismatch for bias"):
         model.load_state_dict({"weight": torch.zeros(2, 2), "bias": torch.zeros(3)})
     assert model.weight.tolist() == before
+
+
+def test_a_deep_copy_has_parameters_of_its_own() -> None:
+    model = Block()
+    model(torch.ones(1, 3)).sum().backward()
+    copied = copy.deepcopy(model)
+    assert copied.again is copied.inner
+    assert isinstance(copied.scale, nn.Parameter)
+    assert torch.equal(copied.scale.grad, model.scale.grad)
+    before = model.scale.grad.tolist()
+    copied.zero_grad()
+    copied(torch.zeros(1, 3)).sum().backward()
+    assert copied.scale.grad.tolist() != before
+    assert model.scale.grad.tolist() == before
+    with pytest.raises(RuntimeError, match="Only Tensors created explicitly by the user"):
+        copy.deepcopy(model.scale * 2)
+
+
+def test_tensors_can_be_compared_with_anything() -> None:
+    x = torch.tensor([1.0, 2.0])
+    assert (x == 1).tolist() == [True, False]
+    assert x != None  # noqa: E711
+    assert x != "text"
+    assert "text" not in [x]
 
 
 def test_to_converts_floating_point_state_and_keeps_the_parameters() -> None:
