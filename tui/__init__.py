@@ -20,14 +20,19 @@ def debug(
 ) -> None:
     """Open the debugger on the backward pass of ``obj``, in place of ``obj.backward()``.
 
-    Returns when the screen is left with ``q``, after the pass has run to its end; left with
-    ``Q``, every ``.grad`` is as it was before.
+    Left with ``q``, the pass runs to its end, and the program goes on.  Left with ``Q``, every
+    ``.grad`` is as it was before, and the program ends (by SystemExit).
+
+    Raises:
+        RuntimeError: as ``backward`` does, and where no screen can open.
     """
     from autograd_core.debug.session import Session
-    from tui.app import DebuggerApp
+    from tui.terminal import show_screen, why_no_screen
 
+    if problem := why_no_screen():
+        raise RuntimeError(f"{problem}; autograd_core.debug.Session does the same without one")
     session = Session(obj, gradient, retain_graph=retain_graph, create_graph=create_graph)
-    if DebuggerApp(session).run() == "abort":
+    if show_screen(session) == "abort":
         session.abort()
-    else:
-        session.finish()
+        raise SystemExit(0)
+    session.finish()

@@ -3,38 +3,69 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import os
 import sys
 from collections.abc import Sequence
-from contextlib import redirect_stdout
+from contextlib import suppress
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
-from tui.failure import ExitCode, Failure
+from tui import usage
+from tui.failure import ExitCode, Failure, ScriptFailed
 
-FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
+_COMMANDS = ("render", "debug")
+FORMATS = ("svg", "html", "png", "pdf", "dot", "json", "mermaid", "txt")
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code that the process is to end with."""
-    _check_packages()
-    options = _parse(sys.argv[1:] if arguments is None else list(arguments))
     try:
-        return int(options.run(options))
+        _check_packages()
+        options = _parse(sys.argv[1:] if arguments is None else list(arguments))
+        options.run(options)
+    except ScriptFailed as failure:
+        print(failure.message, file=sys.stderr)
+        return failure.code
     except Failure as failure:
-        _say(failure.message if failure.code == ExitCode.SCRIPT_FAILED else f"gradstep: {failure}")
+        _say(failure.message)
         return failure.code
     except BrokenPipeError:
-        # whoever read our output has had enough; nothing may be written at exit either
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return ExitCode.FINE
+        _silence_stdout()
     except KeyboardInterrupt:
-        _say("gradstep: interrupted")
-        return 130
+        _say("interrupted")
+        return ExitCode.INTERRUPTED
+    return ExitCode.FINE
 
 
 def _say(text: str) -> None:
-    print(text, file=sys.stderr)
+    print(f"gradstep: {text}", file=sys.stderr)
+
+
+def _silence_stdout() -> None:
+    """Whoever read our output has had enough; nothing may be written at exit either."""
+    with suppress(OSError):  # it may be no file
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """As wide as the texts above, which are not wrapped."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=20, width=79)
+
+
+class _Parser(argparse.ArgumentParser):
+    """Errors in our form, and no guessing at shortened options, which may be the script's."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(allow_abbrev=False, add_help=False, formatter_class=_Help, **keywords)
+
+    def error(self, message: str) -> NoReturn:
+        command = self.prog.removeprefix("gradstep").strip()
+        about = f"{command}: " if command else ""
+        raise Failure(f"{about}{message}; {self.prog} --help shows the usage", ExitCode.USAGE)
 
 
 def _parse(arguments: list[str]) -> argparse.Namespace:
@@ -44,38 +75,67 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     if "--" in arguments:
         cut = arguments.index("--")
         arguments, verbatim = arguments[:cut], arguments[cut + 1 :]
-    parser = _parser()
-    options, others = parser.parse_known_args(arguments)
-    target = arguments.index(options.target)
+    _require_command(arguments)
+    options, others = _parser().parse_known_args(arguments)
+    before = arguments[: arguments.index(options.target)]
     for other in others:
-        if other in arguments[:target]:
-            parser.error(f"unknown option {other}")
+        word = other.partition("=")[0]
+        likely = get_close_matches(word, options.known, n=1, cutoff=0.7)
+        hint = f"did you mean {likely[0]}?" if likely else ""
+        if other in before:
+            options.parser.error(f"there is no option {word}" + (f", {hint}" if hint else ""))
+        if hint and word.startswith("--"):
+            _say(f"{word} goes to the script; {hint}")
     options.arguments = [*others, *verbatim]
     return options
 
 
-class _Parser(argparse.ArgumentParser):
-    """Errors in our form, and no guessing at shortened options, which may be the script's."""
+def _require_command(arguments: list[str]) -> None:
+    word = arguments[0] if arguments else ""
+    if word in _COMMANDS or word.startswith("-"):
+        return
+    if not word:
+        problem = "which command?"
+    elif ".py" in word:
+        problem = f"what is to be done with {word}?"
+    else:
+        near = get_close_matches(word, _COMMANDS, n=1)
+        problem = f"there is no command '{word}'{f', did you mean {near[0]}?' if near else '.'}"
+    raise Failure(
+        f"{problem} (render draws a graph, debug steps through backward(); gradstep --help says "
+        "more)",
+        ExitCode.USAGE,
+    )
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, allow_abbrev=False, **kwargs)
 
-    def error(self, message: str) -> NoReturn:
-        self.exit(ExitCode.USAGE, f"{self.prog}: {message}\n(try {self.prog} --help)\n")
-
-
-def _parser() -> argparse.ArgumentParser:
+def _parser() -> _Parser:
     parser = _Parser(
         prog="gradstep",
-        description="Draw computation graphs, and step through their backward pass.",
+        usage="gradstep COMMAND ...",
+        description=usage.MAIN,
+        epilog=usage.MAIN_NOTES,
     )
-    parser.add_argument("--version", action="version", version=f"gradstep {_version()}")
     commands = parser.add_subparsers(
-        title="commands", metavar="COMMAND", required=True, parser_class=_Parser
+        prog="gradstep",
+        metavar="COMMAND",
+        required=True,
+        parser_class=_Parser,
+        help=argparse.SUPPRESS,
     )
-    _add_render(commands)
-    _add_debug(commands)
+    _finish(_add_render(commands), render)
+    _finish(_add_debug(commands), debug)
+    options = parser.add_argument_group("options")
+    options.add_argument("-h", "--help", action="help", help="show this")
+    options.add_argument(
+        "--version", action="version", version=f"gradstep {_version()}", help="show the version"
+    )
     return parser
+
+
+def _finish(command: _Parser, run: Any) -> None:
+    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    known = [name for name in command._option_string_actions if name.startswith("--")]
+    command.set_defaults(run=run, parser=command, known=known)
 
 
 def _version() -> str:
@@ -87,138 +147,92 @@ def _version() -> str:
         return "(not installed)"
 
 
-def _add_target(command: argparse.ArgumentParser) -> None:
-    command.add_argument(
-        "target",
-        metavar="TARGET",
-        help="a script (file.py), or a tensor, function or module: file.py:name, "
-        "package.module:name",
-    )
-    command.epilog = (
-        "Options may stand behind TARGET too; what gradstep does not know there is passed to the "
-        "script, and so is everything after --."
-    )
-
-
-def _call_number(text: str) -> int | None:
-    """``--call``: a number from 1 on, or "last" (None)."""
-    if text == "last":
-        return None
+def _number(text: str) -> int:
+    """A number from 1 on."""
     if not text.isdecimal() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is neither a number from 1 on nor 'last'")
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
     return int(text)
 
 
-def _add_render(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _number_or_last(text: str) -> int | None:
+    """A number from 1 on, or None for "last"."""
+    if not text.isdecimal() and text != "last":
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a number from 1 on nor 'last'")
+    return None if text == "last" else _number(text)
+
+
+def _add_render(commands: argparse._SubParsersAction[_Parser]) -> _Parser:
     command = commands.add_parser(
         "render",
-        help="draw the graph of a tensor, or of a script's backward() call",
         usage="gradstep render [OPTIONS] TARGET [ARGS...]",
-        description="Draw a graph. A script is run up to its first backward() call, whose graph "
-        "is drawn with the gradients that flow.",
+        description="Draw a graph; of a script, that of its first backward() call, with the\n"
+        f"gradients that flow. The script ends there.\n\n{usage.TARGET}",
+        epilog=usage.RENDER_NOTES,
     )
-    command.add_argument(
-        "-o", "--output", metavar="FILE", help="file to write; its suffix says the format; "
-        "- is standard output (default: the script's name with .svg, here)",
-    )
-    command.add_argument(
-        "--view", choices=("forward", "backward", "both"), default="both", help="(default: both)"
-    )
-    command.add_argument("--format", choices=FORMATS, help="format, where the suffix does not say")
-    command.add_argument(
-        "--call", type=_call_number, default=1, metavar="K",
-        help="which backward() call of the script to draw: 1, 2, ... or last (default: 1)",
-    )
-    command.add_argument("--title", help="title of the picture")
-    command.add_argument("--theme", choices=("auto", "light", "dark"), default="auto")
-    command.add_argument(
-        "--layout", choices=("auto", "graphviz", "own"), default="auto",
-        help="who places the boxes (default: the better one for this picture)",
-    )
-    command.add_argument(
-        "--leaves", action="store_true", default=None, help="a box for every AccumulateGrad"
-    )
-    _add_target(command)
-    command.set_defaults(run=render)
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="what to write, - for standard output "
+        "(without it: the name of TARGET with .svg, in this directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
+        "(without it: as the suffix of FILE says); png and pdf need Graphviz's dot")  # fmt: skip
+    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
+        help="forward, backward, or both (default)")  # fmt: skip
+    add("--call", type=_number_or_last, default=1, metavar="K",
+        help="which backward() call of a script: 1 (default), 2, ... or last")  # fmt: skip
+    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
+    add("--layout", choices=("auto", "graphviz", "own"), default="auto", metavar="LAYOUT",
+        help="who places the boxes: graphviz, own, or auto (default)")  # fmt: skip
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the picture")
+    add("-h", "--help", action="help", help="show this")
+    return command
 
 
-def _add_debug(commands: argparse._SubParsersAction[_Parser]) -> None:
+def _add_debug(commands: argparse._SubParsersAction[_Parser]) -> _Parser:
     command = commands.add_parser(
         "debug",
-        help="step through the backward() calls of a script",
         usage="gradstep debug [OPTIONS] TARGET [ARGS...]",
-        description="Run a script, and halt inside each backward() call to step through it.",
+        description="Run a script, and open the debugger inside each of its backward() calls.\n\n"
+        f"{usage.TARGET}",
+        epilog=usage.DEBUG_NOTES,
     )
-    command.add_argument(
-        "--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
-        help="stop before these nodes: an op (mul), an address (encoder.0/addmm:2), a scope, "
-        "a leaf; may be repeated",
-    )
-    command.add_argument(
-        "--call", type=_call_number, default=0, metavar="K",
-        help="halt only in this backward() call: 1, 2, ...",
-    )
-    command.add_argument(
-        "-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first"
-    )
-    command.add_argument(
-        "--batch", action="store_true", help="no screen: carry out the commands of -x, and go on"
-    )
-    _add_target(command)
-    command.set_defaults(run=debug)
+    add = command.add_argument_group("options").add_argument
+    add("--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
+        help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
+        "a position (#12); may be repeated")  # fmt: skip
+    add("--call", type=_number, metavar="K", help="open in this backward() call only: 1, 2, ...")
+    add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
+    add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
+    add("-h", "--help", action="help", help="show this")
+    return command
 
 
-def render(options: argparse.Namespace) -> int:
+def render(options: argparse.Namespace) -> None:
     """``gradstep render``."""
-    import viz
-    from tui.drawing import graph_of
+    from tui.drawing import render_target
 
-    try:
-        to_stdout = options.output == "-"
-        output = options.output or f"{_stem(options.target)}.{options.format or 'svg'}"
-        chosen = viz.rendering.choose_format(None if to_stdout else output, options.format)
-        # only the picture may go to standard output; what the script prints goes to stderr
-        with redirect_stdout(sys.stderr if to_stdout else sys.stdout):
-            graph = graph_of(options.target, options.arguments, options.view, options.call)
-        drawing = viz.render(
-            graph, view=options.view, format=chosen, theme=options.theme,
-            layout=options.layout, leaves=options.leaves, title=options.title,
-        )
-        for note in drawing.notes:
-            _say(f"gradstep: {note}")
-        if to_stdout:
-            sys.stdout.buffer.write(drawing.data)
-            sys.stdout.buffer.flush()
-        else:
-            drawing.save(output)
-            _say(f"gradstep: wrote {output}")
-    except viz.VizError as error:
-        raise Failure(str(error), _code_of(error)) from None
-    return ExitCode.FINE
+    notes = render_target(
+        options.target,
+        options.arguments,
+        output=options.output,
+        format=options.format,
+        view=options.view,
+        call=options.call,
+        theme=options.theme,
+        layout=options.layout,
+        leaves=options.leaves,
+        title=options.title,
+    )
+    for note in notes:
+        _say(note)
 
 
-def _code_of(error: Exception) -> ExitCode:
-    from viz import errors
-
-    if isinstance(error, errors.RendererUnavailable | errors.RenderingFailed):
-        return ExitCode.NO_RENDERER
-    if isinstance(error, errors.NothingToDraw):
-        return ExitCode.TARGET
-    return ExitCode.USAGE
-
-
-def _stem(target: str) -> str:
-    place, _, name = target.partition(".py")
-    stem = Path(place).name
-    name = name.removeprefix(":")
-    return f"{stem}-{name}" if name else stem.rpartition(":")[2] or stem
-
-
-def debug(options: argparse.Namespace) -> int:
+def debug(options: argparse.Namespace) -> None:
     """``gradstep debug``."""
     from tui.debugging import debug_target
 
-    return debug_target(
+    debug_target(
         options.target,
         options.arguments,
         places=options.breakpoints,
@@ -229,20 +243,17 @@ def debug(options: argparse.Namespace) -> int:
 
 
 def _check_packages() -> None:
-    """Our three packages have generic names: make sure nobody replaced one of them."""
-    import autograd_core
-    import viz
-
+    """Our packages have generic names: make sure that Python finds ours."""
     ours = Path(__file__).resolve().parent.parent
-    for package in (autograd_core, viz):
-        file = package.__file__
+    for name in ("autograd_core", "viz"):
+        spec = importlib.util.find_spec(name)
+        file = None if spec is None else spec.origin
         if file is None or Path(file).resolve().parent.parent != ours:
-            _say(
-                f"gradstep: the package '{package.__name__}' that Python finds is not gradstep's; "
-                "another distribution has replaced it, or a file of that name lies in the way; "
-                "reinstall gradstep in an environment of its own"
+            raise Failure(
+                f"the package {name} that Python finds is not gradstep's but {file}; move that "
+                "out of the way, or install gradstep in an environment of its own",
+                ExitCode.TARGET,
             )
-            raise SystemExit(ExitCode.TARGET)
 
 
 if __name__ == "__main__":

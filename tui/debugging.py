@@ -2,139 +2,172 @@
 
 from __future__ import annotations
 
-import sys
+from collections import deque
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from autograd_core.dag.capture import NotInGraph
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.locations import UnknownLocation
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Breakpoint
 from autograd_core.tensor import Tensor
-from tui.failure import ExitCode, Failure
-from tui.intercept import Intercepted, ScriptDone, intercepting
-from tui.script import run_script
-from tui.target import find_named, parse_target, single_scalar
+from tui.failure import ExitCode, Failure, ScriptDone
+from tui.intercept import Intercepted, intercepting
+from tui.script import guarded, run_script
+from tui.target import Target, find_named, parse_target, require_file, require_graph, single_scalar
+from tui.terminal import show_screen, why_no_screen
 
 
 def debug_target(
-    target: str,
+    text: str,
     arguments: list[str],
     *,
     places: Sequence[str],
     call: int | None,
     commands: str | None,
     batch: bool,
-) -> int:
-    """Debug ``target``; ``call`` 0 halts at each ``backward()`` call.
+) -> None:
+    """Debug a TARGET; of a script, its ``backward()`` call number ``call``, None for each.
 
     Raises:
         Failure: with the exit code that fits.
     """
-    if call is None:
-        raise Failure(
-            "debug cannot know which call is the last one: give --call a number", ExitCode.USAGE
-        )
-    parsed = parse_target(target)
+    target = parse_target(text)
+    require_file(target)
     lines = [] if commands is None else _read_commands(commands)
+    if batch and commands is None:
+        raise Failure("--batch carries out the commands of -x FILE: name one", ExitCode.USAGE)
     if not batch:
-        _need_terminal()
-    face = _Face(places, lines, batch, title=Path(parsed.place).name)
-    if not parsed.is_script:
+        _require_screen()
+        import tui.app  # noqa: F401  # now, while no module of the script's can come before it
+    face = _Face(places, lines, batch, title=Path(target.place).name)
+    if target.path is None or target.name:
         with trace():
-            found = find_named(parsed, arguments)
-        face.debug_tensor(found.roots[0], Names(found.names), target)
-        return ExitCode.FINE
+            found = find_named(target, arguments)
+        face.debug_tensor(found.root, Names(found.names), target)
+    else:
+        _debug_script(target, target.path, arguments, face, call)
 
+
+def _debug_script(
+    target: Target, path: Path, arguments: list[str], face: _Face, call: int | None
+) -> None:
     def halt(found: Intercepted) -> bool:
-        if call and found.number != call:
+        if call is not None and found.number != call:
             return False
         face.debug_call(found)
         return True
 
     with intercepting(halt) as calls:
-        try:
-            variables = run_script(Path(parsed.place), arguments)
-        except ScriptDone:
-            return ExitCode.FINE
-        if call and calls[0] and calls[0] < call:
-            raise Failure(
-                f"the script called backward() {calls[0]} times, so there is no call {call}",
-                ExitCode.TARGET,
-            )
-        if not calls[0]:
+        variables = run_script(path, arguments)
+        if not calls.count:
             name, scalar = single_scalar(variables)
-            face.debug_tensor(scalar, Names(variables), f"{target}: {name}")
-    return ExitCode.FINE
+            face.debug_tensor(scalar, Names(variables), target._replace(name=name))
+        elif call is not None and calls.count < call:
+            raise calls.no_such(call)
 
 
 def _read_commands(file: str) -> list[str]:
     try:
-        text = Path(file).read_text(encoding="utf-8")
+        text = Path(file).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or "it is no text file"
-        raise Failure(f"cannot read the commands in {file} ({reason.lower()})", ExitCode.USAGE) from None
-    return [line for line in text.splitlines() if line.strip() and not line.startswith("#")]
-
-
-def _need_terminal() -> None:
-    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        reason = getattr(error, "strerror", None) or "it is no text"
         raise Failure(
-            "the debugger's screen needs a terminal, and this is none; "
-            "use --batch -x FILE to carry out commands without a screen",
+            f"cannot read the commands in {file} ({reason.lower()})", ExitCode.USAGE
+        ) from None
+    lines = (line.strip() for line in text.splitlines())
+    return [line for line in lines if line and not line.startswith("#")]
+
+
+def _require_screen() -> None:
+    if problem := why_no_screen():
+        raise Failure(
+            f"{problem}; use --batch -x FILE to carry out commands without a screen",
             ExitCode.USAGE,
         )
 
 
 class _Face:
-    """Shows one session after the other; breakpoints outlive the call they were set in."""
+    """Shows one session after the other; breakpoints outlive the call they were set in.
 
-    def __init__(
-        self, places: Sequence[str], lines: list[str], batch: bool, title: str
-    ) -> None:
-        self._places = list(places)
-        self._lines = lines
+    ``lines`` are one stream of commands for all sessions: ``q`` in it closes a session, as on
+    the screen, and leaves the rest to the next one; ``Q`` aborts.
+    """
+
+    def __init__(self, places: Sequence[str], lines: list[str], batch: bool, title: str) -> None:
+        self._places = places
+        self._lines = deque(lines)
         self._batch = batch
         self._title = title
         self._breakpoints: tuple[Breakpoint, ...] = ()
 
     def debug_call(self, found: Intercepted) -> None:
-        session = Session.of_call(
-            found.call, names=found.names, call=found.number, breakpoints=self._breakpoints
+        """Debug a call of the script's."""
+        self._show(
+            Session.of_call(
+                found.call, names=found.names, call=found.number, breakpoints=self._breakpoints
+            )
         )
-        self._show(session)
 
-    def debug_tensor(self, root: Tensor, names: Names, target: str) -> None:
-        try:
-            session = Session(root, names=names)
-        except (NotInGraph, RuntimeError) as error:
-            raise Failure(f"{target}: {error}", ExitCode.TARGET) from None
-        try:
-            self._show(session)
-        except ScriptDone:
-            pass
+    def debug_tensor(self, root: Tensor, names: Names, target: Target) -> None:
+        """Debug ``root.backward()``, which nobody called."""
+        require_graph(root, target)
+        if root.array.size != 1:
+            raise Failure(
+                f"{target} has the shape {list(root.shape)}, and backward() starts from a scalar; "
+                "name one, such as its sum()",
+                ExitCode.TARGET,
+            )
+        session = Session(root, names=names)
+        if _is_freed(session):
+            raise Failure(
+                f"{target}: its graph was freed by a backward() call; call that with "
+                f"retain_graph=True, or debug the call itself: gradstep debug {target.place}",
+                ExitCode.TARGET,
+            )
+        with suppress(ScriptDone):
+            guarded(lambda: self._show(session))
 
     def _show(self, session: Session) -> None:
-        for place in self._places:
-            try:
-                session.break_(place)
-            except UnknownLocation as error:
-                raise Failure(f"--break {place}: {error}", ExitCode.USAGE) from None
-        self._places = []
-        for line in self._lines:
-            reply = session.do(line)
-            print(f"(gradstep) {line}\n{reply.text}", file=sys.stderr)
-            if reply.error and self._batch:
-                raise Failure(f"the commands of -x stop at: {line}", ExitCode.USAGE)
-        if not self._batch and self._screen(session) == "abort":
+        self._set_breakpoints(session)
+        outcome = self._carry_out(session)
+        if not outcome and not self._batch:
+            _require_screen()
+            outcome = show_screen(session, self._title)
+        if outcome == "abort":
             session.abort()
             raise ScriptDone
         self._breakpoints = session.breakpoints
         session.finish()
 
-    def _screen(self, session: Session) -> str:
-        from tui.app import DebuggerApp
+    def _set_breakpoints(self, session: Session) -> None:
+        places, self._places = self._places, ()
+        for place in places:
+            try:
+                session.break_(place)
+            except UnknownLocation as error:
+                raise Failure(f"--break {place}: {error}", ExitCode.USAGE) from None
 
-        return DebuggerApp(session, self._title).run()
+    def _carry_out(self, session: Session) -> str:
+        """Carry out the commands that wait; how they leave the session, "" when they do not."""
+        while self._lines:
+            line = self._lines.popleft()
+            print(f"(gradstep) {line}", flush=True)
+            if line in ("q", "quit"):
+                return "continue"
+            if line in ("Q", "abort"):
+                return "abort"
+            reply = session.do(line)
+            if reply.error:
+                raise Failure(f"the commands of -x stop here: {reply.text}", ExitCode.USAGE)
+            if reply.text:
+                print(reply.text, flush=True)
+        return ""
+
+
+def _is_freed(session: Session) -> bool:
+    return any(
+        value.state == "freed" for values in session.graph.saved.values() for value in values
+    )

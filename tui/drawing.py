@@ -1,38 +1,131 @@
-"""From a TARGET to the graph that ``gradstep render`` draws."""
+"""``gradstep render``: from a TARGET to its graph, and from the graph to a file."""
 
 from __future__ import annotations
 
+import os
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext, redirect_stdout
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from autograd_core.dag.capture import NotInGraph, View, capture
-from autograd_core.dag.model import Graph
+import viz
+from autograd_core.dag.capture import View, capture
+from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
-from tui.failure import ExitCode, Failure
-from tui.intercept import Intercepted, ScriptDone, intercepting, run_and_capture
+from tui.failure import ExitCode, Failure, ScriptDone
+from tui.intercept import Intercepted, intercepting, run_and_capture
 from tui.script import run_script
-from tui.target import find_named, parse_target, single_scalar
+from tui.target import Target, find_named, parse_target, require_file, require_graph, single_scalar
+from viz import errors
+from viz.rendering import choose_format
 
 
-def graph_of(target: str, arguments: list[str], view: View, call: int | None) -> Graph:
+def render_target(
+    text: str,
+    arguments: list[str],
+    *,
+    output: str | None,
+    format: str | None,
+    view: View,
+    call: int | None,
+    **options: Any,
+) -> list[str]:
+    """Draw a TARGET, and return notes for the user.
+
+    Args:
+        output: the file to write, "-" for standard output; None for one named after TARGET.
+        call: which ``backward()`` call of a script to draw, None for the last one.
+        options: as :func:`viz.render` takes them.
+
+    Raises:
+        Failure: with the exit code that fits; no file has been touched.
+    """
+    target = parse_target(text)
+    require_file(target)
+    name = output or f"{target.stem}.{format or 'svg'}"
+    to_stdout = name == "-"
+    try:
+        chosen = choose_format(None if to_stdout else name, format)
+        # before the script runs, which may take long and may change the directory
+        path = None if to_stdout else _writable(Path(name))
+        with _stdout_kept_free() if to_stdout else nullcontext():
+            graph = graph_of(target, arguments, view, call)
+        drawing = viz.render(graph, view=view, format=chosen, **options)
+        if path is None:
+            sys.stdout.buffer.write(drawing.data)
+            sys.stdout.buffer.flush()
+            return list(drawing.notes)
+        _write(drawing, path)
+        return [*drawing.notes, f"wrote {name}"]
+    except viz.VizError as error:
+        raise Failure(str(error), _code_of(error)) from None
+
+
+def _code_of(error: viz.VizError) -> ExitCode:
+    if isinstance(error, errors.RendererUnavailable | errors.RenderingFailed):
+        return ExitCode.NO_RENDERER
+    return ExitCode.TARGET if isinstance(error, errors.NothingToDraw) else ExitCode.USAGE
+
+
+def _writable(path: Path) -> Path:
+    """Where ``path`` leads to, if a file can be written there."""
+    problem = ""
+    if path.is_dir():
+        problem = "it is a directory; name a file in it"
+    elif not path.parent.is_dir():
+        problem = f"there is no directory {path.parent}; create it first"
+    elif not os.access(path if path.exists() else path.parent, os.W_OK):
+        problem = "it is read-only; choose another place"
+    if problem:
+        raise Failure(f"cannot write {path}: {problem}", ExitCode.USAGE)
+    return path.resolve()
+
+
+def _write(drawing: viz.Rendering, path: Path) -> None:
+    if not path.exists() or path.is_file():
+        drawing.save(path)
+        return
+    try:
+        path.write_bytes(drawing.data)  # a pipe or a device, which nothing may replace
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise Failure(f"cannot write {path} ({reason})", ExitCode.USAGE) from None
+
+
+@contextmanager
+def _stdout_kept_free() -> Iterator[None]:
+    """Standard output is for the picture: what the script and its children print there goes to
+    standard error."""
+    sys.stdout.flush()
+    kept = os.dup(1)
+    try:
+        os.dup2(2, 1)
+        with redirect_stdout(sys.stderr):
+            yield
+    finally:
+        os.dup2(kept, 1)
+        os.close(kept)
+
+
+def graph_of(target: Target, arguments: list[str], view: View, call: int | None) -> Graph:
     """The graph of ``target``; for a script that of its ``backward()`` call number ``call``,
     None for the last one.
 
     Raises:
         Failure: with the exit code that fits.
     """
-    parsed = parse_target(target)
-    try:
-        if parsed.is_script:
-            return _graph_of_script(Path(parsed.place), arguments, view, call)
-        with trace():
-            found = find_named(parsed, arguments)
-        return capture(found.roots, view, names=Names(found.names), title=found.title)
-    except NotInGraph as error:
-        raise Failure(
-            f"{target}: {error} (give a parameter requires_grad=True, and mind no_grad and detach)",
-            ExitCode.TARGET,
-        ) from None
+    if target.path is not None and not target.name:
+        return _graph_of_script(target.path, arguments, view, call)
+    with trace():
+        found = find_named(target, arguments)
+    require_graph(found.root, target)
+    graph = capture(found.root, view, names=Names(found.names), title=target.name)
+    return with_portable_sources(graph, target.path)
 
 
 def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | None) -> Graph:
@@ -41,23 +134,35 @@ def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | N
     def draw(found: Intercepted) -> bool:
         if call is not None and found.number != call:
             return False
-        captured[:] = [run_and_capture(found, view)]
+        captured[:] = [with_portable_sources(run_and_capture(found, view), path)]
         if call is not None:
             raise ScriptDone
         return True
 
-    variables = {}
+    variables: dict[str, Any] = {}
     with intercepting(draw) as calls:
-        try:
-            variables = run_script(path, arguments)
-        except ScriptDone:
-            pass
+        variables = run_script(path, arguments)
     if captured:
         return captured[0]
-    if calls[0]:
-        raise Failure(
-            f"the script called backward() {calls[0]} times, so there is no call {call}",
-            ExitCode.TARGET,
-        )
+    if calls.count and call is not None:
+        raise calls.no_such(call)
     name, scalar = single_scalar(variables)
-    return capture(scalar, view, names=Names(variables), title=name)
+    graph = capture(scalar, view, names=Names(variables), title=name)
+    return with_portable_sources(graph, path)
+
+
+def with_portable_sources(graph: Graph, script: Path | None) -> Graph:
+    """``graph`` with its source files named as seen from the script's directory, or from where
+    Python found them: a picture is the same wherever the program lies."""
+    here = Path.cwd() if script is None else script.absolute().parent
+    places = [str(here), str(here.resolve()), *sorted(sys.path, key=len, reverse=True)]
+
+    def portable(file: str) -> str:
+        for place in places:
+            if place and file.startswith(f"{place.rstrip(os.sep)}{os.sep}"):
+                return Path(file).relative_to(place).as_posix()
+        return Path(file).name
+
+    names = {file: portable(file) for file in {source.file for source in graph.sources.values()}}
+    sources = {id: Source(names[at.file], at.line) for id, at in graph.sources.items()}
+    return replace(graph, sources=sources)

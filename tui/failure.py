@@ -1,4 +1,4 @@
-"""How a command fails: one message for people, one exit code for programs."""
+"""How a command ends before its time: with one message and one exit code, or in good order."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ class ExitCode(IntEnum):
     TARGET = 3
     NO_RENDERER = 4
     FOUND = 5
+    INTERRUPTED = 130  # what a shell reports for a program that Ctrl-C ended
 
 
 class Failure(Exception):
@@ -23,3 +24,17 @@ class Failure(Exception):
         super().__init__(message)
         self.message = message
         self.code = code
+
+
+class ScriptFailed(Failure):
+    """The user's script raised; ``message`` is what Python would have printed."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(message, ExitCode.SCRIPT_FAILED)
+
+
+class ScriptDone(BaseException):
+    """Ends a script from inside its ``backward()``; no ``except Exception`` of it stops this."""
+
+    def __init__(self) -> None:
+        super().__init__("gradstep has what it needs, and ends the script here")

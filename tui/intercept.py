@@ -6,16 +6,15 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from autograd_core.autograd.backward import BackwardCall, interceptor
+from autograd_core.autograd.backward import BackwardCall, interceptor, run
+from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.driver import NativeDriver
-from autograd_core.dag.capture import View, capture
-
-
-class ScriptDone(BaseException):
-    """Ends a script from inside its ``backward()``; no ``except Exception`` of it stops this."""
+from autograd_core.tensor import Tensor
+from tui.failure import ExitCode, Failure, ScriptDone
+from tui.script import our_names
 
 
 class Intercepted(NamedTuple):
@@ -26,36 +25,77 @@ class Intercepted(NamedTuple):
     names: Names
 
 
+class Calls:
+    """The calls seen so far, and what made an end of them."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.failure: Exception | None = None
+        self.done = False
+
+    def no_such(self, number: int) -> Failure:
+        """What to say when call ``number`` was asked for, and never came."""
+        once = self.count == 1
+        return Failure(
+            f"the script called backward() {'once' if once else f'{self.count} times'}: there is "
+            f"no call {number}; "
+            + ("leave --call out" if once else f"--call takes 1 to {self.count}"),
+            ExitCode.TARGET,
+        )
+
+
 @contextmanager
-def intercepting(handle: Callable[[Intercepted], bool]) -> Iterator[list[int]]:
+def intercepting(handle: Callable[[Intercepted], bool]) -> Iterator[Calls]:
     """Trace, and hand each ``backward()`` call to ``handle``, which says whether it ran it.
 
-    Yields a list whose one element counts the calls so far.
+    Once ``handle`` raises, the script is to end: by :class:`ScriptDone`, which is absorbed
+    here, at this call and, if the script does not let itself be ended, at all later ones.
+
+    Raises:
+        Failure, BrokenPipeError: as ``handle`` did.
     """
-    calls = [0]
+    calls = Calls()
 
     def intercept(call: BackwardCall) -> bool:
-        calls[0] += 1
+        if calls.done:
+            raise ScriptDone
+        calls.count += 1
         token = interceptor.set(None)  # a backward within this one is none of the script's
         try:
-            return handle(Intercepted(calls[0], call, caller_names()))
+            with our_names():
+                handled = handle(Intercepted(calls.count, call, caller_names()))
+            if not handled:
+                run(call)
+        except ScriptDone:
+            calls.done = True
+            raise
+        except (Failure, BrokenPipeError) as failure:  # ours: no business of the script's
+            calls.done, calls.failure = True, failure
+            raise ScriptDone from None
         finally:
             interceptor.reset(token)
+        return True
 
     token = interceptor.set(intercept)
     try:
         with trace():
             yield calls
+    except ScriptDone:
+        pass
+    except Failure:
+        if not calls.done:  # else it only stumbled over its end
+            raise
     finally:
         interceptor.reset(token)
+    if calls.failure is not None:
+        raise calls.failure
 
 
 def run_and_capture(found: Intercepted, view: View) -> Graph:
     """Carry out the call, and return its graph with the gradients that flowed."""
     driver = NativeDriver(found.call)
     steps = [driver.execute(index) for index in range(len(driver.order))]
-    graph = capture(found.call.roots, view, names=found.names, steps=steps)
+    seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in found.call.seeds]
+    graph = capture(found.call.roots, view, gradient=seeds, names=found.names, steps=steps)
     driver.release()
     return graph
-
-

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
+import inspect
 import re
-import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
@@ -16,7 +15,7 @@ from autograd_core.autograd.engine import make_plan
 from autograd_core.autograd.node import resolve
 from autograd_core.tensor import Tensor
 from tui.failure import ExitCode, Failure
-from tui.script import guarded, load_source, script_process
+from tui.script import guarded, load_source, registered, script_process
 
 _FORMS = "a TARGET is file.py, file.py:name or package.module:name"
 
@@ -35,6 +34,19 @@ class Target(NamedTuple):
     def is_script(self) -> bool:
         return self.is_file and not self.name
 
+    @property
+    def path(self) -> Path | None:
+        return Path(self.place) if self.is_file else None
+
+    @property
+    def stem(self) -> str:
+        """What to call a picture of it: ``train``, or ``train-loss``."""
+        stem = Path(self.place).stem if self.is_file else self.place.rpartition(".")[2]
+        return f"{stem}-{self.name}" if self.name else stem
+
+    def __str__(self) -> str:
+        return f"{self.place}:{self.name}" if self.name else self.place
+
 
 def parse_target(text: str) -> Target:
     """Take TARGET apart.
@@ -43,38 +55,63 @@ def parse_target(text: str) -> Target:
     (Target(place='train.py', name=''), Target(place='models/net.py', name='loss'))
 
     Raises:
-        Failure: it has no such form, or there is no such file.
+        Failure: it has none of the forms.
     """
-    # the last colon, and not that of a Windows drive
-    found = re.fullmatch(r"(?P<place>.+?)(?::(?P<name>[^:/\\]+))?", text)
-    if found is None:
-        raise Failure(f"'{text}' is no target: {_FORMS}", ExitCode.USAGE)
-    target = Target(found["place"], found["name"] or "")
-    if target.is_file:
-        path = Path(target.place)
-        if not path.is_file():
-            what = "is a directory" if path.is_dir() else "does not exist"
-            near = get_close_matches(path.name, _scripts_beside(path), n=1)
-            hint = f"; did you mean {path.parent / near[0]}?" if near else ""
-            raise Failure(f"{target.place} {what}{hint}", ExitCode.TARGET)
-    elif not target.name:
-        raise Failure(f"'{text}' is neither a Python file nor module:name; {_FORMS}", ExitCode.USAGE)
-    return target
+    file = re.fullmatch(r"(?P<place>.+?\.py)(?::(?P<name>.*))?", text, re.DOTALL)
+    if file and not file["name"]:
+        return Target(file["place"], "")
+    place, _, name = text.rpartition(":") if file is None else (file["place"], "", file["name"])
+    if not _is_dotted(name) or not (file or _is_dotted(place)):
+        raise Failure(f"'{text}' is no target: {_instead(text)}", ExitCode.USAGE)
+    return Target(place, name)
+
+
+def _is_dotted(text: str) -> bool:
+    return all(part.isidentifier() for part in text.split("."))
+
+
+def _instead(text: str) -> str:
+    """What the user may have meant by a text that is no target."""
+    path = Path(text)
+    if text and path.is_dir():
+        return f"it is a directory; {_FORMS}"
+    if path.is_file():
+        return f"the name of a Python file ends in .py; {_FORMS}"
+    if Path(f"{text}.py").is_file():
+        return f"did you mean {text}.py?"
+    if _is_dotted(text):
+        return f"name what to take from that module, as in {text}:loss"
+    return _FORMS
+
+
+def require_file(target: Target) -> None:
+    """See that the file of ``target`` is there.
+
+    Raises:
+        Failure: it is not; with the name of one that is, and looks like it.
+    """
+    path = target.path
+    if path is None or path.is_file():
+        return
+    if path.is_dir():
+        raise Failure(f"{path} is a directory, not a script", ExitCode.TARGET)
+    near = get_close_matches(path.stem, _scripts_beside(path), n=1)
+    hint = f"; did you mean {path.with_stem(near[0])}?" if near else ""
+    raise Failure(f"{path} does not exist{hint}", ExitCode.TARGET)
 
 
 def _scripts_beside(path: Path) -> list[str]:
     try:
-        return sorted(each.name for each in path.parent.glob("*.py"))
+        return sorted(each.stem for each in path.parent.glob("*.py"))
     except OSError:
         return []
 
 
 class Found(NamedTuple):
-    """The tensors a graph is drawn from, and the variables that name them."""
+    """The tensor a graph is drawn from, and the variables around it."""
 
-    roots: tuple[Tensor, ...]
+    root: Tensor
     names: Mapping[str, Any]
-    title: str
 
 
 def find_named(target: Target, arguments: list[str]) -> Found:
@@ -84,58 +121,113 @@ def find_named(target: Target, arguments: list[str]) -> Found:
         Failure: there is no such name, or it is no tensor, no function that returns one and no
             module with ``sample_inputs``.
     """
-    with script_process(Path(target.place) if target.is_file else None, arguments):
-        module = guarded(lambda: _import(target))
+    require_file(target)
+    with script_process(target.path, arguments):
+        module = _load(target.path) if target.path else _import(target.place)
         value = _attribute(module, target)
-        tensor = guarded(lambda: _tensor_of(value, target))
-    return Found((tensor,), {**vars(module), target.name: tensor}, target.name)
+        tensor = guarded(lambda: _computed(value, target))
+    if not isinstance(tensor, Tensor):
+        raise Failure(
+            f"{target} is {_described(tensor)}; name a tensor, a function that returns one, or a "
+            "module with sample_inputs",
+            ExitCode.TARGET,
+        )
+    return Found(tensor, {**vars(module), target.name: tensor})
 
 
-def _import(target: Target) -> ModuleType:
-    if target.is_file:
-        path = Path(target.place)
-        module = ModuleType(path.stem)
-        module.__file__ = str(path)
-        sys.modules[path.stem] = module
-        exec(load_source(path), vars(module))
-        return module
-    try:
-        return importlib.import_module(target.place)
-    except ModuleNotFoundError as error:
-        # only if this very module is missing, not one that it imports
-        if error.name is not None and f"{target.place}.".startswith(f"{error.name}."):
-            raise Failure(
-                f"there is no module {error.name} (looked for {target.place} on sys.path and "
-                "in this directory)",
-                ExitCode.TARGET,
-            ) from None
-        raise
+def _load(path: Path) -> ModuleType:
+    """Run the file as a module, up to where it ends itself."""
+    module = ModuleType(path.stem)
+    module.__file__ = str(path.absolute())
+    with registered(path.stem, module):
+        guarded(lambda: exec(load_source(path), vars(module)))
+    return module
+
+
+def _import(name: str) -> ModuleType:
+    def work() -> ModuleType:
+        try:
+            return importlib.import_module(name)
+        except ModuleNotFoundError as error:
+            # only if this very module is missing, not one that it imports
+            if error.name is not None and f"{name}.".startswith(f"{error.name}."):
+                raise Failure(
+                    f"there is no module {error.name} in this directory or among the installed "
+                    "ones",
+                    ExitCode.TARGET,
+                ) from None
+            raise
+
+    module = guarded(work)
+    if module is None:
+        raise Failure(f"{name} ended itself while it was imported", ExitCode.TARGET)
+    return module
 
 
 def _attribute(module: ModuleType, target: Target) -> Any:
     value: Any = module
     for part in target.name.split("."):
         if not hasattr(value, part):
-            likely = get_close_matches(part, [n for n in dir(value) if not n.startswith("_")], n=3)
-            hint = f"; did you mean {', '.join(likely)}?" if likely else ""
+            likely = _likely(part, value)
+            hint = f"; did you mean {likely}?" if likely else ""
             raise Failure(f"{target.place} has no {target.name}{hint}", ExitCode.TARGET)
         value = getattr(value, part)
     return value
 
 
-def _tensor_of(value: Any, target: Target) -> Tensor:
-    if hasattr(value, "sample_inputs") and callable(value) and not isinstance(value, type):
+def _likely(name: str, holder: Any) -> str:
+    known = [n for n in dir(holder) if not n.startswith("_")]
+    return ", ".join(get_close_matches(name, known, n=3, cutoff=0.5))
+
+
+def _computed(value: Any, target: Target) -> Any:
+    """``value``, or what it returns when it can be called."""
+    if isinstance(value, (Tensor, type)) or not callable(value):
+        return value
+    if hasattr(value, "sample_inputs"):
         inputs = value.sample_inputs() if callable(value.sample_inputs) else value.sample_inputs
-        value = value(*inputs) if isinstance(inputs, (tuple, list)) else value(inputs)
-    elif callable(value) and not isinstance(value, (type, Tensor)):
-        value = value()
-    if not isinstance(value, Tensor):
+        return value(*inputs) if isinstance(inputs, (tuple, list)) else value(inputs)
+    missing = _needed_arguments(getattr(value, "forward", value))
+    if missing:
+        remedy = (
+            "give it an attribute sample_inputs, a tuple of them"
+            if hasattr(value, "forward")
+            else "name a function that needs none, such as one that calls it"
+        )
+        raise Failure(f"{target} needs arguments ({', '.join(missing)}); {remedy}", ExitCode.TARGET)
+    return value()
+
+
+def _needed_arguments(function: Any) -> list[str]:
+    try:
+        parameters: Iterable[inspect.Parameter] = inspect.signature(function).parameters.values()
+    except (TypeError, ValueError):  # some that are written in C have none
+        return []
+    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+    return [p.name for p in parameters if p.default is p.empty and p.kind not in optional]
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
+def require_graph(tensor: Tensor, target: Target) -> None:
+    """See that there is something to draw or to debug.
+
+    Raises:
+        Failure: there is not.
+    """
+    if tensor.edge is None:
         raise Failure(
-            f"{target.place}:{target.name} is a {type(value).__name__}; name a tensor, a function "
-            "without arguments that returns one, or a module with sample_inputs",
+            f"{target} has no graph: nothing that it was computed from requires a gradient; give "
+            "a leaf requires_grad=True, and mind no_grad() and detach()",
             ExitCode.TARGET,
         )
-    return value
 
 
 def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
@@ -165,14 +257,15 @@ def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
     last = {name: value for name, value in found.items() if value.grad_fn not in inner}
     if len(last) == 1:
         return next(iter(last.items()))
+    ended = "the script ended without calling backward() in its main thread, and left"
     if not last:
         raise Failure(
-            "the script ended without calling backward(), and left no scalar with a graph in a "
-            "global variable; name what to draw, as in file.py:loss",
+            f"{ended} no scalar with a graph in a global variable; name what to take, as in "
+            "file.py:loss",
             ExitCode.TARGET,
         )
     raise Failure(
-        "the script ended without calling backward(), and left several scalars with a graph: "
-        f"{', '.join(last)}; name one, as in file.py:{next(iter(last))}",
+        f"{ended} several scalars with a graph: {', '.join(last)}; name one, as in "
+        f"file.py:{next(iter(last))}",
         ExitCode.TARGET,
     )

@@ -1,0 +1,56 @@
+"""The terminal a screen opens in: whether it can, and leaving everything as it was."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from autograd_core.debug.protocol import DebugSession
+
+# those that Textual sets and does not restore
+_SIGNALS = ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGTTIN", "SIGTTOU")
+
+
+def why_no_screen() -> str:
+    """Why the debugger's screen cannot open here and now; "" when it can."""
+    streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+    if not all(stream is not None and stream.isatty() for stream in streams):
+        return "the debugger's screen needs a terminal, and input or output is redirected"
+    if os.environ.get("TERM") == "dumb":
+        return "the debugger's screen needs a terminal, and TERM says that this one is 'dumb'"
+    if threading.current_thread() is not threading.main_thread():
+        return "the debugger's screen opens in the main thread only, and this is another one"
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return ""
+    return "the debugger's screen cannot open inside a running event loop (async code, a notebook)"
+
+
+def show_screen(session: DebugSession, title: str = "") -> str:
+    """Open the screen over ``session``; "continue" or "abort", as the user left it."""
+    from tui.app import DebuggerApp
+
+    sys.stdout.flush()
+    with _signals_kept():
+        return DebuggerApp(session, title).run()
+
+
+@contextmanager
+def _signals_kept() -> Iterator[None]:
+    numbers = [getattr(signal, name) for name in _SIGNALS if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            # None: set by C code, which Python cannot put back
+            if handler is not None:
+                signal.signal(number, handler)

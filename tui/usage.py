@@ -1,0 +1,48 @@
+"""What the command says about itself."""
+
+TARGET = """\
+TARGET is one of
+  file.py              a script; it runs as usual, with ARGS
+  file.py:name         a tensor, a function that returns one, or a module
+                       with sample_inputs
+  package.module:name  the same
+"""
+_ARGUMENTS = """\
+Options may also follow TARGET. What gradstep does not know there goes to the
+script, and so does everything after --.
+"""
+MAIN = """\
+Draw computation graphs, and step through their backward pass.
+
+commands:
+  render      draw the graph of a tensor, or of a script's backward() call
+  debug       step through the backward() calls of a script
+"""
+MAIN_NOTES = """\
+examples:
+  gradstep render train.py                      draw the first backward() call
+  gradstep render train.py:loss -o loss.svg     draw a tensor
+  gradstep debug train.py                       step, forwards and back
+  gradstep COMMAND --help                       all about one command
+
+exit codes: 0 fine, 1 the script failed, 2 wrong usage, 3 no such target or no
+graph, 4 nothing here makes that format, 5 a check found something
+"""
+RENDER_NOTES = f"""\
+{_ARGUMENTS}
+examples:
+  gradstep render train.py
+  gradstep render train.py:loss -o loss.svg
+  gradstep render --view backward --call last train.py --epochs 3 -o last.html
+  gradstep render train.py --format dot -o - | less
+"""
+DEBUG_NOTES = f"""\
+{_ARGUMENTS}
+On the screen, ? shows all keys. FILE has one command per line: those of the
+screen's prompt, q to let the script go on to its next call, Q to end it.
+
+examples:
+  gradstep debug train.py
+  gradstep debug --break mul --break encoder.0 --call 2 train.py
+  gradstep debug --batch -x commands.txt train.py --epochs 1
+"""
