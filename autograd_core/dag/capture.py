@@ -15,7 +15,7 @@ from autograd_core.autograd.engine import Plan, Step, make_plan
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import Port, resolve
 from autograd_core.dag.formula import Constant, formula_text
-from autograd_core.dag.forward import add_derived_forward, add_traced_forward
+from autograd_core.dag.forward import add_derived_forward, add_traced_forward, plus
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Shape
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics, format_statistics, statistics
@@ -185,7 +185,7 @@ def _accumulation(step: Step | None) -> str:
     before = describe(step.before)
     arrived = describe(step.hooked[0])
     assert arrived is not None
-    return f"{format_statistics(before) if before else '0'} + {format_statistics(arrived)}"
+    return plus(format_statistics(before) if before else "0", format_statistics(arrived))
 
 
 def node_counts(order: Sequence[GradFn]) -> dict[GradFn, int]:

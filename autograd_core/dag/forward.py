@@ -85,11 +85,9 @@ def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
 
 
 def _detail(record: OpRecord) -> str:
-    """What the op was called with besides tensors: ``· 3``, ``exponent 2``, ``dim 1``."""
+    """What the op was called with besides tensors: ``3 · x``, ``exponent 2``, ``dim 1``."""
     parts = [
-        f"{_SIGNS.get(record.name, '')}{format_number(value)}"
-        for value in record.inputs
-        if not isinstance(value, tuple)
+        _with_number(record.name, value) for value in record.inputs if not isinstance(value, tuple)
     ]
     for name, value in record.attributes.items():
         if isinstance(value, bool):
@@ -103,7 +101,27 @@ def _detail(record: OpRecord) -> str:
     return ", ".join(parts)
 
 
-_SIGNS = {"mul": "· ", "add": "+ ", "sub": "\N{MINUS SIGN} ", "div": "/ ", "rsub": "from "}
+def _with_number(op: str, value: float) -> str:
+    """The arithmetic with a number, ``x`` being the tensor: ``3 · x``, ``x − 1``."""
+    number = format_number(value)
+    if op == "mul":
+        return f"{number} · x"
+    if op in ("add", "sub"):
+        return plus("x", format_number(value if op == "add" else -value))
+    if op == "rsub":
+        return f"{number} − x"
+    return f"x / {number}" if op == "div" else number
+
+
+def plus(first: str, second: str) -> str:
+    """The sum of two numbers as text, without two signs in a row.
+
+    >>> plus("0", "36"), plus("0", "−12")
+    ('0 + 36', '0 − 12')
+    """
+    if second.startswith("\N{MINUS SIGN}"):
+        return f"{first} − {second[1:]}"
+    return f"{first} + {second}"
 
 
 def _add_inputs(build: GraphBuilder, record: OpRecord, ids: Mapping[Record, int]) -> None:

@@ -99,7 +99,7 @@ def test_gradients_of_a_pass_enter_the_graph(leaves: tuple[Any, Any]) -> None:
     assert known == {
         "sub:1": 1, "pow:2": -1, "b": -12, "mul:1": 1, "pow:1": 3, "a": 36, "∂Q/∂Q": 1,
     }  # fmt: skip
-    assert [n.detail for n in graph.nodes() if n.name == "AccumulateGrad"] == ["0 + −12", "0 + 36"]
+    assert [n.detail for n in graph.nodes() if n.name == "AccumulateGrad"] == ["0 − 12", "0 + 36"]
 
 
 def test_the_seed_is_what_the_user_passed(leaves: tuple[Any, Any]) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from pathlib import Path
+
 from autograd_core.dag.statistics import format_bytes, format_shape
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.snapshot import NodeDetail, Saved, Snapshot
@@ -71,11 +74,17 @@ def _source_lines(detail: NodeDetail, snapshot: Snapshot) -> list[Line]:
     source = snapshot.graph.sources.get(detail.index)
     if source is None and not detail.source_line:
         return [[Part("forward line", "title"), Part("  not traced", "muted")]]
-    where = "" if source is None else f"  {plain(source.file)}:{source.line}"
+    where = "" if source is None else f"  {plain(_shown_path(source.file))}:{source.line}"
     return [
         [Part("forward line", "title"), Part(where, "muted")],
         [Part("  " + plain(detail.source_line.strip()))],
     ]
+
+
+def _shown_path(file: str) -> str:
+    """The file as seen from the current directory, where it lies inside."""
+    here = f"{Path.cwd()}{os.sep}"
+    return file.removeprefix(here)
 
 
 def _hook_lines(detail: NodeDetail) -> list[Line]:
