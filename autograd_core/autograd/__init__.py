@@ -1,5 +1,6 @@
 """Automatic differentiation, under the names of ``torch.autograd``."""
 
+from autograd_core.autograd import forward_ad
 from autograd_core.autograd.backward import backward, grad
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import (
@@ -15,6 +16,7 @@ __all__ = [
     "Variable",
     "backward",
     "enable_grad",
+    "forward_ad",
     "grad",
     "is_grad_enabled",
     "no_grad",

@@ -19,6 +19,8 @@ from autograd_core.dtype import (
     number_dtype,
     result_type,
 )
+from autograd_core.op.dual import Dual
+from autograd_core.op.forward import forward
 from autograd_core.op.record import Op
 from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
 from autograd_core.op.views import view
@@ -33,6 +35,7 @@ _SCALARS = (
     np.float64, np.float32, np.float16, np.int64, np.int32, np.int16, np.int8, np.uint8, np.bool_,
 )  # fmt: skip
 _ARRAYS = frozenset({ndarray, *_SCALARS})
+_TENSORS = frozenset({Tensor, Dual})
 _NUMBERS = frozenset({bool, int, float, *_SCALARS})
 
 
@@ -60,7 +63,7 @@ def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
 def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     """Any call whose inputs are not all tensors: arrays inside a rule, numbers, mistakes."""
     kinds = set(map(type, values))
-    if Tensor not in kinds and not kinds.isdisjoint(_ARRAYS):
+    if kinds.isdisjoint(_TENSORS) and not kinds.isdisjoint(_ARRAYS):
         return op.kernel(*values, **attributes)
     if op.pointwise and not kinds.isdisjoint(_NUMBERS):
         tensors = {n: v for n, v in zip(op.values, values, strict=True) if isinstance(v, Tensor)}
@@ -70,6 +73,8 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         if op.result == "float" and not like.is_floating_point:
             like = get_default_dtype()
         values = tuple([wrap_number(v, like) if type(v) in _NUMBERS else v for v in values])
+    if Dual in kinds:
+        return forward(op, values, attributes)
     plain = tuple([_plain(v) for v in values])
     for name, v in zip(op.values, plain, strict=True):
         if type(v) is not Tensor and not (v is None and name in op.optional):
@@ -198,6 +203,8 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
                     f"expected Tensor as element {position} in argument 0, "
                     f"but got {type(t).__name__}"
                 )
+            if type(t) is Dual:
+                return forward(op, tensors, attributes)
         kind = result_type(*((t.dtype, 2) for t in tensors))
         t = box(kernel(*(_as(kind, each) for each in tensors), **attributes))
         node = None

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.node import ONE_EDGE, Port
+from autograd_core.op.dual import restore_tangent
 from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
 from autograd_core.tensor import Tensor
 
@@ -57,7 +58,7 @@ def _saved(node: SavedNode, name: str) -> Any:
     if name in differentiable:
         several = len(differentiable) > 1
         tensor.edge = Port(node, differentiable.index(name)) if several else node
-    return tensor
+    return restore_tangent(node, name, tensor)
 
 
 def _materialized(node: Any, g: list[Any]) -> list[Any]:

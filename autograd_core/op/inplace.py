@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
+from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.saved import NOT_SAVED, Since
 from autograd_core.op.views import check_change, check_rebase, rebase
 from autograd_core.tensor import Tensor
@@ -41,6 +42,8 @@ def inplace(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             self.record = result.record
+        if type(result) is not Tensor:
+            change_tangent(self, result)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -55,6 +58,8 @@ def _before(x: Tensor) -> Tensor:
     before.array, before._shape, before.dtype, before.edge = x.array, x._shape, x.dtype, x.edge
     before.version = None
     before.record = x.record
+    if type(x) is not Tensor:
+        copy_tangent(x, before)
     return before
 
 

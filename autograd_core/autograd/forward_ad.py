@@ -1,0 +1,114 @@
+"""Forward mode under the names of ``torch.autograd.forward_ad``.
+
+>>> import autograd_core as torch
+>>> with dual_level():
+...     x = make_dual(torch.tensor(3.0), torch.tensor(1.0))
+...     unpack_dual(x * x).tangent
+tensor(6.)
+
+Reverse over forward and forward over reverse work, in any mixture, with one level of duals.
+"""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.op import dual as duals
+from autograd_core.op.dual import Level, current_level, primal_of, tangent_of
+from autograd_core.op.record import OPS
+from autograd_core.tensor import Tensor
+
+
+class UnpackedDualTensor(NamedTuple):
+    """A dual taken apart; the tangent is None where there is none."""
+
+    primal: Tensor
+    tangent: Tensor | None
+
+
+def enter_dual_level() -> int:
+    """Begin a level, whose number, 0, is returned; better use :class:`dual_level`.
+
+    Raises:
+        RuntimeError: there is one already.
+    """
+    if current_level.get() is not None:
+        raise RuntimeError("Nested forward mode AD is not supported at the moment")
+    current_level.set(Level())
+    return 0
+
+
+def exit_dual_level(*, level: int | None = None) -> None:
+    """End the level: all tangents that were made in it are gone.
+
+    Raises:
+        RuntimeError: there is no level, or not the one of this number.
+    """
+    current = current_level.get()
+    if current is None or level not in (None, 0):
+        raise RuntimeError(
+            "Trying to exit a forward AD level that was not the last one that was created. "
+            "This is not supported."
+        )
+    current.alive = False
+    current.results.clear()
+    current_level.set(None)
+
+
+class dual_level:
+    """Within this context, duals made by :func:`make_dual` carry their tangents along."""
+
+    def __enter__(self) -> int:
+        return enter_dual_level()
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        exit_dual_level()
+
+
+def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
+    """``tensor`` with ``tangent``, the direction along which to differentiate by it.
+
+    Args:
+        tensor: the primal; the result shares its memory, and its place in the graph.
+        tangent: of the same shape; taken as it is, not copied.
+        level: 0, or left out.
+
+    Raises:
+        RuntimeError: there is no level, the shapes differ, or ``tensor`` is a dual.
+        ValueError: one of the two is not of a floating point dtype.
+    """
+    if current_level.get() is None or level not in (None, 0):
+        raise RuntimeError(
+            "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
+            "enter_dual_level() first."
+        )
+    for name, t in (("primal", tensor), ("tangent", tangent)):
+        if not t.is_floating_point():
+            raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
+    if tangent_of(tensor) is not None:
+        raise RuntimeError(
+            "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
+            "same level 0 is not supported."
+        )
+    if tensor._shape != tangent._shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(tensor._shape)} while the "
+            f"given forward gradient is of size {list(tangent._shape)}."
+        )
+    in_graph = tensor.edge is not None and is_grad_enabled()
+    dual: Tensor = OPS["alias"].call(tensor) if in_graph else tensor.detach()
+    duals.make_dual(dual, tangent)
+    return dual
+
+
+def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
+    """Primal and tangent of ``tensor``; without a tangent, the tensor itself and None."""
+    return UnpackedDualTensor(primal_of(tensor), tangent_of(tensor))

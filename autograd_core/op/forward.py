@@ -1,0 +1,221 @@
+"""Forward mode: derivatives along a direction, computed beside the values, by the same rules.
+
+There is no second table of derivatives.  An elementwise op has a diagonal Jacobian, so its
+rule serves in both directions; a linear op is its own derivative; and any other rule, being
+linear in the gradient it is given, is transposed: called with a zero gradient that needs a
+gradient itself, and differentiated by that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.autograd.backward import grad
+from autograd_core.autograd.deliver import reduce_gradient
+from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
+from autograd_core.autograd.node import GENERAL, Port, resolve
+from autograd_core.op.dual import current_level, fitted, make_dual, tangent_of, undressed
+from autograd_core.op.record import OPS, Op
+from autograd_core.tensor import Tensor
+
+
+def forward(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    """Call ``op`` on values some of which are duals; what has a derivative comes out dual."""
+    names = (op.variadic,) * len(values) if op.variadic else op.values
+    tangents = [
+        tangent_of(v) if name in op.edges else None
+        for name, v in zip(names, values, strict=True)
+    ]  # fmt: skip
+    with undressed(values):
+        if not any(tangent is not None for tangent in tangents):
+            return _call(op, values, attributes)
+        application = _Application(op, values, {**op.attributes, **attributes}, tangents)
+        found = application.tangents()
+    outputs = application.outputs
+    for name, t in zip(application.output_names, outputs, strict=True):
+        tangent = found.get(name)
+        if tangent is not None and t.dtype.is_floating_point:
+            make_dual(t, tangent)
+    application.remember(found)
+    return application.result
+
+
+def _call(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any:
+    return op.call(values, **attributes) if op.variadic else op.call(*values, **attributes)
+
+
+class _Application:
+    """An op applied to plain values, and the tangents that some of these have."""
+
+    def __init__(
+        self,
+        op: Op,
+        values: tuple[Any, ...],
+        attributes: dict[str, Any],
+        tangents: Sequence[Tensor | None],
+    ) -> None:
+        self.op, self.values, self.attributes = op, values, attributes
+        self.given = tangents
+        self.hidden: dict[str, Tensor] = {}
+        self.result = self._call_for_hidden() if op.hidden else _call(op, values, attributes)
+        self.outputs = self.result if isinstance(self.result, tuple) else (self.result,)
+        several = op.view == "each"
+        # the outputs of an op with as many as there are have no names of their own
+        self.output_names = range(len(self.outputs)) if several else op.visible_outputs
+
+    def _call_for_hidden(self) -> Any:
+        """Call an op such that its node exists, which alone knows the hidden outputs."""
+        op, stand_ins, wanted = self.op, [], is_grad_enabled()
+        for v, tangent in zip(self.values, self.given, strict=True):
+            if tangent is not None and v.edge is None:
+                leaf = Tensor.from_array(v.array, requires_grad=True)
+                v.edge = leaf.edge
+                stand_ins.append((v, leaf.edge))
+        try:
+            with enable_grad():
+                result = _call(op, self.values, self.attributes)
+        finally:
+            for v, _ in stand_ins:
+                v.edge = None
+        outputs = result if isinstance(result, tuple) else (result,)
+        node: Any = next(resolve(t.edge)[0] for t in outputs if t.edge is not None)
+        added = {edge for _, edge in stand_ins}
+        edges = tuple(None if edge in added else edge for edge in node.edges)
+        in_graph = wanted and any(edge is not None for edge in edges)
+        for name in op.hidden:
+            if name in op.saved:
+                self.hidden[name] = self._hidden(node, name, in_graph)
+        if not in_graph:
+            for t in outputs:
+                t.edge = None
+        elif node.kind == GENERAL:
+            node.all_edges = edges
+        else:
+            node.i0, node.i1 = (*edges, None)[:2]
+        return result
+
+    def _hidden(self, node: Any, name: str, in_graph: bool) -> Tensor:
+        t = Tensor.from_array(np.asarray(getattr(node, name)))
+        differentiable = self.op.differentiable_outputs
+        if in_graph and name in differentiable:
+            t.edge = Port(node, differentiable.index(name)) if len(differentiable) > 1 else node
+        return t
+
+    def remember(self, found: Mapping[Any, Tensor]) -> None:
+        """Keep the tangents of results for the node that saved these as arrays."""
+        saved = {name: found[name] for name in self.op.saved if name in found}
+        level = current_level.get()
+        node = next((resolve(t.edge)[0] for t in self.outputs if t.edge is not None), None)
+        if saved and level is not None and node is not None:
+            level.results[node] = saved
+
+    def tangents(self) -> dict[Any, Tensor]:
+        """The tangents of the outputs, by the outputs' names."""
+        op = self.op
+        if op.pointwise:
+            (name,) = self.output_names
+            return {name: self._elementwise()} if self.result.dtype.is_floating_point else {}
+        if op.linear and (len(op.outputs) == 1 or op.view == "each"):
+            found = self._linear()
+            listed = found if isinstance(found, tuple) else (found,)
+            return dict(zip(self.output_names, listed, strict=True))
+        return self._transposed()
+
+    def _elementwise(self) -> Tensor:
+        """The Jacobian is diagonal: each rule, given the tangent for a gradient."""
+        op, result = self.op, self.result
+        total: Any = None
+        for name, tangent in zip(op.values, self.given, strict=True):
+            if tangent is not None:
+                g = fitted(tangent, result)
+                part = op.rules[name].function(*self._arguments(op.rules[name].names, g))
+                total = part if total is None else OPS["add"].call(total, part)
+        total = fitted(total, result)
+        aliased = any(
+            t is not None and np.may_share_memory(t.array, total.array) for t in self.given
+        )
+        return OPS["clone"].call(total) if aliased else total  # type: ignore[no-any-return]
+
+    def _linear(self) -> Any:
+        """The op itself on the tangents: of all inputs of a list together, else of each input
+        with the others as they are."""
+        op = self.op
+        if op.variadic:
+            filled = [
+                Tensor.from_array(np.zeros_like(v.array)) if t is None else t
+                for v, t in zip(self.values, self.given, strict=True)
+            ]
+            return op.call(filled, **self.attributes)
+        total: Any = None
+        for place, tangent in enumerate(self.given):
+            if tangent is None:
+                continue
+            value = self.values[place]
+            if op.view and tangent.array.strides != value.array.strides:
+                # what can be viewed so depends on the layout, if it is not contiguous
+                tangent = OPS["clone"].call(tangent)
+            part = op.call(
+                *self.values[:place], tangent, *self.values[place + 1 :], **self.attributes
+            )
+            total = part if total is None else OPS["add"].call(total, part)
+        return total
+
+    def _transposed(self) -> dict[Any, Tensor]:
+        """The derivative along the tangents of the rules' results, by the gradient they take."""
+        op = self.op
+        graph = is_grad_enabled() and any(
+            t is not None and t.edge is not None for t in (*self.values, *self.given)
+        )
+        if not graph:
+            self.values = tuple(None if v is None else v.detach() for v in self.values)
+        named = dict(zip(self.output_names, self.outputs, strict=True)) | self.hidden
+        names = op.differentiable_outputs
+        with enable_grad():
+            zeros = [
+                Tensor.from_array(np.zeros_like(named[name].array), requires_grad=True)
+                for name in names
+            ]
+            pulled = self._pulled(zeros if len(zeros) > 1 else zeros[0])
+        reached = [(p, t) for p, t in pulled if p is not None and p.edge is not None]
+        if not reached:
+            return {}
+        rows, tangents = zip(*reached, strict=True)
+        found = grad(rows, zeros, tangents, create_graph=graph, allow_unused=True)
+        return {
+            name: Tensor.from_array(zero.array) if t is None else t
+            for name, zero, t in zip(names, zeros, found, strict=True)
+        }
+
+    def _pulled(self, g: Any) -> list[tuple[Any, Tensor]]:
+        """What the rules make of ``g`` for each input with a tangent, and that tangent."""
+        op = self.op
+        given = {
+            name: (v, t)
+            for name, v, t in zip(op.values, self.values, self.given, strict=True)
+            if t is not None
+        }
+        if op.joint is not None:
+            needs = tuple(edge in given for edge in op.edges)
+            results = op.joint.function(*self._arguments(op.joint.names, g, needs))
+            pulled = dict(zip(op.edges, results, strict=True))
+        else:
+            pulled = {
+                name: op.rules[name].function(*self._arguments(op.rules[name].names, g))
+                for name in given
+            }
+        return [
+            (reduce_gradient(pulled[name], (v._shape, v.dtype)), t)
+            for name, (v, t) in given.items()
+        ]
+
+    def _arguments(self, names: Sequence[str], g: Any, needs: tuple[bool, ...] = ()) -> list[Any]:
+        """What a rule asks for."""
+        known: dict[Any, Any] = {"g": g, "needs": needs, **self.attributes, **self.hidden}
+        known.update(zip(self.op.values, self.values, strict=True))
+        known.update(zip(self.output_names, self.outputs, strict=True))
+        for name, v in zip(self.op.values, self.values, strict=True):
+            known[f"{name}_shape"] = None if v is None else v._shape
+        return [known[name] for name in names]
