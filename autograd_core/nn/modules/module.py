@@ -2,36 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any, NamedTuple, TypeVar
+import copy
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode
-from autograd_core.dtype import dtype
+from autograd_core.dtype import dtype, float16, float32, float64
+from autograd_core.nn.modules.hooks import (
+    Hooked,
+    call_with_hooks,
+    is_hooked,
+    register_module_backward_hook,
+    register_module_forward_hook,
+    register_module_forward_pre_hook,
+    register_module_full_backward_hook,
+    register_module_full_backward_pre_hook,
+)
+from autograd_core.nn.modules.state import IncompatibleKeys, Stateful
+from autograd_core.nn.modules.tree import children_first
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
+__all__ = [
+    "IncompatibleKeys",
+    "Module",
+    "register_module_backward_hook",
+    "register_module_forward_hook",
+    "register_module_forward_pre_hook",
+    "register_module_full_backward_hook",
+    "register_module_full_backward_pre_hook",
+]
+
 M = TypeVar("M", bound="Module")
-T = TypeVar("T")
+_HELD = ("_parameters", "_buffers", "_modules")
+_HOOKS = (
+    "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
+    "_state_dict_pre_hooks", "_state_dict_hooks", "_load_state_dict_pre_hooks",
+    "_load_state_dict_post_hooks",
+)  # fmt: skip
 
 
-class IncompatibleKeys(NamedTuple):
-    """What :meth:`Module.load_state_dict` did not find, and what it did not know."""
-
-    missing_keys: list[str]
-    unexpected_keys: list[str]
-
-    def __repr__(self) -> str:
-        if not self.missing_keys and not self.unexpected_keys:
-            return "<All keys matched successfully>"
-        return (
-            f"_IncompatibleKeys(missing_keys={self.missing_keys}, "
-            f"unexpected_keys={self.unexpected_keys})"
-        )
-
-
-class Module:
+class Module(Hooked, Stateful):
     """The base of all layers and models.
 
     Assigning a :class:`Parameter` or a Module to an attribute registers it under that name.
@@ -42,16 +55,11 @@ class Module:
     ['0.weight', '0.bias']
     """
 
-    training: bool
-    _parameters: dict[str, Tensor | None]
-    _buffers: dict[str, Tensor | None]
-    _modules: dict[str, Module | None]
-
     def __init__(self) -> None:
-        for name, value in (
-            ("training", True), ("_parameters", {}), ("_buffers", {}), ("_modules", {}),
-        ):  # fmt: skip
-            object.__setattr__(self, name, value)
+        own = self.__dict__
+        own["training"] = True
+        own["_non_persistent_buffers_set"] = set()
+        own.update((name, {}) for name in (*_HELD, *_HOOKS))
 
     def forward(self, *inputs: Any, **keywords: Any) -> Any:
         """What the module computes; every subclass says it for itself."""
@@ -63,7 +71,14 @@ class Module:
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             with mode.tracer.module(self):
-                return self.forward(*inputs, **keywords)
+                return self._run(inputs, keywords)
+        if is_hooked(self):
+            return call_with_hooks(self, inputs, keywords)
+        return self.forward(*inputs, **keywords)
+
+    def _run(self, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+        if is_hooked(self):
+            return call_with_hooks(self, inputs, keywords)
         return self.forward(*inputs, **keywords)
 
     # registration
@@ -99,7 +114,7 @@ class Module:
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
-        for registry in ("_parameters", "_buffers", "_modules"):
+        for registry in _HELD:
             found = self.__dict__.get(registry, ())
             if name in found:
                 return found[name]
@@ -114,82 +129,57 @@ class Module:
         shall have the old one's place; whether it was in a registry."""
         own = self.__dict__
         own.pop(name, None)
-        found = [r for r in ("_parameters", "_buffers", "_modules") if name in own[r] and r != but]
+        found = [r for r in _HELD if name in own[r] and r != but]
         for registry in found:
             del own[registry][name]
         return bool(found)
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Hold ``param`` under ``name``; None keeps the name without a value."""
+        self._check_name("parameter", name, self._parameters)
+        if param is not None and not isinstance(param, Parameter):
+            raise TypeError(
+                f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
+                "(torch.nn.Parameter or None required)"
+            )
         self._parameters[name] = param
 
-    def register_buffer(self, name: str, tensor: Tensor | None) -> None:
-        """Hold a tensor that is part of the state but is not trained."""
+    def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
+        """Hold a tensor that is not trained; part of the saved state if ``persistent``."""
+        self._check_name("buffer", name, self._buffers)
+        if tensor is not None and not isinstance(tensor, Tensor):
+            raise TypeError(
+                f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
+                "(torch Tensor or None required)"
+            )
         self._buffers[name] = tensor
+        if persistent:
+            self._non_persistent_buffers_set.discard(name)
+        else:
+            self._non_persistent_buffers_set.add(name)
 
     def add_module(self, name: str, module: Module | None) -> None:
         """Hold ``module`` under ``name``."""
+        if module is not None and not isinstance(module, Module):
+            raise TypeError(f"{type(module).__name__} is not a Module subclass")
+        self._check_name("module", name, self._modules)
         self._modules[name] = module
 
     register_module = add_module
 
-    # what is inside
-
-    def named_modules(self, prefix: str = "") -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once, parents first, with dotted names."""
-        seen: set[Module] = set()
-        stack: list[tuple[str, Module]] = [(prefix, self)]
-        while stack:
-            name, module = stack.pop()
-            if module in seen:
-                continue
-            seen.add(module)
-            yield name, module
-            children = [(n, m) for n, m in module._modules.items() if m is not None]
-            stack += [(_join(name, n), m) for n, m in reversed(children)]
-
-    def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
-        return (module for _, module in self.named_modules())
-
-    def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly below, each once, with their names."""
-        return _each_once((n, m) for n, m in self._modules.items() if m is not None)
-
-    def children(self) -> Iterator[Module]:
-        """The modules directly below."""
-        return (module for _, module in self.named_children())
-
-    def named_parameters(
-        self, prefix: str = "", recurse: bool = True
-    ) -> Iterator[tuple[str, Tensor]]:
-        """All parameters, each once, with dotted names."""
-        return _each_once(self._held("_parameters", prefix, recurse))
-
-    def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All parameters, each once."""
-        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
-
-    def named_buffers(self, prefix: str = "", recurse: bool = True) -> Iterator[tuple[str, Tensor]]:
-        """All buffers, each once, with dotted names."""
-        return _each_once(self._held("_buffers", prefix, recurse))
-
-    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers, each once."""
-        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
-
-    def _held(self, registry: str, prefix: str, recurse: bool) -> Iterator[tuple[str, Tensor]]:
-        for module_name, module in self.named_modules(prefix) if recurse else ((prefix, self),):
-            for name, value in module.__dict__[registry].items():
-                if value is not None:
-                    yield _join(module_name, name), value
+    def _check_name(self, kind: str, name: str, registry: dict[str, Any]) -> None:
+        if "." in name:
+            raise KeyError(f'{kind} name can\'t contain "."')
+        if name == "":
+            raise KeyError(f'{kind} name can\'t be empty string ""')
+        if name not in registry and hasattr(self, name):
+            raise KeyError(f"attribute '{name}' already exists")
 
     # changing all of it
 
     def apply(self: M, function: Callable[[Module], Any]) -> M:
         """Call ``function`` with every module, children before their parents."""
-        for module in reversed(_children_last(self)):
-            function(module)
+        children_first(self, function)
         return self
 
     def train(self: M, mode: bool = True) -> M:
@@ -228,53 +218,31 @@ class Module:
                 tensor.data = Tensor.from_array(tensor.array.astype(wanted.dtype))
         return self
 
-    # state
+    def double(self: M) -> M:
+        """Convert to float64."""
+        return self.to(float64)
 
-    def state_dict(self, prefix: str = "") -> dict[str, Tensor]:
-        """All parameters and buffers by name, detached, sharing their memory."""
-        state: dict[str, Tensor] = {}
-        for module_name, module in _every_name(self, prefix):
-            for registry in (module._parameters, module._buffers):
-                for name, value in registry.items():
-                    if value is not None:
-                        state[_join(module_name, name)] = value.detach()
-        return state
+    def float(self: M) -> M:
+        """Convert to float32."""
+        return self.to(float32)
 
-    def load_state_dict(
-        self, state_dict: Mapping[str, Tensor], strict: bool = True
-    ) -> IncompatibleKeys:
-        """Copy the tensors of ``state_dict`` into the parameters and buffers of those names.
+    def half(self: M) -> M:
+        """Convert to float16."""
+        return self.to(float16)
 
-        Raises:
-            RuntimeError: a shape differs, or, under ``strict``, a name is missing or
-                unknown.  Nothing has been copied then.
-        """
-        own = self.state_dict()
-        keys = IncompatibleKeys(
-            [name for name in own if name not in state_dict],
-            [name for name in state_dict if name not in own],
-        )
-        errors = []
-        if strict and keys.missing_keys:
-            errors.append(f"Missing key(s) in state_dict: {_quoted(keys.missing_keys)}. ")
-        if strict and keys.unexpected_keys:
-            errors.append(f"Unexpected key(s) in state_dict: {_quoted(keys.unexpected_keys)}. ")
-        errors += [
-            f"size mismatch for {name}: copying a param with shape {value.shape} from "
-            f"checkpoint, the shape in current model is {own[name].shape}."
-            for name, value in state_dict.items()
-            if name in own and value._shape != own[name]._shape
-        ]
-        if errors:
-            details = "".join(f"\n\t{error}" for error in errors)
-            raise RuntimeError(
-                f"Error(s) in loading state_dict for {type(self).__name__}:{details}"
-            )
-        for name, value in state_dict.items():
-            if name in own:
-                np.copyto(own[name].array, value.array, casting="same_kind")
-                own[name].bump()
-        return keys
+    def cpu(self: M) -> M:
+        """Nothing to do: there is no other device."""
+        return self
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Module:
+        """A copy with parameters and buffers of its own: leaves, with gradients of their own."""
+        for t in (*self.parameters(), *self.buffers()):
+            if id(t) not in memo:
+                memo[id(t)] = _copied(t)
+        made: Module = type(self).__new__(type(self))
+        memo[id(self)] = made
+        made.__dict__.update(copy.deepcopy(self.__dict__, memo))
+        return made
 
     # how it prints
 
@@ -306,37 +274,9 @@ def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
         parameter.grad = Tensor.from_array(np.zeros_like(parameter.grad.array))
 
 
-def _join(prefix: str, name: str) -> str:
-    return f"{prefix}.{name}" if prefix else name
-
-
-def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(f'"{name}"' for name in names)
-
-
-def _each_once(pairs: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
-    seen: set[int] = set()
-    for name, value in pairs:
-        if id(value) not in seen:
-            seen.add(id(value))
-            yield name, value
-
-
-def _children_last(module: Module) -> list[Module]:
-    """Parents before children, siblings from the last to the first."""
-    order, stack = [], [module]
-    while stack:
-        found = stack.pop()
-        order.append(found)
-        stack += [child for child in found._modules.values() if child is not None]
-    return order
-
-
-def _every_name(module: Module, prefix: str) -> Iterator[tuple[str, Module]]:
-    """All modules under all their names: a shared one comes once per place."""
-    stack = [(prefix, module)]
-    while stack:
-        name, found = stack.pop()
-        yield name, found
-        children = [(n, m) for n, m in found._modules.items() if m is not None]
-        stack += [(_join(name, n), m) for n, m in reversed(children)]
+def _copied(t: Tensor) -> Tensor:
+    made = Tensor.from_array(t.array.copy(), t.requires_grad and t.is_leaf)
+    made.is_parameter = t.is_parameter
+    if t.grad is not None:
+        made.grad = t.grad.detach().clone()
+    return made

@@ -1,0 +1,416 @@
+"""Hooks of modules, around calls, backward passes and states: the same in both libraries."""
+
+from __future__ import annotations
+
+import copy
+import gc
+import importlib
+import importlib.util
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+
+
+@pytest.fixture(params=LIBRARIES)
+def torch(request: pytest.FixtureRequest) -> Any:
+    """Each fact is stated once, and holds in both libraries."""
+    if importlib.util.find_spec(request.param) is None:
+        pytest.skip(f"{request.param} is not installed")
+    importlib.import_module(f"{request.param}.nn.modules.module")
+    return importlib.import_module(request.param)
+
+
+def values(t: Any) -> Any:
+    if isinstance(t, tuple):
+        return tuple(values(each) for each in t)
+    return None if t is None else t.detach().tolist()
+
+
+def double_of(torch: Any) -> Any:
+    """A module that doubles, and says so with a module of one weight."""
+
+    class Double(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.weight = torch.nn.Parameter(torch.tensor([2.0, 2.0]))
+
+        def forward(self, x: Any, plus: float = 0.0) -> Any:
+            return x * self.weight + plus
+
+    return Double()
+
+
+def leaf(torch: Any, *numbers: float) -> Any:
+    return torch.tensor(list(numbers), requires_grad=True)
+
+
+# --- forward -----------------------------------------------------------------------------------
+
+
+def test_forward_hooks_see_and_replace_what_goes_in_and_out(torch: Any) -> None:
+    seen: list[Any] = []
+    module = double_of(torch)
+    module.register_forward_pre_hook(lambda m, args: seen.append(("pre", m is module, len(args))))
+    module.register_forward_pre_hook(lambda m, args: args[0] + 1)
+    module.register_forward_hook(lambda m, args, out: seen.append(("post", values(args))))
+    module.register_forward_hook(lambda m, args, out: out * 10)
+    assert values(module(torch.tensor([0.0, 1.0]), plus=1.0)) == [30.0, 50.0]
+    assert seen == [("pre", True, 1), ("post", ([1.0, 2.0],))]
+
+
+def test_forward_hooks_with_keywords(torch: Any) -> None:
+    seen: list[Any] = []
+    module = double_of(torch)
+
+    def more(m: Any, args: Any, kwargs: Any) -> Any:
+        return args, {"plus": kwargs["plus"] + 1}
+
+    module.register_forward_pre_hook(more, with_kwargs=True)
+    module.register_forward_hook(
+        lambda m, args, kwargs, out: seen.append((kwargs, values(out))), with_kwargs=True
+    )
+    module(torch.tensor([0.0, 1.0]), plus=1.0)
+    assert seen == [({"plus": 2.0}, [2.0, 4.0])]
+    module.register_forward_pre_hook(lambda m, args, kwargs: args, with_kwargs=True)
+    with pytest.raises(RuntimeError, match=r"None or a tuple of \(new_args, new_kwargs\)"):
+        module(torch.tensor([0.0, 1.0]), plus=1.0)
+
+
+def test_hooks_run_in_order_of_registration_unless_prepended(torch: Any) -> None:
+    order: list[str] = []
+    module = double_of(torch)
+
+    def note(name: str) -> Any:
+        return lambda *_: order.append(name)
+
+    first = module.register_forward_hook(note("first"))
+    module.register_forward_hook(note("second"))
+    module.register_forward_hook(note("before"), prepend=True)
+    module.register_forward_pre_hook(note("pre"))
+    module.register_forward_pre_hook(note("pre before"), prepend=True)
+    x = leaf(torch, 1.0, 1.0)
+    module(x)
+    assert order == ["pre before", "pre", "before", "first", "second"]
+    order.clear()
+    first.remove()
+    first.remove()
+    module(x)
+    assert order == ["pre before", "pre", "before", "second"]
+
+
+def test_a_hook_that_is_always_called_survives_an_error(torch: Any) -> None:
+    seen: list[Any] = []
+    module = double_of(torch)
+    module.register_forward_hook(lambda *_: seen.append("only if all is well"))
+    module.register_forward_hook(lambda m, args, out: seen.append(out), always_call=True)
+    with pytest.raises(TypeError):
+        module(torch.tensor([1.0, 1.0]), minus=1.0)
+    assert seen == [None]
+
+
+# --- backward ----------------------------------------------------------------------------------
+
+
+def test_full_backward_hooks_get_the_gradients_of_all_inputs_and_outputs(torch: Any) -> None:
+    seen: list[Any] = []
+    model = torch.nn.Sequential(double_of(torch), double_of(torch))
+    model[1].register_full_backward_pre_hook(lambda m, g: seen.append(("pre", values(g))))
+    for number, module in enumerate(model):
+        module.register_full_backward_hook(
+            lambda m, sent, received, n=number: seen.append((n, values(sent), values(received)))
+        )
+    x = leaf(torch, 1.0, 2.0)
+    y = model(x)
+    assert y.grad_fn.name() == "BackwardHookFunctionBackward"
+    y.backward(torch.tensor([1.0, 10.0]))
+    assert seen == [
+        ("pre", ([1.0, 10.0],)),
+        (1, ([2.0, 20.0],), ([1.0, 10.0],)),
+        (0, ([4.0, 40.0],), ([2.0, 20.0],)),
+    ]
+    assert values(x.grad) == [4.0, 40.0]
+
+
+def test_backward_hooks_replace_gradients(torch: Any) -> None:
+    module = double_of(torch)
+    module.register_full_backward_pre_hook(lambda m, received: (received[0] * 10,))
+    module.register_full_backward_pre_hook(lambda m, received: (received[0] + 1,))
+    module.register_full_backward_hook(lambda m, sent, received: (sent[0] + received[0],))
+    x = leaf(torch, 1.0, 2.0)
+    module(x).sum().backward()
+    assert values(x.grad) == [33.0, 33.0]  # 2 * 11 + 11
+    assert values(module.weight.grad) == [11.0, 22.0]
+
+
+def test_backward_hooks_of_several_inputs_and_outputs(torch: Any) -> None:
+    class Swap(torch.nn.Module):
+        def forward(self, x: Any, note: str, y: Any) -> Any:
+            return y * 3, note, x * 2
+
+    seen: list[Any] = []
+    module = Swap()
+    module.register_full_backward_hook(
+        lambda m, sent, received: seen.append((values(sent), values(received)))
+    )
+    x, y = leaf(torch, 1.0), torch.tensor([1.0])
+    three, note, two = module(x, "between", y)
+    assert (note, three.requires_grad, two.requires_grad) == ("between", False, True)
+    two.backward(torch.tensor([5.0]))
+    assert seen == [(([10.0], None, [0.0]), (None, None, [5.0]))]
+    assert values(x.grad) == [10.0]
+
+
+def test_backward_hooks_fire_without_an_input_that_needs_a_gradient(torch: Any) -> None:
+    seen: list[Any] = []
+    module = double_of(torch)
+    module.register_full_backward_hook(lambda m, *g: seen.append(values(g)))
+    y = module(torch.tensor([1.0, 2.0])).sum()
+    with pytest.warns(UserWarning, match="no inputs require gradients"):
+        y.backward()
+    assert seen == [((None,), ([1.0, 1.0],))]
+    assert values(module.weight.grad) == [1.0, 2.0]
+
+
+def test_backward_hooks_within_no_grad_leave_everything_alone(torch: Any) -> None:
+    module = double_of(torch)
+    module.register_full_backward_hook(lambda *_: pytest.fail("there is no backward pass"))
+    with torch.no_grad():
+        assert module(leaf(torch, 1.0, 2.0)).grad_fn is None
+
+
+@pytest.mark.parametrize(
+    ("register", "said"),
+    [
+        ("register_full_backward_hook", "invalid number of grad_input, got 2, but expected 1"),
+        ("register_full_backward_pre_hook", "invalid number of grad_output, got 2, but expected 1"),
+    ],
+)
+def test_too_many_gradients_are_refused(torch: Any, register: str, said: str) -> None:
+    module = double_of(torch)
+    getattr(module, register)(lambda m, gradients, *_: (gradients[0], gradients[0]))
+    with pytest.raises(RuntimeError, match=said):
+        module(leaf(torch, 1.0, 2.0)).sum().backward()
+
+
+def test_the_gradient_of_a_hooked_module_can_be_differentiated(torch: Any) -> None:
+    seen: list[Any] = []
+
+    class Cube(torch.nn.Module):
+        def forward(self, x: Any) -> Any:
+            return x * x * x
+
+    module = Cube()
+    module.register_full_backward_hook(lambda m, *g: seen.append(values(g)))
+    x = leaf(torch, 2.0)
+    (g,) = torch.autograd.grad(module(x).sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(g.sum(), x)
+    assert (values(g), values(second)) == ([12.0], [12.0])
+    assert seen[0] == (([12.0],), ([1.0],))
+
+
+def test_the_legacy_hook_sees_the_last_node_only(torch: Any) -> None:
+    seen: list[Any] = []
+    module = double_of(torch)
+    module.register_backward_hook(lambda m, *g: seen.append(values(g)))
+    with pytest.warns(FutureWarning, match="forward contains multiple autograd Nodes"):
+        module(leaf(torch, 1.0, 2.0)).sum().backward()
+    assert seen[0][1] == ([1.0, 1.0],)
+    with pytest.raises(RuntimeError, match="Cannot use both regular backward hooks and full"):
+        module.register_full_backward_hook(lambda *_: None)
+
+
+def test_the_legacy_hook_of_a_module_of_one_op_says_nothing(torch: Any) -> None:
+    seen: list[Any] = []
+    module = torch.nn.ReLU()
+    module.register_backward_hook(lambda m, *g: seen.append(values(g)))
+    module(leaf(torch, 1.0, -2.0) * 2).sum().backward()
+    assert seen == [(([1.0, 0.0],), ([1.0, 1.0],))]
+
+
+@pytest.fixture
+def handles() -> Iterator[list[Any]]:
+    """Global hooks, taken away whatever happens."""
+    kept: list[Any] = []
+    yield kept
+    for handle in kept:
+        handle.remove()
+
+
+def test_global_hooks_run_for_all_modules_before_their_own(torch: Any, handles: list[Any]) -> None:
+    order: list[str] = []
+    module = torch.nn.modules.module
+
+    def note(name: str) -> Any:
+        return lambda m, *_: order.append(f"{name} {type(m).__name__}")
+
+    handles += [
+        module.register_module_forward_pre_hook(note("pre")),
+        module.register_module_forward_hook(note("post")),
+        module.register_module_full_backward_pre_hook(note("backward pre")),
+        module.register_module_full_backward_hook(note("backward")),
+    ]
+    model = torch.nn.Sequential(torch.nn.Tanh())
+    model[0].register_forward_hook(note("own"))
+    model[0].register_full_backward_hook(note("own backward"))
+    model(leaf(torch, 1.0)).backward()
+    assert order == [
+        "pre Sequential", "pre Tanh", "post Tanh", "own Tanh", "post Sequential",
+        "backward pre Sequential", "backward pre Tanh", "backward Tanh", "own backward Tanh",
+        "backward Sequential",
+    ]  # fmt: skip
+
+
+def test_a_hooked_graph_dies_without_the_collector() -> None:
+    torch = importlib.import_module("autograd_core")
+    module = double_of(torch)
+    module.register_full_backward_hook(lambda *_: None)
+    gc.disable()
+    try:
+        y = module(leaf(torch, 1.0, 2.0))
+        watched = weakref.ref(y.grad_fn)
+        del y
+        assert watched() is None
+    finally:
+        gc.enable()
+
+
+# --- state -------------------------------------------------------------------------------------
+
+
+def with_buffers(torch: Any) -> Any:
+    class Counted(torch.nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.register_buffer("kept", torch.zeros(1))
+            self.register_buffer("scratch", torch.zeros(1), persistent=False)
+            self.register_buffer("nothing", None)
+            self.inner = torch.nn.Linear(1, 1, bias=False)
+
+    return Counted()
+
+
+def test_only_persistent_buffers_are_saved(torch: Any) -> None:
+    module = with_buffers(torch)
+    assert list(module.state_dict()) == ["kept", "inner.weight"]
+    assert [name for name, _ in module.named_buffers()] == ["kept", "scratch"]
+    assert list(module.state_dict(prefix="a.")) == ["a.kept", "a.inner.weight"]
+    assert not module.state_dict()["inner.weight"].requires_grad
+    assert module.state_dict(keep_vars=True)["inner.weight"] is module.inner.weight
+    assert module.state_dict()._metadata == {"": {"version": 1}, "inner": {"version": 1}}
+    with pytest.raises(KeyError, match="attribute 'inner' already exists"):
+        module.register_buffer("inner", None)
+    with pytest.raises(KeyError, match=r"contain \"\.\""):
+        module.register_parameter("a.b", None)
+
+
+def test_state_dict_hooks_see_and_change_the_state(torch: Any) -> None:
+    seen: list[Any] = []
+    module = with_buffers(torch)
+    module.register_state_dict_pre_hook(lambda m, prefix, keep: seen.append((prefix, keep)))
+    module.inner._register_state_dict_hook(
+        lambda m, state, prefix, metadata: state.update({f"{prefix}more": 1})
+    )
+    module.register_state_dict_post_hook(
+        lambda m, state, prefix, metadata: seen.append((list(state), metadata))
+    )
+    module._register_state_dict_hook(lambda m, state, prefix, metadata: {"all": len(state)})
+    assert module.state_dict(prefix="p.") == {"all": 3}
+    assert seen == [("p.", False), (["p.kept", "p.inner.weight", "p.inner.more"], {"version": 1})]
+
+
+def test_a_post_hook_of_the_state_may_not_return_anything(torch: Any) -> None:
+    module = with_buffers(torch)
+    module.register_state_dict_post_hook(lambda m, state, prefix, metadata: state)
+    with pytest.raises(RuntimeError, match="must return None"):
+        module.state_dict()
+
+
+def test_load_hooks_rename_and_forgive(torch: Any) -> None:
+    seen: list[Any] = []
+    module = with_buffers(torch)
+
+    def rename(m: Any, state: Any, prefix: str, *_: Any) -> None:
+        state[f"{prefix}weight"] = state.pop(f"{prefix}old")
+
+    def forgive(m: Any, keys: Any) -> None:
+        seen.append((list(keys.missing_keys), list(keys.unexpected_keys)))
+        keys.missing_keys.clear()
+        keys.unexpected_keys.clear()
+
+    module.inner.register_load_state_dict_pre_hook(rename)
+    module.register_load_state_dict_post_hook(forgive)
+    state = {"inner.old": torch.tensor([[7.0]]), "other.x": torch.zeros(1)}
+    module.load_state_dict(state)
+    assert values(module.inner.weight) == [[7.0]]
+    assert seen == [(["kept"], ["other.x"])]
+    assert list(state) == ["inner.old", "other.x"]
+
+
+def test_errors_of_loading_come_together(torch: Any) -> None:
+    module = with_buffers(torch)
+    with pytest.raises(RuntimeError) as raised:
+        module.load_state_dict({"inner.weight": torch.zeros(2, 2), "more": torch.zeros(1)})
+    text = str(raised.value)
+    assert text.startswith("Error(s) in loading state_dict for Counted:\n\tMissing key(s)")
+    assert 'Missing key(s) in state_dict: "kept". ' in text
+    assert 'Unexpected key(s) in state_dict: "more". ' in text
+    assert "size mismatch for inner.weight" in text
+    found = module.load_state_dict({"inner.weight": torch.ones(1, 1)}, strict=False)
+    assert found.missing_keys == ["kept"]
+    assert values(module.inner.weight) == [[1.0]]
+
+
+def test_assigned_state_replaces_the_tensors(torch: Any) -> None:
+    module = torch.nn.Linear(1, 1, bias=False)
+    weight = module.weight
+    module.load_state_dict({"weight": torch.tensor([[3.0]])}, assign=True)
+    assert module.weight is not weight
+    assert isinstance(module.weight, torch.nn.Parameter)
+    assert module.weight.requires_grad
+
+
+def test_extra_state_goes_along(torch: Any) -> None:
+    class Extra(torch.nn.Module):
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+        def get_extra_state(self) -> Any:
+            return {"number": self.number}
+
+        def set_extra_state(self, state: Any) -> None:
+            self.number = state["number"]
+
+    source, target = torch.nn.Sequential(Extra(1)), torch.nn.Sequential(Extra(2))
+    assert list(source.state_dict()) == ["0._extra_state"]
+    target.load_state_dict(source.state_dict())
+    assert target[0].number == 1
+    with pytest.raises(RuntimeError, match=r"Missing key.*0\._extra_state"):
+        target.load_state_dict({})
+
+
+def test_a_copied_module_has_leaves_of_its_own(torch: Any) -> None:
+    module = torch.nn.Sequential(torch.nn.Linear(1, 1))
+    twin = copy.deepcopy(module)
+    twin(torch.ones(1, 1)).sum().backward()
+    assert module[0].weight.grad is None
+    assert values(twin[0].weight.grad) == [[1.0]]
+    assert isinstance(twin[0].weight, torch.nn.Parameter)
+    assert [name for name, _ in twin.named_parameters()] == ["0.weight", "0.bias"]
+
+
+def test_parts_are_found_by_dotted_names(torch: Any) -> None:
+    module = torch.nn.Sequential(with_buffers(torch))
+    assert module.get_submodule("0.inner") is module[0].inner
+    assert module.get_submodule("") is module
+    assert module.get_parameter("0.inner.weight") is module[0].inner.weight
+    assert module.get_buffer("0.kept") is module[0].kept
+    for wrong in ("0.outer", "0.kept"):
+        with pytest.raises(AttributeError):
+            module.get_submodule(wrong)
+    with pytest.raises(AttributeError, match=r"is not an nn\.Parameter"):
+        module.get_parameter("0.kept")
