@@ -73,7 +73,7 @@ def script_process(path: Path | None, arguments: list[str]) -> Iterator[None]:
     ``viz`` and ``tui`` are free for modules of its own.  What it does to these, to NumPy's
     error state and to the warnings ends with it, so that we can draw undisturbed.
     """
-    argv, search, entries = sys.argv, sys.path, sys.path[:]
+    argv, search, entries, main = sys.argv, sys.path, sys.path[:], sys.modules["__main__"]
     folder = path.resolve().parent if path else Path.cwd()
     sys.argv = [str(path) if path else "", *arguments]
     sys.path.insert(0, str(folder))
@@ -83,7 +83,7 @@ def script_process(path: Path | None, arguments: list[str]) -> Iterator[None]:
             yield
     finally:
         search[:] = entries
-        sys.argv, sys.path = argv, search
+        sys.argv, sys.path, sys.modules["__main__"] = argv, search, main
 
 
 _hidden: list[tuple[tuple[str, ...], dict[str, ModuleType]]] = []

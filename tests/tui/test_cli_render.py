@@ -1,0 +1,592 @@
+"""``gradstep render``: what it draws, what it says, and how it leaves the process."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import numpy as np
+import pytest
+
+from tui.cli import main
+
+ROOT = Path(__file__).parents[2]
+
+SQUARE = """\
+import autograd_core as torch
+
+a = torch.tensor(3.0, requires_grad=True)
+loss = a * a
+loss.backward()
+"""
+
+Run = Callable[..., tuple[int, str, str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]) -> Run:
+    """Write ``script`` to script.py, run the command there, and return what came of it."""
+    monkeypatch.chdir(tmp_path)
+
+    def command(script: str, *arguments: str) -> tuple[int, str, str]:
+        Path("script.py").write_text(dedent(script))
+        code = main(["render", *(arguments or ("script.py", "-o", "out.txt"))])
+        sys.stdout.flush()
+        out, err = capfd.readouterr()
+        assert not [name for name in os.listdir() if name.endswith(".part")]
+        assert "tui/" not in out + err
+        return code, out, err
+
+    return command
+
+
+def gradstep(
+    *arguments: str, folder: Path, environment: dict[str, str] | None = None
+) -> subprocess.CompletedProcess[bytes]:
+    """The command in a process of its own."""
+    return subprocess.run(
+        [sys.executable, "-m", "tui", *arguments],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+
+
+# what is drawn
+
+
+def test_a_script_is_drawn_at_its_first_call_and_ends_there(run: Run) -> None:
+    code, out, err = run(SQUARE + "print('never said')\n", "script.py")
+    assert (code, out, err) == (0, "", "gradstep: wrote script.svg\n")
+    picture = Path("script.svg").read_text()
+    assert picture.startswith("<svg")
+    assert picture.endswith("</svg>\n")
+    assert ">6<" in picture  # the gradient of a
+
+
+@pytest.mark.parametrize(("call", "gradient"), [("1", 1), ("2", 2), ("last", 3)])
+def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None:
+    script = """
+        import autograd_core as torch
+        for n in (1, 2, 3):
+            a = torch.tensor(5.0, requires_grad=True)
+            loss = a * n
+            loss.backward()
+        print("the end")
+    """
+    code, out, err = run(script, "script.py", "--call", call, "-o", "out.txt")
+    assert code == 0, err
+    assert out == ("the end\n" if call == "last" else "")
+    assert re.search(rf"a\.grad +{gradient} ", Path("out.txt").read_text())
+
+
+def test_a_script_without_a_call_is_drawn_at_its_end(run: Run) -> None:
+    code, _, err = run(SQUARE.replace("loss.backward()", "print('the end')"))
+    assert code == 0, err
+    assert Path("out.txt").read_text().startswith("loss\n")
+
+
+@pytest.mark.parametrize("view", ["forward", "backward"])
+def test_a_view_leaves_the_other_half_out(run: Run, view: str) -> None:
+    assert run(SQUARE, "script.py", "--view", view, "-o", "out.txt")[0] == 0
+    picture = Path("out.txt").read_text()
+    assert ("MulBackward0" in picture) == (view == "backward")
+
+
+def test_a_graph_that_was_freed_is_drawn_as_such(run: Run) -> None:
+    code, _, err = run(SQUARE, "script.py:loss", "-o", "out.json")
+    assert code == 0, err
+    states = [
+        value["state"]
+        for node in json.loads(Path("out.json").read_text())["nodes"]
+        for value in node.get("saved", [])
+    ]
+    assert states
+    assert set(states) == {"freed"}
+
+
+@pytest.mark.parametrize(
+    ("call", "seed"),
+    [
+        ("torch.autograd.backward([loss, a + 1])", "∂loss/∂loss"),
+        ("loss.backward(torch.tensor(7.0))", "7"),
+        ("(a * torch.ones(2)).backward(torch.ones(2))", "∂output/∂output"),
+    ],
+)
+def test_several_roots_and_gradients_of_the_users_own(run: Run, call: str, seed: str) -> None:
+    code, _, err = run(SQUARE.replace("loss.backward()", call))
+    assert code == 0, err
+    assert seed in Path("out.txt").read_text().partition("backward")[2]
+
+
+def test_a_call_inside_no_grad_is_a_call(run: Run) -> None:
+    script = SQUARE.replace("loss.backward()", "with torch.no_grad():\n    loss.backward()")
+    assert run(script)[0] == 0
+    assert "MulBackward0" in Path("out.txt").read_text()
+
+
+def test_a_call_within_a_hook_does_not_count(run: Run) -> None:
+    script = """
+        import autograd_core as torch
+        b = torch.tensor(1.0, requires_grad=True)
+        def hook(g):
+            with torch.enable_grad():
+                (b * b * b).backward()
+        for n in (1, 2):
+            a = torch.tensor(5.0, requires_grad=True)
+            loss = a * n
+            loss.register_hook(hook)
+            loss.backward()
+    """
+    code, _, err = run(script, "script.py", "--call", "2", "-o", "out.txt")
+    assert code == 0, err
+    assert "a.grad" in Path("out.txt").read_text()
+
+
+def test_what_the_script_makes_of_its_end_changes_nothing(run: Run) -> None:
+    script = """
+        import autograd_core as torch
+        a = torch.tensor(5.0, requires_grad=True)
+        for n in (1, 2):
+            try:
+                (a * n).backward()
+            except BaseException as ending:
+                print(type(ending).__name__)
+        raise SystemExit("nothing worked")
+    """
+    code, out, err = run(script)
+    assert (code, out, err) == (0, "ScriptDone\nScriptDone\n", "gradstep: wrote out.txt\n")
+
+
+# a script is run as Python runs it
+
+
+def test_arguments_reach_the_script_and_options_reach_us(run: Run) -> None:
+    script = """
+        import argparse
+        parser = argparse.ArgumentParser()
+        parser.add_argument("data")
+        parser.add_argument("--epochs", type=int)
+        parser.add_argument("-v", action="store_true")
+        parser.add_argument("--view")
+        print(parser.parse_args())
+    """
+    script = dedent(script) + SQUARE
+    command = ["--view", "forward", "script.py", "data.csv", "--epochs", "3", "-o", "out.txt", "-v"]
+    code, out, err = run(script, *command, "--", "--view", "mine")
+    assert code == 0, err
+    assert out == "Namespace(data='data.csv', epochs=3, v=True, view='mine')\n"
+    assert "MulBackward0" not in Path("out.txt").read_text()
+
+
+def test_a_script_that_reports_wrong_arguments_fails(run: Run) -> None:
+    script = "import argparse\nargparse.ArgumentParser('mine').parse_args()"
+    code, _, err = run(script, "script.py", "--frobnicate")
+    assert code == 1
+    assert "mine: error: unrecognized arguments: --frobnicate" in err
+
+
+def test_main_is_the_script(run: Run) -> None:
+    script = """
+        import pickle, sys
+        from dataclasses import dataclass
+        from pathlib import Path
+        import neighbour
+        import autograd_core as torch
+
+        @dataclass
+        class Config:
+            rate: "float" = 3.0
+
+        if __name__ == "__main__":
+            assert Path(__file__) == Path.cwd() / "script.py"
+            assert sys.argv == ["script.py"] and sys.path[0] == str(Path.cwd())
+            assert sys.modules["__main__"].Config is Config
+            config = pickle.loads(pickle.dumps(Config()))
+            loss = neighbour.double(torch.tensor(config.rate, requires_grad=True))
+            loss.backward()
+    """
+    Path("neighbour.py").write_text("def double(x):\n    return x * 2\n")
+    code, _, err = run(script, "script.py", "-o", "out.json")
+    assert code == 0, err
+    assert '"source": ["neighbour.py", 2]' in Path("out.json").read_text()
+
+
+def test_modules_of_the_scripts_own_may_be_called_as_ours(run: Run) -> None:
+    for name in ("viz", "tui"):
+        Path(f"{name}.py").write_text(f"name = 'my own {name}'\n")
+    code, out, err = run("import viz, tui\nprint(viz.name, tui.name)\n" + SQUARE)
+    assert (code, out) == (0, "my own viz my own tui\n"), err
+    import tui
+    import viz
+
+    assert not hasattr(viz, "name")
+    assert not hasattr(tui, "name")
+
+
+def test_ours_are_to_be_had_as_well(run: Run) -> None:
+    script = SQUARE.replace("loss.backward()", "import viz\nviz.render(loss, 'own.svg')")
+    code, _, err = run(script)
+    assert code == 0, err
+    assert Path("own.svg").exists()
+
+
+def test_the_output_is_where_it_was_named_wherever_the_script_goes(run: Run) -> None:
+    Path("elsewhere").mkdir()
+    assert run("import os\nos.chdir('elsewhere')\n" + SQUARE)[0] == 0
+    assert os.listdir() == []
+    assert Path("../out.txt").exists()
+
+
+def test_a_script_that_is_strict_does_not_disturb_the_drawing(run: Run) -> None:
+    script = """
+        import warnings
+        import numpy as np
+        import autograd_core as torch
+        np.seterr(all="raise")
+        warnings.simplefilter("error")
+        a = torch.tensor([1e30, 1e-30, 0.0], requires_grad=True)
+        (a * 2.0).sum().backward()
+    """
+    code, _, err = run(script, "script.py", "-o", "out.svg")
+    assert code == 0, err
+
+
+def test_the_process_is_left_as_it_was(run: Run) -> None:
+    def state() -> tuple[object, ...]:
+        signals = [signal.getsignal(n) for n in (signal.SIGINT, signal.SIGTERM, signal.SIGPIPE)]
+        modules = {n: m for n, m in sys.modules.items() if n.partition(".")[0] in ("viz", "tui")}
+        return (
+            sys.argv, sys.argv[:], id(sys.path), sys.path[:], sys.modules["__main__"],
+            np.geterr(), sys.getrecursionlimit(), warnings.filters[:], signals, modules,
+            sys.stdout, sys.stderr, sys.modules.get("script"),
+        )  # fmt: skip
+
+    script = """
+        import sys, warnings
+        import numpy as np
+        sys.argv.append("more")
+        sys.path = ["nowhere", *sys.path]
+        sys.modules["viz"] = sys.modules["tui.cli"] = sys
+        sys.modules["__main__"] = sys
+        np.seterr(all="raise")
+        warnings.simplefilter("ignore")
+    """
+    main(["render", "nothing.py"])
+    import tui.drawing  # noqa: F401  # as the first command does
+
+    before = state()
+    for ending in (SQUARE, "raise ValueError", "raise SystemExit(4)", "x = 1"):
+        for target in ("script.py", "script.py:loss"):
+            run(dedent(script) + dedent(ending), target, "-o", "out.svg")
+            assert state() == before
+
+
+# standard output
+
+
+def test_standard_output_carries_the_picture_and_nothing_else(run: Run) -> None:
+    noise = "import os\nprint('from Python')\nos.system('echo from a child')\n"
+    code, out, err = run(noise + SQUARE, "script.py", "-o", "-", "--format", "json")
+    assert code == 0
+    assert len(json.loads(out)["nodes"]) > 3
+    assert sorted(err.split("\n")) == ["", "from Python", "from a child"]
+
+
+def test_svg_is_the_format_of_standard_output(run: Run) -> None:
+    code, out, _ = run(SQUARE, "script.py", "-o", "-")
+    assert code == 0
+    assert out.startswith("<svg")
+
+
+def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SQUARE)
+    command = f"{sys.executable} -m tui render script.py -o - | head -c 1; exit ${{PIPESTATUS[0]}}"
+    done = subprocess.run(
+        ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
+        capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"<", b"")
+
+
+# what can be wrong with the script
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "said"),
+    [
+        ("", 3, "gradstep: the script ended without calling backward() in its main thread"),
+        ("\ufeffx = 1", 3, "gradstep: the script ended without"),
+        ("import sys; sys.exit(0)", 3, "gradstep: the script ended without"),
+        ("import sys; sys.exit(3)", 1, "gradstep: the script ended itself with exit code 3"),
+        ("import sys; sys.exit('no data')", 1, "no data\n"),
+        ("from . import neighbour", 1, "ImportError: attempted relative import"),
+        ("class Odd(BaseException): pass\nraise Odd('out')", 1, "Odd: out"),
+    ],
+)
+def test_how_a_script_may_end(run: Run, script: str, code: int, said: str) -> None:
+    found, _, err = run(script)
+    assert (found, said in err) == (code, True), err
+    assert not Path("out.txt").exists()
+
+
+def test_a_script_that_raises_sees_its_own_frames_only(run: Run) -> None:
+    script = """\
+        import autograd_core as torch
+
+        def reshape(x):
+            try:
+                return x.reshape(3, 7)
+            except RuntimeError as error:
+                raise ValueError("cannot") from error
+
+        reshape(torch.ones(2))
+    """
+    code, out, err = run(script)
+    assert (code, out) == (1, "")
+    lines = [line for line in err.splitlines() if line.startswith("  File")]
+    here = Path.cwd() / "script.py"
+    assert lines == [
+        f'  File "{here}", line {number}, in {name}'
+        for number, name in ((5, "reshape"), (9, "<module>"), (7, "reshape"))
+    ]
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert err.endswith("ValueError: cannot\n")
+
+
+def test_an_error_inside_backward_is_the_scripts(run: Run) -> None:
+    script = """
+        import autograd_core as torch
+        a = torch.tensor(5.0, requires_grad=True)
+        def hook(g):
+            raise KeyError("in the hook")
+        loss = a * a
+        loss.register_hook(hook)
+        loss.backward()
+    """
+    code, _, err = run(script)
+    assert code == 1
+    assert "KeyError: 'in the hook'" in err
+    code, _, err = run(SQUARE + "loss.backward()\n", "script.py", "--call", "2", "-o", "out.txt")
+    assert code == 1
+    assert "backward through the graph a second time" in err
+    assert "script.py" in err
+    assert not Path("out.txt").exists()
+
+
+def test_a_syntax_error_is_shown_as_python_shows_it(run: Run) -> None:
+    code, _, err = run("x = 1\ndef f(:\n")
+    assert code == 1
+    assert err.startswith(f'  File "{Path.cwd() / "script.py"}", line 2\n    def f(:\n')
+    assert err.endswith("SyntaxError: invalid syntax\n")
+
+
+@pytest.mark.parametrize("data", [b'x = "\xe9"\n', b"x = 1\0\n"])
+def test_a_file_that_is_no_text_is_a_syntax_error(run: Run, data: bytes) -> None:
+    Path("other.py").write_bytes(data)
+    code, _, err = run("", "other.py")
+    assert code == 1
+    assert "Error: " in err
+    assert "Traceback" not in err
+
+
+def test_calls_in_other_threads_are_not_seen(run: Run) -> None:
+    script = SQUARE.replace(
+        "loss.backward()",
+        "import threading\nthread = threading.Thread(target=loss.backward)\n"
+        "thread.start(); thread.join()\nassert a.grad.item() == 6\ndel loss",
+    )
+    code, _, err = run(script)
+    assert code == 3
+    assert "without calling backward() in its main thread" in err
+
+
+def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:
+    code, _, err = run("raise KeyboardInterrupt")
+    assert (code, err) == (130, "gradstep: interrupted\n")
+
+
+# what can be wrong with the command line
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["script.py", "-o", "nowhere/x.svg"], 2, "there is no directory nowhere; create it"),
+        (["script.py", "-o", "folder.svg"], 2, "it is a directory; name a file in it"),
+        (["script.py", "-o", "x.xyz"], 2, "cannot tell the format from the name 'x.xyz'; end it"),
+        (["script.py", "-o", "x.svg", "--format", "dot"], 2, "but dot was asked for; name it"),
+        (["script.py", "--format", "svgg"], 2, "invalid choice: 'svgg'"),
+        (["script.py", "--view", "sideways"], 2, "invalid choice: 'sideways'"),
+        (["script.py", "--call", "0"], 2, "'0' is no number from 1 on"),
+        (["script.py", "--call", "x"], 2, "'x' is neither a number from 1 on nor 'last'"),
+        (["--veiw", "both", "script.py"], 2, "there is no option --veiw, did you mean --view?"),
+        (["scrpt.py"], 3, "scrpt.py does not exist; did you mean script.py?"),
+        (["script.py", "--call", "2"], 3, "backward() once: there is no call 2; leave --call out"),
+        (["script.py:a", "--view", "forward", "--call", "last"], 0, "wrote script-a.svg"),
+    ],
+)
+def test_one_clear_message_and_the_documented_code(
+    run: Run, arguments: list[str], code: int, said: str
+) -> None:
+    Path("folder.svg").mkdir()
+    found, out, err = run(SQUARE, *arguments)
+    assert found == code
+    assert out == ""
+    assert err.startswith("gradstep: ")
+    assert err.count("\n") == 1
+    assert said in err
+    files = ["folder.svg", "script.py", *(["script-a.svg"] if code == 0 else [])]
+    assert sorted(os.listdir()) == sorted(files)
+
+
+def test_what_is_known_to_fail_fails_before_the_script_runs(run: Run) -> None:
+    for output in ("nowhere/x.svg", "x.xyz"):
+        code, out, _ = run("print('minutes of work')\n" + SQUARE, "script.py", "-o", output)
+        assert (code, out) == (2, "")
+
+
+@pytest.mark.skipif(shutil.which("dot") is not None, reason="`dot` is on PATH, and makes PNG")
+def test_a_format_that_nothing_here_makes_has_a_code_of_its_own(run: Run) -> None:
+    code, _, err = run(SQUARE, "script.py", "-o", "x.png")
+    assert code == 4
+    assert "install Graphviz" in err
+    assert not Path("x.png").exists()
+
+
+def test_an_option_that_goes_to_the_script_by_mistake_is_mentioned(run: Run) -> None:
+    code, _, err = run(SQUARE, "script.py", "--fromat", "dot", "-o", "out.txt")
+    assert code == 0
+    assert "gradstep: --fromat goes to the script; did you mean --format?\n" in err
+
+
+def test_what_is_written_to_is_kept_when_it_is_no_file_of_its_own(run: Run) -> None:
+    Path("behind.svg").write_text("old")
+    Path("link.svg").symlink_to("behind.svg")
+    os.mkfifo("pipe.svg")
+    reader = os.open("pipe.svg", os.O_RDONLY | os.O_NONBLOCK)
+    try:
+        for name in ("link.svg", "pipe.svg"):
+            code, _, err = run(SQUARE, "script.py", "-o", name)
+            assert code == 0, err
+        assert os.read(reader, 4) == b"<svg"
+    finally:
+        os.close(reader)
+    assert Path("link.svg").is_symlink()
+    assert Path("behind.svg").read_text().startswith("<svg")
+
+
+@pytest.mark.skipif(os.name == "posix" and os.geteuid() == 0, reason="root may write anything")
+def test_a_file_that_is_read_only_stays(run: Run) -> None:
+    Path("kept.svg").touch(mode=0o444)
+    code, _, err = run(SQUARE, "script.py", "-o", "kept.svg")
+    assert code == 2
+    assert "it is read-only" in err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ([], "which command?"),
+        (["rendr"], "there is no command 'rendr', did you mean render?"),
+        (["train.py"], "what is to be done with train.py?"),
+        (["--frobnicate"], "required: COMMAND"),
+        (["render"], "required: TARGET; gradstep render --help shows"),
+    ],
+)
+def test_a_command_line_without_a_command(
+    arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(arguments) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.startswith("gradstep: ")
+    assert said in err
+
+
+@pytest.mark.parametrize("command", [[], ["render"], ["debug"]])
+def test_help_fits_a_terminal_and_names_every_option(
+    command: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    with pytest.raises(SystemExit) as ending:
+        main([*command, "--help"])
+    text = capsys.readouterr().out
+    assert ending.value.code == 0
+    assert max(map(len, text.splitlines())) < 80
+    assert "examples:" in text
+    readme = (ROOT / "README.md").read_text("utf-8")
+    for code in ("0 fine", "2 wrong usage", "5 a check found something"):
+        assert command or code in text
+    assert not command or f"gradstep {command[0]}" in readme
+
+
+# in a process of its own
+
+
+def test_every_byte_is_the_same_wherever_and_whenever(tmp_path: Path) -> None:
+    program = """\
+        import neighbour
+        import autograd_core as torch
+        linear = torch.nn.Linear(2, 2)
+        x = torch.ones(1, 2)
+        for p in linear.parameters():
+            p.data = torch.ones(p.shape)
+        loss = neighbour.half(linear(x)).sum()
+        loss.backward()
+    """
+    pictures = set()
+    for place, seed in ((tmp_path / "one" / "deep", "1"), (tmp_path / "other", "2")):
+        place.mkdir(parents=True)
+        (place / "script.py").write_text(dedent(program))
+        (place / "neighbour.py").write_text("def half(x):\n    return x / 2\n")
+        folder, script = (place, "script.py") if seed == "1" else (tmp_path, "other/script.py")
+        commands = "; ".join(
+            f"main(['render', {script!r}, '-o', '-', '--format', {name!r}])"
+            for name in ("svg", "dot", "json", "html", "mermaid", "txt")
+        )
+        done = subprocess.run(
+            [sys.executable, "-c", f"from tui.cli import main; {commands}"], cwd=folder,
+            env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONHASHSEED": seed},
+            capture_output=True, timeout=60, check=True,
+        )  # fmt: skip
+        assert done.stderr == b""
+        pictures.add(done.stdout)
+    assert len(pictures) == 1
+    (picture,) = pictures
+    assert b'["neighbour.py", 2]' in picture
+    for trace in (str(tmp_path), str(ROOT), " at 0x"):
+        assert trace.encode() not in picture
+
+
+def test_drawing_imports_neither_textual_nor_scipy(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SQUARE)
+    program = (
+        "import sys; from tui.cli import main; code = main(['render', 'script.py'])\n"
+        "sys.exit(code or ', '.join({'textual', 'rich', 'scipy', 'asyncio'} & {*sys.modules}))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], cwd=tmp_path,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=60, check=False,
+    )  # fmt: skip
+    assert done.stderr.decode() == "gradstep: wrote script.svg\n\n"
+
+
+def test_a_package_that_hides_ours_is_named(tmp_path: Path) -> None:
+    (tmp_path / "viz.py").touch()
+    done = gradstep("render", "script.py", folder=tmp_path)
+    assert done.returncode == 3
+    assert str(tmp_path / "viz.py") in done.stderr.decode()
+    assert b"Traceback" not in done.stderr
