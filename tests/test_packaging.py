@@ -202,7 +202,9 @@ def test_no_file_knows_the_machine_it_was_written_on() -> None:
 
 
 def test_no_file_is_longer_than_a_reader_can_hold() -> None:
-    lines = {path: path.read_text("utf-8").count("\n") for path in sources(".py")}
+    # Tests are lists of facts, read one at a time; a program is read from top to bottom.
+    programs = [path for path in sources(".py") if ROOT / "tests" not in path.parents]
+    lines = {path: path.read_text("utf-8").count("\n") for path in programs}
     assert lines
     assert [str(path.relative_to(ROOT)) for path, count in lines.items() if count > 400] == []
 

@@ -160,7 +160,7 @@ def test_long_names_are_cut_and_kept_whole_in_the_tooltip() -> None:
 
 def test_a_source_line_names_no_absolute_path() -> None:
     build = GraphBuilder()
-    for file in ("/home/me/train.py", "C:\\me\\train.py", "src/train.py"):
+    for file in ("/where/it/is/train.py", "C:\\me\\train.py", "src/train.py"):
         build.node("op", "forward", "mul", source=Source(file, 7))
     tooltips = [box.tooltip for box in make_picture(build.graph(), "forward").boxes]
     assert [tooltip.splitlines()[-1] for tooltip in tooltips] == [
