@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.op import dual as duals
-from autograd_core.op.dual import Level, current_level, primal_of, tangent_of
+from autograd_core.op.dual import Level, check_tangent, current_level, primal_of, tangent_of
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 
@@ -97,12 +97,7 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             "same level 0 is not supported."
         )
-    if tensor._shape != tangent._shape:
-        raise RuntimeError(
-            "Trying to set a forward gradient that has a different size than that of the original "
-            f"Tensor, this is not supported. Tensor is of size {list(tensor._shape)} while the "
-            f"given forward gradient is of size {list(tangent._shape)}."
-        )
+    check_tangent(tensor, tangent)
     in_graph = tensor.edge is not None and is_grad_enabled()
     dual: Tensor = OPS["alias"].call(tensor) if in_graph else tensor.detach()
     duals.make_dual(dual, tangent)

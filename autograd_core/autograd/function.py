@@ -20,6 +20,7 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.node import GENERAL, Node, Port, SavedState, next_sequence_nr
 from autograd_core.dtype import dtype
+from autograd_core.op.dual import check_tangent, make_dual, tangent_of, undressed
 from autograd_core.op.saved import freed
 from autograd_core.tensor import Tensor
 
@@ -48,6 +49,7 @@ class FunctionNode(Node):
         self._materialize = True
         self._non_differentiable: tuple[int, ...] = ()
         self._dirty: tuple[int, ...] = ()
+        self._for_jvp: tuple[Tensor | None, ...] | None = None
 
     # what forward may call
 
@@ -61,7 +63,9 @@ class FunctionNode(Node):
                 )
         self._to_save = tensors
 
-    save_for_forward = save_for_backward
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for ``jvp``; found there as ``ctx.saved_tensors``."""
+        self._for_jvp = tensors
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs ``forward`` changed in place; they must be returned."""
@@ -84,6 +88,8 @@ class FunctionNode(Node):
         Raises:
             RuntimeError: it was freed, or changed in place since.
         """
+        if self._for_jvp is not None:
+            return self._for_jvp
         if self._saved is None:
             raise freed(self)
         return tuple(None if kept is None else kept.unpack(self) for kept in self._saved)
@@ -254,6 +260,14 @@ class Function:
             "autograd.Function to use it with backward mode AD."
         )
 
+    @staticmethod
+    def jvp(ctx: Any, *tangents: Any) -> Any:
+        """The tangents of the outputs, from those of the arguments: forward mode."""
+        raise NotImplementedError(
+            "You must implement the jvp function for custom autograd.Function to use it with "
+            "forward mode AD."
+        )
+
     @classmethod
     def apply(cls, *arguments: Any) -> Any:
         """Run ``forward``, and give what it returns a place in the graph."""
@@ -267,14 +281,23 @@ class Function:
         )
         node.all_edges = edges
         needed = is_grad_enabled() and any(edge is not None for edge in edges)
-        with no_grad():
+        tangents = [tangent_of(a) for a in arguments]
+        with undressed(arguments), no_grad():
             if cls.setup_context is Function.setup_context:
                 result = cls.forward(node, *arguments)
             else:
                 result = cls.forward(*arguments)
                 cls.setup_context(node, arguments, result)
         outputs = result if isinstance(result, tuple) else (result,)
+        for_jvp = node._to_save if node._for_jvp is None else node._for_jvp
+        node._for_jvp = None
         tensors = _attach(node, outputs, arguments, needed)
+        if any(tangent is not None for tangent in tangents):
+            node._for_jvp = for_jvp
+            with undressed(arguments):
+                found = _jvp(node, arguments, tangents, len(tensors))
+            node._for_jvp = None
+            _give_tangents(node, outputs, tensors, found)
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             values = tuple(a for a in arguments if isinstance(a, Tensor))
@@ -320,6 +343,49 @@ def _attach(
     ]
     node._to_save = ()
     return results
+
+
+def _jvp(
+    node: FunctionNode, arguments: tuple[Any, ...], tangents: Sequence[Tensor | None], count: int
+) -> Sequence[Any]:
+    """What the function's ``jvp`` makes of the tangents, one for each of ``count`` outputs."""
+    given = [
+        Tensor.from_array(np.zeros_like(a.array))
+        if tangent is None and isinstance(a, Tensor) and node._materialize
+        else tangent
+        for a, tangent in zip(arguments, tangents, strict=True)
+    ]
+    result = node.function.jvp(node, *given)
+    found: Sequence[Any] = result if isinstance(result, (tuple, list)) else (result,)
+    if len(found) != count:
+        raise RuntimeError(
+            "Function's jvp returned an invalid number of forward gradients "
+            f"(expected {count} but got {len(found)})"
+        )
+    if node._dirty and not all(any(t is own for own in given) for t in found):
+        raise RuntimeError(
+            "An inplace custom Function is not returning the forward mode gradients as-is. If the "
+            "forward is modifying an input inplace, then the jvp function must modify the "
+            "gradient inplace and return it as-is."
+        )
+    return found
+
+
+def _give_tangents(
+    node: FunctionNode, outputs: tuple[Any, ...], results: tuple[Any, ...], found: Sequence[Any]
+) -> None:
+    """Let the results of ``node`` be duals."""
+    for number, (output, t, tangent) in enumerate(zip(outputs, results, found, strict=True)):
+        if tangent is None or id(output) in node._non_differentiable:
+            continue
+        if not isinstance(tangent, Tensor):
+            raise TypeError(
+                f"expected Variable or None (got {type(tangent).__name__}) for grad output "
+                f"{number}."
+            )
+        if isinstance(t, Tensor) and t.dtype.is_floating_point:
+            check_tangent(t, tangent)
+            make_dual(t, tangent)
 
 
 def _alias(t: Tensor) -> Tensor:

@@ -57,6 +57,16 @@ def make_dual(t: Any, tangent: Tensor) -> None:
     t.__class__ = Dual
 
 
+def check_tangent(t: Tensor, tangent: Tensor) -> None:
+    """Raise RuntimeError, in PyTorch's words, if ``tangent`` has another shape than ``t``."""
+    if t._shape != tangent._shape:
+        raise RuntimeError(
+            "Trying to set a forward gradient that has a different size than that of the original "
+            f"Tensor, this is not supported. Tensor is of size {list(t._shape)} while the given "
+            f"forward gradient is of size {list(tangent._shape)}."
+        )
+
+
 def tangent_of(t: Any) -> Tensor | None:
     """The tangent that ``t`` carries; None if it has none, or if its level is over."""
     if type(t) is not Dual:

@@ -32,7 +32,7 @@ def forward(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> A
     with undressed(values):
         if not any(tangent is not None for tangent in tangents):
             return _call(op, values, attributes)
-        application = _Application(op, values, {**op.attributes, **attributes}, tangents)
+        application = Application(op, values, {**op.attributes, **attributes}, tangents)
         found = application.tangents()
     outputs = application.outputs
     for name, t in zip(application.output_names, outputs, strict=True):
@@ -47,7 +47,7 @@ def _call(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> Any
     return op.call(values, **attributes) if op.variadic else op.call(*values, **attributes)
 
 
-class _Application:
+class Application:
     """An op applied to plain values, and the tangents that some of these have."""
 
     def __init__(
@@ -94,7 +94,8 @@ class _Application:
         elif node.kind == GENERAL:
             node.all_edges = edges
         else:
-            node.i0, node.i1 = (*edges, None)[:2]
+            for number, edge in enumerate(edges):
+                setattr(node, f"i{number}", edge)
         return result
 
     def _hidden(self, node: Any, name: str, in_graph: bool) -> Tensor:
@@ -122,7 +123,7 @@ class _Application:
             found = self._linear()
             listed = found if isinstance(found, tuple) else (found,)
             return dict(zip(self.output_names, listed, strict=True))
-        return self._transposed()
+        return self.transposed()
 
     def _elementwise(self) -> Tensor:
         """The Jacobian is diagonal: each rule, given the tangent for a gradient."""
@@ -163,7 +164,7 @@ class _Application:
             total = part if total is None else OPS["add"].call(total, part)
         return total
 
-    def _transposed(self) -> dict[Any, Tensor]:
+    def transposed(self) -> dict[Any, Tensor]:
         """The derivative along the tangents of the rules' results, by the gradient they take."""
         op = self.op
         graph = is_grad_enabled() and any(
@@ -172,13 +173,14 @@ class _Application:
         if not graph:
             self.values = tuple(None if v is None else v.detach() for v in self.values)
         named = dict(zip(self.output_names, self.outputs, strict=True)) | self.hidden
-        names = op.differentiable_outputs
+        names = self.output_names if op.view == "each" else op.differentiable_outputs
         with enable_grad():
             zeros = [
                 Tensor.from_array(np.zeros_like(named[name].array), requires_grad=True)
                 for name in names
             ]
-            pulled = self._pulled(zeros if len(zeros) > 1 else zeros[0])
+            several = len(zeros) > 1 or op.view == "each"
+            pulled = self._pulled(zeros if several else zeros[0])
         reached = [(p, t) for p, t in pulled if p is not None and p.edge is not None]
         if not reached:
             return {}
