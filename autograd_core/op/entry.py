@@ -20,7 +20,7 @@ import inspect
 from collections.abc import Callable, Sequence
 from typing import Any, Final, ParamSpec
 
-from autograd_core.op.generate import compile_op
+from autograd_core.op.generate import prepare
 from autograd_core.op.record import OPS, Op, ResultKind, Rule, Sample, ViewKind
 from autograd_core.tensor import Tensor
 
@@ -213,7 +213,7 @@ def _declare(
         function=function,
     )
     _check(declared)
-    compile_op(declared)
+    prepare(declared)
     OPS[name] = declared
     return declared.call
 

@@ -16,28 +16,73 @@ from autograd_core.op.generic import NAMESPACE, SavedNode, variadic_call
 from autograd_core.op.record import REQUIRED, Op
 
 _compiled: dict[str, CodeType] = {}
+_FIRST_CALL: Final = compile(
+    "def call(*args, **kwargs): return first_call(op)(*args, **kwargs)", "<op first call>", "exec"
+)
 
 
-def compile_op(op: Op) -> None:
-    """Give ``op`` its node class and its call."""
-    node_class: Any = _node_class(op)
-    op.node_class = node_class
-    op.code = ""
-    if op.edges:
-        op.code = _backward_text(op)
-        node_class.backward = _function(op, op.code, "backward")
+def prepare(op: Op) -> None:
+    """Give ``op`` its node class and its call; their code is made when they first run, as
+    making it for all ops would double the time an import takes."""
+    op.node_class = _node_class(op)
     call: Any
     if op.variadic:
         call = variadic_call(op)
     else:
-        text = _call_text(op)
-        call = _function(op, text, "call")
-        op.code = f"{text}\n{op.code}"
+        namespace = _namespace(op)
+        exec(_FIRST_CALL, namespace)
+        call = namespace["call"]
     for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
         setattr(call, attribute, getattr(op.function, attribute))
     call.__wrapped__ = op.function
     call.op = op
     op.call = call
+
+
+def code_text(op: Op) -> str:
+    """What ``op`` is compiled to, for reading."""
+    texts = [] if op.variadic else [_call_text(op)]
+    return "\n".join([*texts, _backward_text(op)] if op.edges else texts)
+
+
+def _namespace(op: Op) -> dict[str, Any]:
+    """The globals of an op's code: what all ops share, and what belongs to this one."""
+    rules = {f"rule_{edge}": rule.function for edge, rule in op.rules.items()}
+    defaults = {f"default_{k}": v for k, v in op.attributes.items() if v is not REQUIRED}
+    namespace = dict(NAMESPACE, op=op, kernel=op.kernel, Node=op.node_class, **rules, **defaults)
+    if op.joint:
+        namespace["joint"] = op.joint.function
+    namespace["first_call"] = _first_call
+    return namespace
+
+
+def _first_call(op: Op) -> Any:
+    """Put the real code in place of the one that led here; the function stays the same."""
+    namespace = _namespace(op)
+    exec(_code(_call_text(op), "call"), namespace)
+    made, call = namespace["call"], op.call
+    call.__globals__.update(namespace, call=call)
+    call.__defaults__, call.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
+    call.__code__ = made.__code__
+    return call
+
+
+def _first_backward(node: Any, g: Any, keep: bool) -> Any:
+    """The ``backward`` of every node class until it first runs."""
+    op = node.op
+    namespace = _namespace(op)
+    exec(_code(_backward_text(op), "backward"), namespace)
+    op.node_class.backward = namespace["backward"]
+    return node.backward(g, keep)
+
+
+def _code(text: str, name: str) -> CodeType:
+    code = _compiled.get(text)
+    if code is None:
+        file = f"<op {name} {len(_compiled)}>"  # many ops share it, so it has no op's name
+        code = _compiled[text] = compile(text, file, "exec")
+        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
+    return code
 
 
 def _kind(op: Op) -> int:
@@ -66,7 +111,13 @@ def _node_class(op: Op) -> type[Node]:
     clash = sorted(set(slots).intersection(dir(Node)) - _OURS)
     if clash:
         raise TypeError(f"{op.name}: nodes already have {', '.join(clash)}; rename the input")
-    body = {"__slots__": tuple(slots), "kind": kind, "op": op, "__module__": __name__}
+    body = {
+        "__slots__": tuple(slots),
+        "kind": kind,
+        "op": op,
+        "__module__": __name__,
+        "backward": _first_backward,
+    }
     return type(op.node_name, (SavedNode,), body)
 
 
@@ -78,24 +129,6 @@ def _reduces(op: Op) -> bool:
 
 def _materializes(op: Op) -> bool:
     return len(op.differentiable_outputs) > 1 or op.view == "each"
-
-
-def _function(op: Op, text: str, name: str) -> Any:
-    code = _compiled.get(text)
-    if code is None:
-        file = f"<op {op.name} {name}>"
-        code = _compiled[text] = compile(text, file, "exec")
-        linecache.cache[file] = (len(text), None, text.splitlines(True), file)
-    made: dict[str, Any] = {}
-    rules = {f"rule_{edge}": op.rules[edge].function for edge in op.rules}
-    defaults = {f"default_{k}": v for k, v in op.attributes.items() if v is not REQUIRED}
-    bind = dict(op=op, kernel=op.kernel, Node=op.node_class, **rules, **defaults)
-    if op.joint:
-        bind["joint"] = op.joint.function
-    # One function around the other: what belongs to this op is in its closure, what all ops
-    # share in one namespace.
-    exec(code, NAMESPACE, made)
-    return made["make"](**bind)
 
 
 def _call_text(op: Op) -> str:
@@ -111,21 +144,15 @@ def _call_text(op: Op) -> str:
     outputs = "t" if op.view == "each" else f"({boxes},)"
     lines += [
         "if mode is not None and mode.tracer is not None:",
-        f"    mode.tracer.op({op.public_name!r}, {values}, {attributes}, {outputs}, node)",
+        f"    mode.tracer.op(op.public_name, {values}, {attributes}, {outputs}, node)",
         "return t" if op.view == "each" else f"return {boxes}",
     ]
-    return _wrap(op, lines)
+    return _indented(lines)
 
 
-def _wrap(op: Op, lines: list[str]) -> str:
-    names = ["op", "kernel", "Node", *(f"rule_{edge}" for edge in op.rules)]
-    names += [f"default_{k}" for k, v in op.attributes.items() if v is not REQUIRED]
-    if op.joint:
-        names.append("joint")
+def _indented(lines: list[str]) -> str:
     head, *body = lines
-    function = head.split("(")[0].removeprefix("def ")
-    inner = "\n".join(f"        {line}" for line in body)
-    return f"def make({', '.join(names)}):\n    {head}\n{inner}\n    return {function}\n"
+    return "\n".join([head, *(f"    {line}" for line in body)]) + "\n"
 
 
 def _signature(op: Op) -> list[str]:
@@ -339,7 +366,7 @@ def _backward_text(op: Op) -> str:
     if op.saved:
         freed = " = ".join(f"node.{name}" for name in op.saved)
         lines.append(f"if not keep: {freed} = FREED")
-    return _wrap(op, [*lines, f"return {result}"])
+    return _indented([*lines, f"return {result}"])
 
 
 def _fetch(op: Op, names: tuple[str, ...]) -> list[str]:

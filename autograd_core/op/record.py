@@ -65,7 +65,6 @@ class Op:
     function: Callable[..., Any]
     call: Callable[..., Any] = field(init=False)
     node_class: type[Any] = field(init=False)
-    code: str = field(default="", init=False)
 
     @cached_property
     def differentiable_outputs(self) -> tuple[str, ...]:

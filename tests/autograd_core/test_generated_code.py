@@ -14,13 +14,14 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.op import OPS
+from autograd_core.op.generate import code_text
 
 GOLDEN = Path(__file__).with_name("generated_ops.txt")
 SHOWN = ("mul", "tanh", "addmm", "max_dim", "layer_norm", "unbind", "cat")
 
 
 def generated() -> str:
-    return "\n".join(f"# {name}\n\n{OPS[name].code}" for name in SHOWN)
+    return "\n".join(f"# {name}\n\n{code_text(OPS[name])}" for name in SHOWN)
 
 
 def test_the_generated_text_is_the_reviewed_one() -> None:
@@ -30,8 +31,11 @@ def test_the_generated_text_is_the_reviewed_one() -> None:
 
 
 def test_equal_texts_are_compiled_once() -> None:
-    assert OPS["sin"].call.__code__.co_code == OPS["cos"].call.__code__.co_code
-    assert OPS["eq"].call.__code__ is not OPS["mul"].call.__code__
+    x = torch.ones(2)
+    for name in ("sin", "cos", "exp"):
+        OPS[name].call(x)
+    assert OPS["sin"].call.__code__ is OPS["cos"].call.__code__
+    assert OPS["sin"].call.__code__ is not OPS["exp"].call.__code__
 
 
 def test_a_traceback_shows_the_generated_line() -> None:
@@ -39,7 +43,7 @@ def test_a_traceback_shows_the_generated_line() -> None:
     with pytest.raises(RuntimeError) as caught:
         torch.mm(x, x)
     shown = "".join(traceback.format_exception(caught.value))
-    assert 'File "<op mm call>"' in shown
+    assert 'File "<op call ' in shown
     assert "r = kernel(a.array, b.array)" in shown
 
 
