@@ -1,0 +1,233 @@
+"""The debugger in a real terminal: its screen inside ``backward()``, driven through tmux."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+SHARED_WEIGHT = str(ROOT / "samples" / "shared_weight.py")
+DEADLINE = 30.0  # seconds, for a busy machine
+
+pytestmark = pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed")
+
+
+class Terminal:
+    """One tmux window, on a server of its own: type, and wait for what the screen shows."""
+
+    def __init__(self, socket: Path, folder: Path, size: tuple[int, int], command: str) -> None:
+        self._socket = str(socket)
+        width, height = map(str, size)
+        shell = f"{command}; echo exit code $?; sleep 600"
+        self._tmux("new-session", "-d", "-x", width, "-y", height, "-c", str(folder), shell)
+
+    def _tmux(self, *arguments: str) -> str:
+        command = ["tmux", "-u", "-f", os.devnull, "-S", self._socket, *arguments]
+        env = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+        return subprocess.run(
+            command, env=env, capture_output=True, text=True, timeout=60, check=True
+        ).stdout
+
+    def text(self) -> str:
+        return self._tmux("capture-pane", "-p")
+
+    def press(self, *keys: str) -> None:
+        self._tmux("send-keys", *keys)
+
+    def resize(self, width: int, height: int) -> None:
+        self._tmux("resize-window", "-x", str(width), "-y", str(height))
+
+    def wait_for(self, *patterns: str) -> str:
+        """The screen, as soon as it shows all of the patterns."""
+        end = time.monotonic() + DEADLINE
+        while True:
+            text = self.text()
+            missing = [pattern for pattern in patterns if not re.search(pattern, text)]
+            if not missing:
+                return text
+            assert time.monotonic() < end, f"{missing} did not come up:\n{text}"
+            time.sleep(0.02)
+
+    def close(self) -> None:
+        self._tmux("kill-server")
+
+
+Open = Callable[..., Terminal]
+
+
+@pytest.fixture
+def open_terminal(tmp_path: Path) -> Iterator[Open]:
+    opened: list[Terminal] = []
+    # the path of a socket must be short, which that of tmp_path need not be
+    with tempfile.TemporaryDirectory(prefix="tmux") as sockets:
+
+        def start(command: str, size: tuple[int, int] = (80, 24)) -> Terminal:
+            socket = Path(sockets) / str(len(opened))
+            opened.append(Terminal(socket, tmp_path, size, command))
+            return opened[-1]
+
+        yield start
+        for terminal in opened:
+            terminal.close()
+
+
+def python(*arguments: str) -> str:
+    return shlex.join([sys.executable, *arguments])
+
+
+def gradstep(*arguments: str) -> str:
+    return python("-m", "tui", *arguments)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (160, 48)])
+def test_a_gradient_accumulates_back_and_forth_and_is_that_of_a_plain_run(
+    open_terminal: Open, size: tuple[int, int]
+) -> None:
+    terminal = open_terminal(gradstep("debug", SHARED_WEIGHT), size)
+    first = terminal.wait_for(r"0/9 run", r"PAUSED", r"▶ ◉ +#0 add:4", r"q go on")
+    assert max(map(len, first.splitlines())) <= size[0]
+    wide = size[0] > 100
+    terminal.press("n", "n")
+    terminal.wait_for(r"2/9 run", r"acc weight .* 5 \+=1/4", r"1/4" if wide else "")
+    terminal.press("n", "n")
+    terminal.wait_for(r"4/9 run", r"acc weight .* 11 \+=2/4")
+    terminal.press("N", "N")
+    terminal.wait_for(r"2/9 run", r"PAST", r"acc weight .* 5 \+=1/4")
+    terminal.press("6", "n")
+    terminal.wait_for(r"8/9 run", r"acc weight .* 23 \+=4")
+    terminal.press("c")
+    terminal.wait_for(r"FINISHED", r"\.grad before +None")
+    terminal.press("q")
+    last = terminal.wait_for(r"last state = 12\n.*weight = 23\nexit code 0")
+    assert "Traceback" not in last
+
+
+def test_a_terminal_may_change_its_size_and_be_too_small(open_terminal: Open) -> None:
+    terminal = open_terminal(gradstep("debug", SHARED_WEIGHT), (40, 10))
+    terminal.wait_for(r"gradstep needs 60x16", r"this terminal: 40x10")
+    terminal.resize(80, 24)
+    terminal.wait_for(r"0/9 run", r"──\[gradient\]")
+    terminal.press("n")
+    terminal.wait_for(r"1/9 run")
+    terminal.resize(160, 48)
+    terminal.wait_for(r"1/9 run", r"╭─ gradient ─", r"╭─ console ─")
+    terminal.resize(50, 24)
+    terminal.wait_for(r"gradstep needs 60x16", r"this terminal: 50x24")
+    terminal.press("q")
+    terminal.wait_for(r"weight = 23\nexit code 0")
+
+
+def test_aborting_ends_the_script_and_leaves_grad_alone(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text(
+        "import atexit, autograd_core as torch\n"
+        "a = torch.tensor(3.0, requires_grad=True)\n"
+        "a.grad = torch.tensor(0.5)\n"
+        "atexit.register(lambda: print('at the end', a.grad))\n"
+        "(a * a).backward()\n"
+        "print('never said')\n"
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/2 run")
+    terminal.press("c")
+    terminal.wait_for(r"FINISHED", r"6\.5")
+    terminal.press("Q")
+    text = terminal.wait_for(r"exit code 0")
+    assert "at the end tensor(0.5" in text
+    assert "never said" not in text
+
+
+def test_the_screen_opens_at_each_call_and_leaves_the_process_alone(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    folder = tmp_path / "mine"
+    folder.mkdir()
+    for name in ("viz", "tui"):
+        (folder / f"{name}.py").write_text(f"name = 'my {name}'\n")
+    (folder / "script.py").write_text(
+        "import signal, sys, autograd_core as torch\n"
+        "def state():\n"
+        "    names = 'SIGTSTP SIGCONT SIGWINCH SIGTTIN SIGTTOU SIGINT'.split()\n"
+        "    signals = [signal.getsignal(getattr(signal, name)) for name in names]\n"
+        "    return signals, sys.stdout, sys.excepthook\n"
+        "before = state()\n"
+        "for number in (1, 2):\n"
+        "    a = torch.tensor(3.0, requires_grad=True)\n"
+        "    (a * a).backward()\n"
+        "    import viz, tui\n"
+        "    print(f'call {number}', a.grad.item(), viz.name, tui.name)\n"
+        "print('as before:', state() == before)\n"
+    )
+    command = gradstep("debug", "--break", "a", "mine/script.py")
+    terminal = open_terminal(command)
+    terminal.wait_for(r"backward 1 · 0/2 run")
+    terminal.press("c")
+    terminal.wait_for(r"1/2 run", r"breakpoint 1")
+    terminal.press("q")
+    terminal.wait_for(r"backward 2 · 0/2 run")
+    terminal.press("c")
+    terminal.wait_for(r"1/2 run", r"breakpoint 1")  # it outlives the call
+    terminal.press("q")
+    text = terminal.wait_for(r"as before: True\nexit code 0")
+    assert "call 1 6.0 my viz my tui\ncall 2 6.0 my viz my tui" in text
+
+
+def test_the_debugger_opens_from_code_too(open_terminal: Open, tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(
+        "import autograd_core as torch, tui\n"
+        "weight = torch.tensor(3.0, requires_grad=True)\n"
+        "loss = weight * weight\n"
+        "tui.debug(loss)\n"
+        "print('gradient', weight.grad.item())\n"
+    )
+    run = python("script.py")
+    terminal = open_terminal(f"{run}; echo first $?; {run}")
+    terminal.wait_for(r"0/2 run", r"acc weight")
+    terminal.press("n")
+    terminal.wait_for(r"1/2 run")
+    terminal.press("q")
+    terminal.wait_for(r"0/2 run")
+    terminal.press("Q")
+    text = terminal.wait_for(r"exit code 0")
+    assert "gradient 6.0\nfirst 0\nexit code 0" in text
+
+
+def test_what_a_hook_raises_is_shown_and_the_screen_stays(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text(
+        "import autograd_core as torch\n"
+        "a = torch.tensor(3.0, requires_grad=True)\n"
+        "b = a * 2\n"
+        "def hook(g):\n"
+        "    raise KeyError('in the hook')\n"
+        "b.register_hook(hook)\n"
+        "(b * b).backward()\n"
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/3 run")
+    terminal.press("c")
+    terminal.wait_for(r"FAILED", r"KeyError: 'in the hook'")
+    terminal.press("N")
+    terminal.wait_for(r"PAUSED|PAST")
+    terminal.press("Q")
+    terminal.wait_for(r"exit code 0")
+
+
+def test_without_a_terminal_there_is_a_way_out(open_terminal: Open) -> None:
+    debug = gradstep("debug", SHARED_WEIGHT)
+    terminal = open_terminal(f"{debug} 2> log; cat log; TERM=dumb {debug}")
+    text = terminal.wait_for(r"exit code 2").replace("\n", "")
+    assert "input or output is redirected; use --batch -x FILE" in text
+    assert "TERM says that this one is 'dumb'; use --batch -x FILE" in text
