@@ -1,6 +1,6 @@
 """Automatic differentiation, under the names of ``torch.autograd``."""
 
-from autograd_core.autograd import forward_ad
+from autograd_core.autograd import forward_ad, functional
 from autograd_core.autograd.backward import backward, grad
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import (
@@ -17,6 +17,7 @@ __all__ = [
     "backward",
     "enable_grad",
     "forward_ad",
+    "functional",
     "grad",
     "is_grad_enabled",
     "no_grad",

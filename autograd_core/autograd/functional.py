@@ -1,0 +1,338 @@
+"""Derivatives of functions, under the names of ``torch.autograd.functional``.
+
+``func`` takes tensors and returns a tensor or a tuple of tensors.  Products with a vector
+cost one or two backward passes; ``jacobian`` and ``hessian`` make one pass per row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograd_core.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from autograd_core.autograd.functional_checks import (
+    OUTPUTS,
+    OptionalTensors,
+    Tensors,
+    check_depend,
+    check_scalar,
+    completed,
+    for_hessian,
+    gradients_of,
+    is_scalar,
+    points_of,
+    returned,
+    tensors_in,
+    vector_of,
+    zeros_like,
+    zeros_of,
+)
+from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled, set_grad_enabled
+from autograd_core.ops.shape import stack
+from autograd_core.tensor import Tensor
+
+__all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+
+def vjp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The outputs of ``func``, and the product of ``v`` with its Jacobian, ``v^T J``.
+
+    >>> from autograd_core import tensor
+    >>> vjp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+
+    Args:
+        func: takes the inputs, returns a tensor or a tuple of tensors.
+        inputs: a tensor, or a tuple of them.
+        v: shaped like the outputs; may be left out for a single output of one element.
+        create_graph: let the results be differentiable.
+        strict: raise where an output or a derivative does not depend on an input, instead of
+            taking it as zero.
+
+    Raises:
+        RuntimeError: ``v`` does not fit, or ``strict`` finds an independence.
+        TypeError: inputs or outputs are not tensors.
+    """
+    with enable_grad():
+        single, points = points_of(inputs, create_graph, "vjp")
+        single_output, outputs = tensors_in(func(*points), OUTPUTS, "vjp")
+        check_depend(outputs, "outputs", strict)
+        if v is None and not is_scalar(outputs):
+            raise RuntimeError(
+                "The vector v can only be None if the user-provided function returns a single "
+                "Tensor with a single element."
+            )
+        vector = vector_of(v, outputs, single_output, create_graph, "vjp")
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = gradients_of(outputs, points, vector, create_graph)
+        product = completed(found, points, strict, create_graph, "back")
+    return returned(outputs, single_output, create_graph), returned(product, single, create_graph)
+
+
+def jvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The outputs of ``func``, and the product of its Jacobian with ``v``, ``J v``.
+
+    >>> from autograd_core import tensor
+    >>> jvp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    (tensor([1., 4.]), tensor([ 2., 40.]))
+
+    As in PyTorch it takes two backward passes, so that it works for custom Functions without a
+    ``jvp`` too; :mod:`autograd_core.autograd.forward_ad` takes none.  Arguments and errors as
+    :func:`vjp`, with ``v`` shaped like the inputs.
+    """
+    with enable_grad():
+        single, points = points_of(inputs, create_graph, "jvp")
+        if v is None and not is_scalar(points):
+            raise RuntimeError(
+                "The vector v can only be None if the input to the user-provided function is a "
+                "single Tensor with a single element."
+            )
+        vector = vector_of(v, points, single, create_graph, "jvp")
+        single_output, outputs = tensors_in(func(*points), OUTPUTS, "jvp")
+        check_depend(outputs, "outputs", strict)
+        # The product v^T J is linear in v, so that its derivative by v is J at any v.
+        zeros = zeros_of(outputs)
+        pulled = gradients_of(outputs, points, zeros, True)
+        check_depend(pulled, "gradients", strict)
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = gradients_of(pulled, zeros, vector, create_graph)
+        product = completed(found, outputs, strict, create_graph, "back of back")
+    return returned(outputs, single_output, create_graph), returned(
+        product, single_output, create_graph
+    )
+
+
+def jacobian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    strategy: str = "reverse-mode",
+) -> Any:
+    """The derivative of every element of the outputs by every element of the inputs.
+
+    >>> from autograd_core import tensor
+    >>> jacobian(lambda x: x * x.sum(), tensor([1.0, 2.0]))
+    tensor([[4., 1.],
+            [2., 5.]])
+
+    Args:
+        func: as for :func:`vjp`.
+        inputs: as for :func:`vjp`.
+        create_graph: let the result be differentiable.
+        strict: as for :func:`vjp`.
+        vectorize: accepted for PyTorch's sake; nothing is faster for it here.
+        strategy: "reverse-mode" makes a backward pass per element of the outputs,
+            "forward-mode" calls ``func`` once per element of the inputs.
+
+    Returns:
+        A tensor of shape (*output, *input); a tuple of them where inputs or outputs are a tuple;
+        a tuple per output of a tuple over inputs where both are.
+    """
+    if strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError(
+            'Expected strategy to be either "forward-mode" or "reverse-mode". Hint: If your '
+            'function has more outputs than inputs, "forward-mode" tends to be more performant. '
+            'Otherwise, prefer to use "reverse-mode".'
+        )
+    if strict and (vectorize or strategy == "forward-mode"):
+        other = "vectorized=True" if vectorize else 'strategy="forward-mode"'
+        raise RuntimeError(
+            f"torch.autograd.functional.jacobian: `strict=True` and `{other}` are not supported "
+            "together. Please set `strict=False`, or leave the other out."
+        )
+    forward = strategy == "forward-mode"
+    rows = _forward_jacobian if forward else _reverse_jacobian
+    with enable_grad():
+        single, points = points_of(inputs, create_graph, "jacobian")
+        single_output, blocks = rows(func, points, create_graph, strict)
+    result = tuple(returned(row, single, create_graph) for row in blocks)
+    return result[0] if single_output else result
+
+
+def hessian(
+    func: Callable[..., Any],
+    inputs: Any,
+    create_graph: bool = False,
+    strict: bool = False,
+    vectorize: bool = False,
+    outer_jacobian_strategy: str = "reverse-mode",
+) -> Any:
+    """The second derivatives of ``func``, which returns one element, by the inputs.
+
+    >>> from autograd_core import tensor
+    >>> hessian(lambda x: x[0] ** 2 * x[1], tensor([1.0, 2.0]))
+    tensor([[4., 2.],
+            [2., 0.]])
+
+    Arguments and errors as :func:`jacobian`, of which this is two nested.
+    """
+    single, points = tensors_in(inputs, "inputs", "hessian")
+    if outer_jacobian_strategy not in ("forward-mode", "reverse-mode"):
+        raise AssertionError('Expected strategy to be either "forward-mode" or "reverse-mode".')
+
+    def scalar(*points: Tensor) -> Tensor:
+        result = func(*points)
+        _, outputs = tensors_in(result, OUTPUTS, "hessian")
+        check_depend(outputs, "outputs", strict)
+        check_scalar(result, outputs, "hessian")
+        return result.reshape(())  # type: ignore[no-any-return]
+
+    def gradient(*points: Tensor) -> Any:
+        for point in points:
+            if not point.requires_grad:
+                point.requires_grad_()
+        rows = jacobian(scalar, points, create_graph=True)
+        check_depend(rows, "jacobian", strict)
+        return rows
+
+    found = jacobian(gradient, points, create_graph, strict, vectorize, outer_jacobian_strategy)
+    return found[0][0] if single else found
+
+
+def vhp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The output of ``func``, one element, and the product of ``v`` with its Hessian.
+
+    >>> from autograd_core import tensor
+    >>> vhp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    (tensor(9.), tensor([  6., 120.]))
+
+    Arguments and errors as :func:`vjp`, with ``v`` shaped like the inputs.
+    """
+    with enable_grad():
+        single, points, vector, outputs = for_hessian(func, inputs, v, create_graph, strict, "vhp")
+        gradient = gradients_of(outputs, points, None, True)
+        check_depend(gradient, "jacobian", strict)
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = gradients_of(gradient, points, vector, create_graph)
+        product = completed(found, points, strict, create_graph, "double")
+    return returned(outputs, True, create_graph), returned(product, single, create_graph)
+
+
+def hvp(
+    func: Callable[..., Any],
+    inputs: Any,
+    v: Any = None,
+    create_graph: bool = False,
+    strict: bool = False,
+) -> tuple[Any, Any]:
+    """The output of ``func``, one element, and the product of its Hessian with ``v``.
+
+    >>> from autograd_core import tensor
+    >>> hvp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))
+    (tensor(9.), tensor([  6., 120.]))
+
+    As the Hessian is symmetric this equals :func:`vhp`, which is cheaper.
+    """
+    with enable_grad():
+        single, points, vector, outputs = for_hessian(func, inputs, v, create_graph, strict, "hvp")
+        gradient = gradients_of(outputs, points, None, True)
+        check_depend(gradient, "jacobian", strict)
+        zeros = zeros_of(points)
+        twice = gradients_of(gradient, points, zeros, True)
+        check_depend(gradient, "hessian", strict)
+    with set_grad_enabled(create_graph or is_grad_enabled()):
+        found = gradients_of(twice, zeros, vector, create_graph)
+        product = completed(found, points, strict, create_graph, "double of back")
+    return returned(outputs, True, create_graph), returned(product, single, create_graph)
+
+
+# --- the rows of a Jacobian --------------------------------------------------------------------
+
+
+def _reverse_jacobian(
+    func: Callable[..., Any], points: Tensors, create_graph: bool, strict: bool
+) -> tuple[bool, list[Tensors]]:
+    """Per output, per input: their block; one backward pass per element of the outputs."""
+    single, outputs = tensors_in(func(*points), OUTPUTS, "jacobian")
+    check_depend(outputs, "outputs", strict)
+    blocks = []
+    for number, output in enumerate(outputs):
+        columns: list[list[Tensor]] = [[] for _ in points]
+        for place in np.ndindex(output._shape):
+            seed = Tensor.from_array(_unit(output, place))
+            found = gradients_of((output,), points, (seed,), create_graph, keep=True)
+            if strict:
+                _check_row(found, number, create_graph)
+            for column, g, point in zip(columns, found, points, strict=True):
+                column.append(zeros_like(point) if g is None else g)
+        blocks.append(
+            tuple(
+                _stacked(column, point).view((*output._shape, *point._shape))
+                for column, point in zip(columns, points, strict=True)
+            )
+        )
+    return single, blocks
+
+
+def _forward_jacobian(
+    func: Callable[..., Any], points: Tensors, create_graph: bool, strict: bool
+) -> tuple[bool, list[Tensors]]:
+    """As :func:`_reverse_jacobian`; one call of ``func`` per element of the inputs."""
+    single, outputs = tensors_in(func(*points), OUTPUTS, "jacobian")
+    rows: list[list[Tensor]] = [[] for _ in outputs]
+    for number, point in enumerate(points):
+        columns: list[list[Tensor]] = [[] for _ in outputs]
+        for place in np.ndindex(point._shape):
+            with dual_level():
+                dual = make_dual(point, Tensor.from_array(_unit(point, place)))
+                _, moved = tensors_in(
+                    func(*points[:number], dual, *points[number + 1 :]), OUTPUTS, "jacobian"
+                )
+                tangents = [unpack_dual(output).tangent for output in moved]
+            for column, tangent, output in zip(columns, tangents, outputs, strict=True):
+                column.append(zeros_like(output) if tangent is None else tangent)
+        for row, column, output in zip(rows, columns, outputs, strict=True):
+            # the element of the input is the first dimension, and has to be the last
+            block = _stacked(column, output)
+            last = block.permute((*range(1, block.ndim), 0))
+            row.append(last.reshape((*output._shape, *point._shape)))
+    return single, [tuple(row) for row in rows]
+
+
+def _unit(t: Tensor, place: tuple[int, ...]) -> Any:
+    array = np.zeros(t._shape, t.dtype.dtype)
+    array[place] = 1
+    return array
+
+
+def _stacked(rows: list[Tensor], like: Tensor) -> Tensor:
+    """Rows of the shape of ``like`` as one tensor; of none there may be no rows."""
+    if not rows:
+        return Tensor.from_array(np.zeros((0, *like._shape), like.dtype.dtype))
+    return stack(rows)  # type: ignore[no-any-return]
+
+
+def _check_row(found: OptionalTensors, output: int, create_graph: bool) -> None:
+    for number, g in enumerate(found):
+        if g is None:
+            raise RuntimeError(
+                f"Output {output} of the user-provided function is independent of input {number}. "
+                "This is not allowed in strict mode."
+            )
+        if create_graph and not g.requires_grad:
+            raise RuntimeError(
+                "The jacobian of the user-provided function is independent of input "
+                f"{output}. This is not allowed in strict mode when create_graph=True."
+            )
