@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
@@ -24,7 +25,8 @@ class Optimizer:
     def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
         self.defaults = defaults
         self.param_groups: list[dict[str, Any]] = []
-        self.state: dict[Tensor, dict[str, Any]] = {}
+        self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
+        self.was_stepped = False
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or "
@@ -69,6 +71,7 @@ class Optimizer:
         ``closure``, if given, computes the loss anew, gradients included, and is called first;
         its result is returned.
         """
+        self.was_stepped = True
         loss = None
         if closure is not None:
             with enable_grad():
@@ -77,7 +80,7 @@ class Optimizer:
             for group in self.param_groups:
                 for p in group["params"]:
                     if p.grad is not None:
-                        self.update(p, p.grad.array, self.state.setdefault(p, {}), group)
+                        self.update(p, p.grad.array, self.state[p], group)
                         p.bump()
         return loss
 
@@ -109,10 +112,9 @@ class Optimizer:
         for group, theirs in zip(self.param_groups, saved, strict=True):
             group.update({name: value for name, value in theirs.items() if name != "params"})
         parameters = {number: p for p, number in self._numbers().items()}
-        self.state = {
-            parameters[number]: {name: _copied(value) for name, value in state.items()}
-            for number, state in state_dict["state"].items()
-        }
+        self.state = defaultdict(dict)
+        for number, state in state_dict["state"].items():
+            self.state[parameters[number]] = {name: _copied(v) for name, v in state.items()}
 
     def _numbers(self) -> dict[Tensor, int]:
         every = [p for group in self.param_groups for p in group["params"]]
@@ -127,4 +129,25 @@ class Optimizer:
 
 
 def _copied(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_copied(each) for each in value]
     return value.copy() if isinstance(value, np.ndarray) else value
+
+
+def check_options(**options: float) -> None:
+    """Options that may not be negative.
+
+    Raises:
+        ValueError: one is; names it as PyTorch does.
+    """
+    for name, value in options.items():
+        if not value >= 0:
+            said = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
+            raise ValueError(f"Invalid {said}: {value}")
+
+
+def decayed(p: Tensor, g: np.ndarray[Any, Any], group: dict[str, Any]) -> np.ndarray[Any, Any]:
+    """The gradient, turned round to maximize, with the weight decay added to it."""
+    if group["maximize"]:
+        g = -g
+    return g + group["weight_decay"] * p.array if group["weight_decay"] else g

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.optim.optimizer import Optimizer, Parameters
+from autograd_core.optim.optimizer import Optimizer, Parameters, check_options, decayed
 from autograd_core.tensor import Tensor
 
 
@@ -33,12 +33,7 @@ class SGD(Optimizer):
         *,
         maximize: bool = False,
     ) -> None:
-        if lr < 0:
-            raise ValueError(f"Invalid learning rate: {lr}")
-        if momentum < 0:
-            raise ValueError(f"Invalid momentum value: {momentum}")
-        if weight_decay < 0:
-            raise ValueError(f"Invalid weight_decay value: {weight_decay}")
+        check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
             raise ValueError("Nesterov momentum requires a momentum and zero dampening")
         super().__init__(
@@ -57,10 +52,7 @@ class SGD(Optimizer):
         self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
     ) -> None:
         """One step of descent."""
-        if group["maximize"]:
-            g = -g
-        if group["weight_decay"]:
-            g = g + group["weight_decay"] * p.array
+        g = decayed(p, g, group)
         momentum = group["momentum"]
         if momentum:
             velocity = state.get("momentum_buffer")

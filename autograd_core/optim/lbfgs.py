@@ -1,0 +1,174 @@
+"""L-BFGS."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograd_core.autograd.grad_mode import enable_grad
+from autograd_core.optim.line_search import Point, strong_wolfe
+from autograd_core.optim.optimizer import Optimizer, Parameters, check_options
+
+Array = np.ndarray[Any, Any]
+
+
+class LBFGS(Optimizer):
+    """Quasi-Newton descent that remembers the last ``history_size`` changes of the gradient.
+
+    There is one group of parameters only.  ``step`` needs a closure, which it calls several
+    times; a step makes up to ``max_iter`` moves.
+
+    Args:
+        line_search_fn: None for moves of length ``lr``, or "strong_wolfe".
+    """
+
+    def __init__(
+        self,
+        params: Parameters,
+        lr: float = 1,
+        max_iter: int = 20,
+        max_eval: int | None = None,
+        tolerance_grad: float = 1e-7,
+        tolerance_change: float = 1e-9,
+        history_size: int = 100,
+        line_search_fn: str | None = None,
+    ) -> None:
+        check_options(lr=lr)
+        super().__init__(
+            params,
+            {
+                "lr": lr,
+                "max_iter": max_iter,
+                "max_eval": max_iter * 5 // 4 if max_eval is None else max_eval,
+                "tolerance_grad": tolerance_grad,
+                "tolerance_change": tolerance_change,
+                "history_size": history_size,
+                "line_search_fn": line_search_fn,
+            },
+        )
+        if len(self.param_groups) != 1:
+            raise ValueError("LBFGS doesn't support per-parameter options (parameter groups)")
+
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Move until the gradient or the moves are small, or ``max_iter`` is reached; returns the
+        loss before the first move."""
+        if closure is None:
+            raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
+        self.was_stepped = True
+        group = self.param_groups[0]
+        state = self.state[group["params"][0]]
+        state.setdefault("func_evals", 0)
+        state.setdefault("n_iter", 0)
+        with enable_grad():
+            first_loss = closure()
+        loss, gradient = float(first_loss), self._gradient()
+        evaluations = 1
+        moves = 0
+        while moves < group["max_iter"] and np.abs(gradient).max() > group["tolerance_grad"]:
+            moves += 1
+            state["n_iter"] += 1
+            _remember(state, gradient, group["history_size"])
+            direction = state["d"]
+            slope = float(gradient @ direction)
+            scale = min(1.0, 1.0 / np.abs(gradient).sum()) if state["n_iter"] == 1 else 1.0
+            state["t"] = float(scale * group["lr"])
+            state["prev_flat_grad"], state["prev_loss"] = gradient, loss
+            if slope > -group["tolerance_change"]:
+                break
+            before = loss
+            loss, gradient, count = self._move(
+                closure, Point(0.0, loss, gradient, slope), evaluations, moves
+            )
+            evaluations += count
+            moved = np.abs(direction * state["t"]).max()
+            if evaluations >= group["max_eval"] or moved <= group["tolerance_change"]:
+                break
+            if abs(loss - before) < group["tolerance_change"] and moves < group["max_iter"]:
+                break
+        state["func_evals"] += evaluations
+        return first_loss
+
+    def _move(
+        self, closure: Callable[[], Any], start: Point, evaluations: int, moves: int
+    ) -> tuple[float, Array, int]:
+        """Go along the direction; the loss and the gradient there, and what it took."""
+        group = self.param_groups[0]
+        state = self.state[group["params"][0]]
+        direction = state["d"]
+        if group["line_search_fn"] is None:
+            self._add(state["t"] * direction)
+            if moves == group["max_iter"]:
+                return start.loss, start.gradient, 0
+            with enable_grad():
+                return float(closure()), self._gradient(), 1
+        if group["line_search_fn"] != "strong_wolfe":
+            raise RuntimeError("only 'strong_wolfe' is supported")
+        origin = [p.array.copy() for p in group["params"]]
+
+        def evaluate(t: float) -> Point:
+            self._add(t * direction)
+            with enable_grad():
+                loss = float(closure())
+            gradient = self._gradient()
+            for p, array in zip(group["params"], origin, strict=True):
+                p.array[...] = array
+            return Point(t, loss, gradient, float(gradient @ direction))
+
+        found, count = strong_wolfe(
+            evaluate,
+            start,
+            state["t"],
+            float(np.abs(direction).max()),
+            1e-9,
+            group["max_eval"] - evaluations,
+        )
+        state["t"] = found.t
+        self._add(found.t * direction)
+        return found.loss, found.gradient, count
+
+    def _gradient(self) -> Array:
+        """The gradients of all parameters in one row."""
+        return np.concatenate(
+            [
+                np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array.ravel()
+                for p in self.param_groups[0]["params"]
+            ]
+        )
+
+    def _add(self, move: Array) -> None:
+        done = 0
+        for p in self.param_groups[0]["params"]:
+            size = p.array.size
+            p.array += move[done : done + size].reshape(p.array.shape)
+            p.bump()
+            done += size
+
+
+def _remember(state: dict[str, Any], gradient: Array, history_size: int) -> None:
+    """Note how the gradient changed with the last move, and set the next direction ``d``."""
+    if "d" not in state:
+        state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0, d=-gradient)
+        return
+    change, move = gradient - state["prev_flat_grad"], state["d"] * state["t"]
+    product = change @ move
+    if product > 1e-10:
+        for name, value in (("old_dirs", change), ("old_stps", move), ("ro", 1.0 / product)):
+            state[name] = [*state[name], value][-history_size:]
+        state["H_diag"] = product / (change @ change)
+    state["d"] = _two_loops(-gradient, state)
+
+
+def _two_loops(q: Array, state: dict[str, Any]) -> Array:
+    """The approximate inverse of the Hessian times ``q``."""
+    memory = list(zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True))
+    shares = []
+    for change, move, ro in reversed(memory):
+        share = (move @ q) * ro
+        q = q - share * change
+        shares.append(share)
+    result: Array = q * state["H_diag"]
+    for (change, move, ro), share in zip(memory, reversed(shares), strict=True):
+        result = result + move * (share - (change @ result) * ro)
+    return result

@@ -1,0 +1,86 @@
+"""A schedule that waits for a measure to stop improving."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core.optim.lr_scheduler.base import LRScheduler, checked, of_group
+from autograd_core.optim.optimizer import Optimizer
+
+
+class ReduceLROnPlateau:
+    """Times ``factor`` when a measure has not become better for more than ``patience`` epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        mode: str = "min",
+        factor: float = 0.1,
+        patience: int = 10,
+        threshold: float = 1e-4,
+        threshold_mode: str = "rel",
+        cooldown: int = 0,
+        min_lr: float | Sequence[float] = 0,
+        eps: float = 1e-8,
+    ) -> None:
+        if factor >= 1:
+            raise ValueError("Factor should be < 1.0.")
+        if mode not in ("min", "max"):
+            raise ValueError(f"mode {mode} is unknown!")
+        if threshold_mode not in ("rel", "abs"):
+            raise ValueError(f"threshold mode {threshold_mode} is unknown!")
+        self.optimizer = checked(optimizer)
+        self.mode = mode
+        self.factor = factor
+        self.patience = patience
+        self.threshold = threshold
+        self.threshold_mode = threshold_mode
+        self.cooldown = cooldown
+        self.eps = eps
+        self.min_lrs = [of_group(min_lr, i) for i in range(len(optimizer.param_groups))]
+        self.best = math.inf if mode == "min" else -math.inf
+        self.num_bad_epochs = 0
+        self.cooldown_counter = 0
+        self.last_epoch = 0
+        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+
+    def step(self, metrics: Any) -> None:
+        """Take note of the measure after an epoch, a number or a tensor of one element."""
+        measure = float(metrics)
+        self.last_epoch += 1
+        if self._is_better(measure):
+            self.best = measure
+            self.num_bad_epochs = 0
+        else:
+            self.num_bad_epochs += 1
+        if self.cooldown_counter > 0:
+            self.cooldown_counter -= 1
+            self.num_bad_epochs = 0
+        if self.num_bad_epochs > self.patience:
+            self._reduce()
+            self.cooldown_counter = self.cooldown
+            self.num_bad_epochs = 0
+        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
+
+    def get_last_lr(self) -> list[float]:
+        """The rates that the last step left."""
+        return self._last_lr
+
+    state_dict = LRScheduler.state_dict
+    load_state_dict = LRScheduler.load_state_dict
+
+    def _is_better(self, measure: float) -> bool:
+        sign = 1 if self.mode == "max" else -1
+        if self.threshold_mode == "rel":
+            bar = self.best * (1 + sign * self.threshold)
+        else:
+            bar = self.best + sign * self.threshold
+        return measure > bar if self.mode == "max" else measure < bar
+
+    def _reduce(self) -> None:
+        for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
+            lr = max(group["lr"] * self.factor, least)
+            if group["lr"] - lr > self.eps:
+                group["lr"] = lr
