@@ -224,6 +224,17 @@ def test_main_is_the_script(run: Run) -> None:
     assert '"source": ["neighbour.py", 2]' in Path("out.json").read_text()
 
 
+def test_sources_are_named_as_seen_from_the_script(run: Run) -> None:
+    Path("folder").mkdir()
+    Path("folder/script.py").write_text(SQUARE)
+    Path("folder/quiet.py").write_text(SQUARE.replace("loss.backward()", ""))
+    for target in ("script.py", "quiet.py", "script.py:loss"):
+        code, _, err = run("", f"folder/{target}", "-o", "out.json")
+        assert code == 0, err
+        file = target.partition(":")[0]
+        assert f'"source": ["{file}", 4]' in Path("out.json").read_text()
+
+
 def test_modules_of_the_scripts_own_may_be_called_as_ours(run: Run) -> None:
     for name in ("viz", "tui"):
         Path(f"{name}.py").write_text(f"name = 'my own {name}'\n")
@@ -281,7 +292,7 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
         sys.path = ["nowhere", *sys.path]
         sys.modules["viz"] = sys.modules["tui.cli"] = sys
         sys.modules["__main__"] = sys
-        np.seterr(all="raise")
+        np.seterr(under="print")
         warnings.simplefilter("ignore")
     """
     main(["render", "nothing.py"])
