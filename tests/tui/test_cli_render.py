@@ -544,6 +544,13 @@ def test_help_fits_a_terminal_and_names_every_option(
     assert not command or f"gradstep {command[0]}" in readme
 
 
+def test_the_version_is_that_of_the_installed_package(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ending:
+        main(["--version"])
+    assert ending.value.code == 0
+    assert re.fullmatch(r"gradstep (\d+\.\d+\S*|\(not installed\))\n", capsys.readouterr().out)
+
+
 # in a process of its own
 
 
