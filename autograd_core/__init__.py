@@ -13,7 +13,9 @@ import warnings as _warnings
 from autograd_core import autograd, linalg, nn, optim, return_types
 from autograd_core.autograd.grad_mode import (
     enable_grad,
+    inference_mode,
     is_grad_enabled,
+    is_inference_mode_enabled,
     no_grad,
     set_grad_enabled,
 )
@@ -144,12 +146,14 @@ __all__ = [
     "get_default_dtype",
     "gt",
     "half",
+    "inference_mode",
     "int",
     "int8",
     "int16",
     "int32",
     "int64",
     "is_grad_enabled",
+    "is_inference_mode_enabled",
     "le",
     "linalg",
     "linspace",

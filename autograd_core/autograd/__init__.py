@@ -1,14 +1,16 @@
 """Automatic differentiation, under the names of ``torch.autograd``."""
 
-from autograd_core.autograd import forward_ad, functional
+from autograd_core.autograd import forward_ad, functional, graph
 from autograd_core.autograd.backward import backward, grad
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import (
     enable_grad,
+    inference_mode,
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
 )
+from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
 from autograd_core.tensor import Tensor as Variable
 
 __all__ = [
@@ -19,6 +21,10 @@ __all__ = [
     "forward_ad",
     "functional",
     "grad",
+    "gradcheck",
+    "gradgradcheck",
+    "graph",
+    "inference_mode",
     "is_grad_enabled",
     "no_grad",
     "set_grad_enabled",

@@ -53,6 +53,11 @@ class AccumulateGrad(Node):
             self.leaf = ref(leaf)
         return leaf
 
+    def __call__(self, g: Any) -> tuple[()]:
+        """Accumulate ``g``, a tensor, as a pass would."""
+        self.backward(g.array, True)
+        return ()
+
     def backward(self, g: Array, keep: bool) -> None:
         leaf = self.leaf() if self.hooks is None else self.variable
         if leaf is None:

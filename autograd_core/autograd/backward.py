@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextvars import ContextVar
+from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from autograd_core.autograd.engine import GraphTask
-from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import Node, Port
 from autograd_core.tensor import Tensor
 
@@ -104,7 +105,7 @@ class pass_mode:
 
     def __enter__(self) -> None:
         before = current_mode() or USUAL
-        self._token = enter_mode(Mode(self._graph, before.inference, None))
+        self._token = enter_mode(replace(before, grad=self._graph, tracer=None))
         self._silent = np.errstate(all="ignore")
         self._silent.__enter__()
 

@@ -21,6 +21,7 @@ from autograd_core.autograd.grad_mode import (
 from autograd_core.autograd.node import GENERAL, Node, Port, SavedState, next_sequence_nr
 from autograd_core.dtype import dtype
 from autograd_core.op.dual import check_tangent, make_dual, tangent_of, undressed
+from autograd_core.op.packed import Hooks, Packed
 from autograd_core.op.saved import freed
 from autograd_core.tensor import Tensor
 
@@ -188,6 +189,12 @@ class _Saved:
     def state(self) -> SavedState:
         return "kept" if self.versions[0] == self.version else "changed"
 
+    def pack(self, hooks: Hooks) -> None:
+        """Hand the value to ``hooks``."""
+        value = self.value
+        tensor = value if isinstance(value, Tensor) else Tensor.from_array(value)
+        self.value, self.versions = Packed(tensor, hooks), [self.version]
+
     def unpack(self, node: FunctionNode) -> Tensor:
         if self.state == "changed":
             raise RuntimeError(
@@ -195,10 +202,11 @@ class _Saved:
                 f"inplace operation: [torch.{self.value.dtype} {list(self.value.shape)}] is at "
                 f"version {self.versions[0]}; expected version {self.version} instead."
             )
+        value = self.value.tensor() if isinstance(self.value, Packed) else self.value
         if self.output_nr is None:
-            kept: Tensor = self.value
+            kept: Tensor = value
             return kept
-        tensor = Tensor.from_array(self.value)
+        tensor = Tensor.from_array(value.array if isinstance(value, Tensor) else value)
         tensor.edge = Port(node, self.output_nr) if node.output_count > 1 else node
         return tensor
 
@@ -342,6 +350,11 @@ def _attach(
         for t in node._to_save
     ]
     node._to_save = ()
+    mode = current_mode()
+    if mode is not None and mode.saved_hooks is not None:
+        for kept in node._saved:
+            if kept is not None:
+                kept.pack(mode.saved_hooks)
     return results
 
 

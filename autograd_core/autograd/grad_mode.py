@@ -6,15 +6,13 @@ variable, so that an op pays a single look-up for all modes together.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import wraps
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, ParamSpec, Protocol, TypeVar
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -44,6 +42,9 @@ class Mode:
     grad: bool = True
     inference: bool = False
     tracer: Tracer | None = None
+    # (pack, unpack) around every saved tensor; or why such hooks may not be set now
+    saved_hooks: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None
+    saved_hooks_refused: str = ""
 
 
 _mode: ContextVar[Mode | None] = ContextVar("autograd_core_mode", default=None)
@@ -67,17 +68,34 @@ def is_grad_enabled() -> bool:
     return mode is None or mode.grad
 
 
+def is_inference_mode_enabled() -> bool:
+    """Whether this code runs within :class:`inference_mode`."""
+    mode = current_mode()
+    return mode is not None and mode.inference
+
+
 class _GradMode:
     """Common to the grad modes: a context manager, re-entrant, that is a decorator too."""
 
-    def __init__(self, grad: bool, inference: bool = False) -> None:
-        self._grad = grad
-        self._inference = inference
+    _changes: ClassVar[Mapping[str, Any]] = {}
+
+    def __init__(self) -> None:
         self._tokens: list[Token[Mode | None]] = []
+
+    def __new__(cls, function: Any = None, *args: Any) -> Any:
+        mode = super().__new__(cls)
+        if callable(function):  # as in `@no_grad`, without parentheses
+            cls.__init__(mode)
+            return mode(function)
+        return mode
+
+    def changes(self) -> Mapping[str, Any]:
+        """What this mode makes of the one around it."""
+        return self._changes
 
     def __enter__(self) -> None:
         mode = current_mode() or USUAL
-        self._tokens.append(enter_mode(Mode(self._grad, self._inference, mode.tracer)))
+        self._tokens.append(enter_mode(replace(mode, **self.changes())))
 
     def __exit__(
         self,
@@ -88,12 +106,15 @@ class _GradMode:
         leave_mode(self._tokens.pop())
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        grad, inference = self._grad, self._inference
+        changes = self.changes()
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            with _GradMode(grad, inference):
+            token = enter_mode(replace(current_mode() or USUAL, **changes))
+            try:
                 return function(*args, **kwargs)
+            finally:
+                leave_mode(token)
 
         return wrapper
 
@@ -106,28 +127,40 @@ class no_grad(_GradMode):
     False
     """
 
-    def __init__(self) -> None:
-        super().__init__(grad=False)
+    _changes: ClassVar[Mapping[str, Any]] = {"grad": False}
 
 
 class enable_grad(_GradMode):
     """Ops inside build a graph again, within :class:`no_grad`."""
 
-    def __init__(self) -> None:
-        super().__init__(grad=True)
+    _changes: ClassVar[Mapping[str, Any]] = {"grad": True}
+
+
+class inference_mode(_GradMode):
+    """As :class:`no_grad`, for code whose results no graph will ever see."""
+
+    def __init__(self, mode: bool = True) -> None:
+        super().__init__()
+        self._inference = mode
+
+    def changes(self) -> Mapping[str, Any]:
+        return {"grad": not self._inference, "inference": self._inference}
 
 
 class set_grad_enabled(_GradMode):
     """Turn graph building on or off, at once; as a context manager also back again."""
 
     def __init__(self, mode: bool) -> None:
-        super().__init__(grad=mode)
-        self._before = _mode.get()
-        usual = self._before or USUAL
-        enter_mode(Mode(mode, usual.inference, usual.tracer))
+        super().__init__()
+        self._wanted = mode
+        self._before = current_mode()
+        enter_mode(replace(self._before or USUAL, grad=mode))
+
+    def changes(self) -> Mapping[str, Any]:
+        return {"grad": self._wanted}
 
     def __enter__(self) -> None:
-        pass  # already on since the call, as in PyTorch
+        pass  # already so since the call, as in PyTorch
 
     def __exit__(
         self,
@@ -136,3 +169,7 @@ class set_grad_enabled(_GradMode):
         trace: TracebackType | None,
     ) -> None:
         _mode.set(self._before)
+
+    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+        _mode.set(self._before)  # a decorator changes nothing but the function
+        return super().__call__(function)

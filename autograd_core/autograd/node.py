@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from itertools import count
-from typing import Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
 from autograd_core.dtype import dtype
@@ -23,6 +23,14 @@ next_sequence_nr: Callable[[], int] = count().__next__
 
 # What the engine has to do for a node, in one class attribute it can branch on.
 LEAF, ONE_EDGE, TWO_EDGES, GENERAL, PORT = range(5)
+
+
+class InputMetadata(NamedTuple):
+    """Shape, dtype and device of a gradient."""
+
+    shape: tuple[int, ...]
+    dtype: dtype
+    device: str = "cpu"
 
 
 class Node:
@@ -88,6 +96,14 @@ class Node:
 
     def _sequence_nr(self) -> int:
         return self.sequence_nr
+
+    @property
+    def _input_metadata(self) -> tuple[InputMetadata, ...]:
+        """What each gradient that arrives here has to look like."""
+        shapes = getattr(self, "output_shapes", None)
+        if shapes is None or self.output_count == 1:
+            shapes = (self.output_shape,)
+        return tuple(InputMetadata(shape, self.output_dtype) for shape in shapes)
 
     def backward(self, g: Any, keep: bool) -> Any:
         """The gradients of the inputs, from that of the output: one array, or a tuple.

@@ -10,13 +10,14 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from types import FrameType
 from typing import Any
 from weakref import ref
 
-from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, statistics
@@ -158,7 +159,7 @@ def trace(values: bool = False) -> Iterator[GraphTracer]:
     """
     mode = current_mode() or USUAL
     tracer = GraphTracer(values)
-    token = enter_mode(Mode(mode.grad, mode.inference, tracer))
+    token = enter_mode(replace(mode, tracer=tracer))
     try:
         yield tracer
     finally:

@@ -58,6 +58,7 @@ def pointwise(
     linear: bool = False,
     node: str = "",
     of: str = "",
+    saved_as: str = "",
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:
@@ -73,6 +74,8 @@ def pointwise(
         linear: whether it is linear in each input taken alone.
         node: the node's name, where it is not PyTorch's usual spelling of the op's.
         of: the public function that this is an overload of.
+        saved_as: PyTorch's names of saved values, where they are not ``self``, ``other`` and
+            ``result`` for x, y and the result, or the same: "a:mat1 b:mat2".
         samples: inputs to test it on.
         rules: per differentiable input, its rule.
     """
@@ -89,6 +92,7 @@ def pointwise(
             rules,
             node=node,
             of=of,
+            saved_as=saved_as,
             samples=samples,
             pointwise=True,
             linear=linear,
@@ -111,6 +115,7 @@ def op(
     broadcasts: str = "",
     node: str = "",
     of: str = "",
+    saved_as: str = "",
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
@@ -146,6 +151,7 @@ def op(
             rules,
             node=node,
             of=of,
+            saved_as=saved_as,
             samples=samples,
             joint=joint,
             edges=edges,
@@ -171,6 +177,7 @@ def _declare(
     *,
     node: str,
     of: str,
+    saved_as: str,
     samples: Sequence[Sample],
     joint: Callable[..., Any] | None = None,
     edges: str = "",
@@ -190,6 +197,7 @@ def _declare(
     declared = Op(
         name=name,
         public_name=of or name,
+        saved_as=dict(pair.split(":") for pair in saved_as.split()),
         node_name=node or _node_name(name),
         kernel=kernel,
         values=values,

@@ -13,6 +13,7 @@ from typing import Any, Final
 
 from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES, Node
 from autograd_core.op.generic import NAMESPACE, SavedNode, variadic_call
+from autograd_core.op.inspect import saved_attributes
 from autograd_core.op.record import REQUIRED, Op
 
 _compiled: dict[str, CodeType] = {}
@@ -117,6 +118,7 @@ def _node_class(op: Op) -> type[Node]:
         "op": op,
         "__module__": __name__,
         "backward": _first_backward,
+        **saved_attributes(op),
     }
     return type(op.node_name, (SavedNode,), body)
 
@@ -274,6 +276,9 @@ def _attach(op: Op) -> list[str]:
         r = "r" if len(op.outputs) == 1 else f"r_{op.outputs[0]}"
         node.append(f"node.to = reductions(op, {_tuple(op.values)}, {r})")
     node += _save(op)
+    if op.saved:
+        hooks = "mode.saved_hooks"
+        node.append(f"if mode is not None and {hooks} is not None: pack_saved(node, {hooks})")
     if op.view == "each":
         off = ["for e in t: e.edge = None"]
         node += [
@@ -375,7 +380,11 @@ def _fetch(op: Op, names: tuple[str, ...]) -> list[str]:
     for name in names:
         if name not in op.saved:
             continue
-        lines += [f"{name} = node.{name}", f"if {name} is FREED: raise freed(node)"]
+        lines.append(f"{name} = node.{name}")
+        if name in op.outputs:
+            lines.append(f"if type({name}) is not ndarray: {name} = result_array(node, {name})")
+        else:
+            lines.append(f"if {name} is FREED: raise freed(node)")
         if name in op.outputs:
             test = f"node.{name}_version[0]"
         elif name in op.optional:

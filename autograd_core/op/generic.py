@@ -21,8 +21,10 @@ from autograd_core.dtype import (
 )
 from autograd_core.op.dual import Dual
 from autograd_core.op.forward import forward
+from autograd_core.op.marks import FREED, NOT_SAVED
+from autograd_core.op.packed import pack_saved
 from autograd_core.op.record import Op
-from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
+from autograd_core.op.saved import SavedNode, changed, freed, result_array
 from autograd_core.op.views import view
 from autograd_core.tensor import Tensor
 
@@ -241,5 +243,7 @@ NAMESPACE: dict[str, Any] = dict(
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
     no_dimension=no_dimension,
-    reductions=reductions, slow=slow, view=view,
+    pack_saved=pack_saved,
+    reductions=reductions,
+    result_array=result_array, slow=slow, view=view,
 )  # fmt: skip

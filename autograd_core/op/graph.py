@@ -8,7 +8,9 @@ import numpy as np
 
 from autograd_core.autograd.node import ONE_EDGE, Port
 from autograd_core.op.dual import restore_tangent
-from autograd_core.op.saved import FREED, NOT_SAVED, SavedNode, changed, freed
+from autograd_core.op.marks import FREED, NOT_SAVED
+from autograd_core.op.packed import Packed
+from autograd_core.op.saved import SavedNode, changed, freed
 from autograd_core.tensor import Tensor
 
 
@@ -34,12 +36,12 @@ def differentiate(node: SavedNode, g: Any) -> Any:
 def _arguments(node: SavedNode, edge: str, g: Any, needs: tuple[bool, ...] = ()) -> list[Any]:
     op = node.op
     return [
-        g if name == "g" else needs if name == "needs" else _saved(node, name)
+        g if name == "g" else needs if name == "needs" else saved_tensor(node, name)
         for name in op.rule(edge).names
     ]
 
 
-def _saved(node: SavedNode, name: str) -> Any:
+def saved_tensor(node: SavedNode, name: str) -> Any:
     """A saved value as a tensor within its graph; an attribute or shape as it is."""
     value = getattr(node, name)
     op = node.op
@@ -49,6 +51,10 @@ def _saved(node: SavedNode, name: str) -> Any:
         raise freed(node)
     if value is not None and node.state(name) == "changed":
         raise changed(node, name)
+    if isinstance(value, Packed):
+        if name not in op.outputs:
+            return value.tensor()
+        value = value.array
     if name not in op.outputs:
         return value
     # A saved result was kept as an array, lest node and result hold each other; in the graph

@@ -9,7 +9,8 @@ import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
 from autograd_core.op.dual import change_tangent, copy_tangent
-from autograd_core.op.saved import NOT_SAVED, Since
+from autograd_core.op.marks import NOT_SAVED
+from autograd_core.op.saved import Since
 from autograd_core.op.views import check_change, check_rebase, rebase
 from autograd_core.tensor import Tensor
 

@@ -17,10 +17,12 @@ class Sample(NamedTuple):
     """Inputs the tests try an op on: values as nested lists or shapes, then attributes.
 
     A tuple of ints stands for a random array of that shape, anything else for itself.
+    ``symmetric``: the inputs are symmetric matrices, of which the op reads one half.
     """
 
     values: tuple[Any, ...]
     attributes: Mapping[str, Any] = {}
+    symmetric: bool = False
 
 
 class Rule(NamedTuple):
@@ -43,6 +45,7 @@ class Op:
     name: str
     public_name: str
     node_name: str
+    saved_as: dict[str, str]
     kernel: Callable[..., Any]
     values: tuple[str, ...]
     optional: frozenset[str]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar
 
 from autograd_core.autograd.node import Node, SavedState, resolve
 from autograd_core.op.formula import rule_text
+from autograd_core.op.marks import FREED, NOT_SAVED
+from autograd_core.op.packed import Packed
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
 
@@ -33,20 +35,11 @@ _SECOND_TIME = (
 )
 
 
-class _Mark:
-    """A value that is not there, and why."""
-
-    __slots__ = ("_why",)
-
-    def __init__(self, why: str) -> None:
-        self._why = why
-
-    def __repr__(self) -> str:
-        return f"<{self._why}>"
-
-
-FREED: Final = _Mark("freed")
-NOT_SAVED: Final = _Mark("not saved: the inputs whose rules need it need no gradient")
+def result_array(node: Node, value: Any) -> Any:
+    """The array of a saved result that is not there as one: packed away, or freed."""
+    if isinstance(value, Packed):
+        return value.array
+    raise freed(node)
 
 
 def freed(node: Node) -> RuntimeError:
@@ -101,6 +94,8 @@ class SavedNode(Node):
         value, version = getattr(self, name), getattr(self, f"{name}_version")
         if value is FREED:
             return "freed"
+        if isinstance(value, Packed):
+            return "kept"
         if isinstance(value, Tensor):
             return "kept" if value._version == version else "changed"
         return "changed" if version[0] else "kept"
@@ -110,6 +105,8 @@ class SavedNode(Node):
             value = getattr(self, name)
             if value is not NOT_SAVED and value is not None:
                 state = self.state(name)
+                if isinstance(value, Packed):
+                    value = value.tensor()
                 yield name, None if state == "freed" else value, state
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
@@ -117,6 +114,24 @@ class SavedNode(Node):
         if op.joint is not None:
             return ((", ".join(op.edges), rule_text(op.joint.function) or op.name),)
         return tuple((edge, rule_text(op.rules[edge].function) or op.name) for edge in op.edges)
+
+    def __call__(self, *gradients: Any) -> Any:
+        """Run this node alone, on tensors; no hooks, no reduction, nothing is freed."""
+        if len(gradients) != self.output_count:
+            raise TypeError(
+                f"{self.name()} expected {self.output_count} arguments, "
+                f"got {len(gradients)} instead."
+            )
+        if all(g is None for g in gradients):
+            result: Any = (None,) * len(self.edges)
+            return result[0] if len(result) == 1 else result
+        result = self.backward_graph(gradients[0] if self.output_count == 1 else list(gradients))
+        several = isinstance(result, (tuple, list))
+        wanted = tuple(
+            None if edge is None else g
+            for edge, g in zip(self.edges, result if several else (result,), strict=True)
+        )
+        return wanted if len(wanted) > 1 else wanted[0]
 
     def release(self) -> None:
         for name in self.op.saved:

@@ -8,6 +8,7 @@ changed it, and all views of that base are made anew from it.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 from weakref import ref
 
@@ -15,7 +16,7 @@ import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.deliver import reduce_gradient
-from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, View
@@ -116,7 +117,7 @@ def rebase(x: Tensor, node: Node) -> None:
 def _make_anew(t: Tensor, root: Tensor) -> None:
     """The edge that ``t`` would have if it were made from ``root`` now."""
     mode = current_mode() or USUAL
-    token = enter_mode(Mode(True, mode.inference, None))
+    token = enter_mode(replace(mode, grad=True, tracer=None, saved_hooks=None))
     try:
         made = Tensor.from_array(root.array)
         made.edge = root.edge

@@ -32,6 +32,7 @@ _SAMPLES = (
     ),
     bias=lambda g: sum_dim(g, (0, 2, 3)),
     node="ConvolutionBackward0",
+    saved_as="x:input",
     samples=(
         Sample(((2, 2, 3, 3), (2, 2, 2, 2), (2,)), _SAMPLES[0]),
         Sample(((1, 1, 4, 4), (2, 1, 2, 2), None), _SAMPLES[1]),

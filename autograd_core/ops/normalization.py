@@ -20,6 +20,7 @@ from autograd_core.ops.shape import sum_to
     outputs="ans mean rstd",
     hidden="mean rstd",
     node="NativeLayerNormBackward0",
+    saved_as="x:input mean:result1 rstd:result2",
     samples=(
         Sample(((2, 3), (3,), (3,)), {"normalized_shape": (3,)}),
         Sample(((2, 3), (3,), None), {"normalized_shape": (3,)}),

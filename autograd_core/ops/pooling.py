@@ -25,6 +25,7 @@ _PLACES = np.array([[[[3, 0], [1, 2]]]], np.int16)
     nondiff="places",
     hidden="places",
     node="MaxPool2DWithIndicesBackward0",
+    saved_as="places:result1",
     samples=(Sample(((1, 2, 4, 4),), _SAMPLES[0]), Sample(((1, 1, 3, 4),), _SAMPLES[1])),
 )
 def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):

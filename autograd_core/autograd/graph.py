@@ -1,0 +1,165 @@
+"""The graph as an object, under the names of ``torch.autograd.graph``: edges, hooks on several
+tensors, and hooks on what nodes save."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from threading import Lock
+from typing import Any, Literal, NamedTuple
+
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.hooks import RemovableHandle
+from autograd_core.autograd.node import Node, Port, resolve
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "GradientEdge",
+    "Node",
+    "disable_saved_tensors_hooks",
+    "get_gradient_edge",
+    "increment_version",
+    "register_multi_grad_hook",
+    "save_on_cpu",
+    "saved_tensors_hooks",
+]
+
+
+class GradientEdge(NamedTuple):
+    """A place in the graph: output ``output_nr`` of the forward op behind ``node``.
+
+    Taken by ``backward`` and ``grad`` in the place of the tensor.
+    """
+
+    node: Node
+    output_nr: int
+    ownership_token: Any = None
+
+    @property
+    def edge(self) -> Node | Port:
+        """The place as tensors keep it."""
+        return Port(self.node, self.output_nr) if self.node.output_count > 1 else self.node
+
+
+def get_gradient_edge(tensor: Tensor) -> GradientEdge:
+    """Where the gradient of ``tensor`` is computed, without keeping the tensor alive.
+
+    Raises:
+        RuntimeError: it requires no gradient.
+    """
+    node, output_nr = resolve(tensor.edge)
+    if node is None:
+        raise RuntimeError(
+            "It is not possible to get the gradient edge for a Tensor that does not require "
+            "gradients"
+        )
+    return GradientEdge(node, output_nr)
+
+
+def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
+    """Note a change of the data that autograd could not see."""
+    for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
+        each.bump()
+
+
+class _Handles:
+    """Several hooks that go together."""
+
+    def __init__(self, handles: Sequence[RemovableHandle]) -> None:
+        self._handles = handles
+
+    def remove(self) -> None:
+        for handle in self._handles:
+            handle.remove()
+
+    def __enter__(self) -> _Handles:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.remove()
+
+
+def register_multi_grad_hook(
+    tensors: Sequence[Tensor],
+    fn: Callable[[Sequence[Tensor | None]], None] | Callable[[Tensor], None],
+    *,
+    mode: Literal["all", "any"] = "all",
+) -> _Handles:
+    """Call ``fn`` once a backward pass has computed the gradients of all ``tensors`` (with a list
+    of them), or, with mode "any", of the first one (with that gradient).
+
+    Of tensors that the pass does not reach, the gradient is None.
+    """
+    if mode not in ("all", "any"):
+        raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
+    lock = Lock()
+    arrived: dict[int, Tensor] = {}
+    expected = len(tensors)
+
+    def hook_of(number: int) -> Callable[[Tensor], None]:
+        def hook(g: Tensor) -> None:
+            with lock:
+                first = not arrived
+                arrived[number] = g
+                complete = len(arrived) == expected
+                gradients = [arrived.get(i) for i in range(expected)]
+                if complete:
+                    arrived.clear()
+            if mode == "any" and first:
+                fn(g)  # type: ignore[arg-type]
+            elif mode == "all" and complete:
+                fn(gradients)  # type: ignore[arg-type]
+
+        return hook
+
+    return _Handles([t.register_hook(hook_of(number)) for number, t in enumerate(tensors)])
+
+
+class saved_tensors_hooks:
+    """Hand every tensor that a node saves inside to ``pack_hook``, and get it back from
+    ``unpack_hook`` when the backward pass needs it; to keep it on disk, say.
+
+    Raises:
+        RuntimeError: such hooks are disabled here.
+    """
+
+    def __init__(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        self._hooks = (pack_hook, unpack_hook)
+        self._tokens: list[Any] = []
+
+    def __enter__(self) -> None:
+        mode = current_mode() or USUAL
+        if mode.saved_hooks_refused:
+            raise RuntimeError(mode.saved_hooks_refused)
+        self._tokens.append(enter_mode(replace(mode, saved_hooks=self._hooks)))
+
+    def __exit__(self, *error: object) -> None:
+        leave_mode(self._tokens.pop())
+
+
+class save_on_cpu(saved_tensors_hooks):
+    """Keep what nodes save in main memory, where everything of this package is anyway; the
+    tensors are copied, as PyTorch copies them."""
+
+    def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
+        super().__init__(lambda t: Tensor.from_array(t.array.copy()), lambda t: t)
+
+
+@contextmanager
+def disable_saved_tensors_hooks(error_message: str) -> Iterator[None]:
+    """Refuse, with ``error_message``, to set hooks on saved tensors inside.
+
+    Raises:
+        RuntimeError: such hooks are set around.
+    """
+    mode = current_mode() or USUAL
+    if mode.saved_hooks is not None:
+        raise RuntimeError(error_message)
+    token = enter_mode(replace(mode, saved_hooks_refused=error_message))
+    try:
+        yield
+    finally:
+        leave_mode(token)

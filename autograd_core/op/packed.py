@@ -1,0 +1,60 @@
+"""Saved values that hooks of the user's have taken away, and bring back when they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograd_core.autograd.grad_mode import no_grad
+from autograd_core.autograd.node import Edge
+from autograd_core.tensor import Tensor
+
+Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+
+
+class Packed:
+    """Stands where a saved tensor stands, and unpacks it whenever its data is wanted."""
+
+    __slots__ = ("edge", "packed", "unpack")
+
+    version = None  # what was packed is out of reach of in-place changes
+
+    def __init__(self, tensor: Tensor, hooks: Hooks) -> None:
+        pack, self.unpack = hooks
+        self.edge: Edge = tensor.edge
+        with no_grad():
+            self.packed = pack(tensor)
+
+    def tensor(self) -> Tensor:
+        """What was saved, at its old place in the graph.
+
+        Raises:
+            TypeError: the unpack hook returned something else than a tensor.
+        """
+        with no_grad():
+            unpacked = self.unpack(self.packed)
+        if not isinstance(unpacked, Tensor):
+            raise TypeError(
+                "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
+                f"type {type(unpacked)}"
+            )
+        result = unpacked.detach()
+        result.edge = self.edge
+        return result
+
+    @property
+    def array(self) -> Any:
+        return self.tensor().array
+
+
+def pack_saved(node: Any, hooks: Hooks) -> None:
+    """Hand everything that ``node`` has saved to ``hooks``."""
+    for name in node.op.saved:
+        value = getattr(node, name)
+        if isinstance(value, Tensor):
+            if not isinstance(value.record, (int, float)):  # a number is no saved tensor
+                setattr(node, name, Packed(value, hooks))
+                setattr(node, f"{name}_version", 0)
+        elif hasattr(value, "shape"):
+            setattr(node, name, Packed(Tensor.from_array(value), hooks))
+            setattr(node, f"{name}_version", (0,))
