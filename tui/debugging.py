@@ -123,8 +123,8 @@ class _Face:
         session = Session(root, names=names)
         if _is_freed(session):
             raise Failure(
-                f"{target}: its graph was freed by a backward() call; call that with "
-                f"retain_graph=True, or debug the call itself: gradstep debug {target.place}",
+                f"{target}: its graph was freed by an earlier backward pass; keep it there with "
+                "retain_graph=True, or debug that pass itself",
                 ExitCode.TARGET,
             )
         with suppress(ScriptDone):

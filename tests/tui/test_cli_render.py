@@ -377,6 +377,20 @@ def test_a_script_that_raises_sees_its_own_frames_only(run: Run) -> None:
     assert err.endswith("ValueError: cannot\n")
 
 
+def test_frames_of_ours_are_cut_from_groups_too(run: Run) -> None:
+    script = """
+        import autograd_core as torch
+        try:
+            torch.ones(2).reshape(3, 7)
+        except RuntimeError as error:
+            raise ExceptionGroup("several", [error]) from None
+    """
+    code, _, err = run(script)
+    assert code == 1
+    assert "RuntimeError: shape '[3, 7]' is invalid" in err
+    assert err.count("  File ") == err.count("script.py") == 2
+
+
 def test_an_error_inside_backward_is_the_scripts(run: Run) -> None:
     script = """
         import autograd_core as torch
