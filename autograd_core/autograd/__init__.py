@@ -1,6 +1,7 @@
 """Automatic differentiation, under the names of ``torch.autograd``."""
 
 from autograd_core.autograd import forward_ad, functional, graph
+from autograd_core.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from autograd_core.autograd.backward import backward, grad
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import (
@@ -17,6 +18,7 @@ __all__ = [
     "Function",
     "Variable",
     "backward",
+    "detect_anomaly",
     "enable_grad",
     "forward_ad",
     "functional",
@@ -27,5 +29,6 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "no_grad",
+    "set_detect_anomaly",
     "set_grad_enabled",
 ]

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from autograd_core.autograd.anomaly_mode import run_watched
 from autograd_core.autograd.engine import GraphTask
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import Node, Port
@@ -86,8 +87,12 @@ def make_call(
 def run(call: BackwardCall) -> None:
     """Carry out ``call`` with the bare loop."""
     task = start(call)
+    mode = current_mode()
     with pass_mode(call.graph):
-        task.run()
+        if mode is not None and mode.anomaly is not None:
+            run_watched(task, mode.anomaly.check_nan)
+        else:
+            task.run()
 
 
 def start(call: BackwardCall) -> GraphTask:
@@ -120,16 +125,33 @@ def grad(
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
+    only_inputs: bool = True,
     allow_unused: bool | None = None,
+    is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> tuple[Tensor | None, ...]:
     """The derivatives of ``outputs`` by ``inputs``, without touching any ``.grad``.
+
+    Args:
+        outputs: as for :func:`backward`.
+        inputs: the tensors by which to differentiate.
+        grad_outputs: as for :func:`backward`.
+        retain_graph: as for :func:`backward`.
+        create_graph: as for :func:`backward`.
+        only_inputs: for PyTorch's sake, where it is without effect too.
+        allow_unused: give None for an input that was not used in the graph.
+        is_grads_batched: the first dimension of each of ``grad_outputs`` counts a batch of them,
+            and that of the results likewise; a pass is made for each.
+        materialize_grads: give zeros for an input that was not used in the graph.
 
     Raises:
         RuntimeError: an input was not used in the graph, and neither ``allow_unused`` nor
             ``materialize_grads`` is set; otherwise as :func:`backward`.
     """
     wanted = _tuple(inputs)
+    if is_grads_batched:
+        unused = allow_unused, materialize_grads
+        return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, *unused)
     call = make_call(outputs, grad_outputs, retain_graph, create_graph)
     gradients = _gradients(call, wanted)
     if materialize_grads:
@@ -144,6 +166,37 @@ def grad(
                 "the graph. Set allow_unused=True if this is the desired behavior."
             )
     return gradients
+
+
+def _batched(
+    outputs: Tensors,
+    wanted: tuple[Tensor, ...],
+    batches: Any,
+    retain_graph: bool | None,
+    create_graph: bool,
+    allow_unused: bool | None,
+    materialize_grads: bool,
+) -> tuple[Tensor | None, ...]:
+    """``grad`` for each of a batch of ``grad_outputs``, the results stacked."""
+    from autograd_core.ops.shape import stack  # ops are built on what stands here
+
+    listed = (batches,) if isinstance(batches, Tensor) else tuple(batches)
+    count = next(len(batch) for batch in listed if batch is not None)
+    if count == 0:
+        return tuple(Tensor.from_array(np.zeros((0, *x._shape), x.dtype.dtype)) for x in wanted)
+    rows = [
+        grad(
+            outputs,
+            wanted,
+            [None if batch is None else batch[number] for batch in listed],
+            retain_graph=True if number < count - 1 else retain_graph,
+            create_graph=create_graph,
+            allow_unused=allow_unused,
+            materialize_grads=materialize_grads,
+        )
+        for number in range(count)
+    ]
+    return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
 
 
 def _gradients(call: BackwardCall, wanted: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:

@@ -351,10 +351,13 @@ def _attach(
     ]
     node._to_save = ()
     mode = current_mode()
-    if mode is not None and mode.saved_hooks is not None:
-        for kept in node._saved:
-            if kept is not None:
-                kept.pack(mode.saved_hooks)
+    if mode is not None:
+        if mode.saved_hooks is not None:
+            for kept in node._saved:
+                if kept is not None:
+                    kept.pack(mode.saved_hooks)
+        if mode.anomaly is not None:
+            mode.anomaly.keep_traceback(node)
     return results
 
 

@@ -12,7 +12,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from functools import wraps
 from types import TracebackType
-from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
+from typing import Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -35,6 +35,13 @@ class Tracer(Protocol):
         """The scope within which ``module`` computes."""
 
 
+class Anomaly(NamedTuple):
+    """Anomaly mode: whether it looks for NaN, and what it does with every new node."""
+
+    check_nan: bool
+    keep_traceback: Callable[[Any], None]
+
+
 @dataclass(frozen=True, slots=True)
 class Mode:
     """Any state but the usual one."""
@@ -45,6 +52,7 @@ class Mode:
     # (pack, unpack) around every saved tensor; or why such hooks may not be set now
     saved_hooks: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None
     saved_hooks_refused: str = ""
+    anomaly: Anomaly | None = None
 
 
 _mode: ContextVar[Mode | None] = ContextVar("autograd_core_mode", default=None)

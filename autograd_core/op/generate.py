@@ -276,9 +276,7 @@ def _attach(op: Op) -> list[str]:
         r = "r" if len(op.outputs) == 1 else f"r_{op.outputs[0]}"
         node.append(f"node.to = reductions(op, {_tuple(op.values)}, {r})")
     node += _save(op)
-    if op.saved:
-        hooks = "mode.saved_hooks"
-        node.append(f"if mode is not None and {hooks} is not None: pack_saved(node, {hooks})")
+    node.append("if mode is not None: node_made(node, mode)")
     if op.view == "each":
         off = ["for e in t: e.edge = None"]
         node += [

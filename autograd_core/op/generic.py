@@ -22,7 +22,7 @@ from autograd_core.dtype import (
 from autograd_core.op.dual import Dual
 from autograd_core.op.forward import forward
 from autograd_core.op.marks import FREED, NOT_SAVED
-from autograd_core.op.packed import pack_saved
+from autograd_core.op.packed import node_made
 from autograd_core.op.record import Op
 from autograd_core.op.saved import SavedNode, changed, freed, result_array
 from autograd_core.op.views import view
@@ -226,6 +226,8 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
                 value = [each._shape for each in tensors] if plain == shapes else attributes[plain]
                 setattr(node, plain, value)
             t.edge = node
+            if mode is not None:
+                node_made(node, mode)
         if mode is not None and mode.tracer is not None:
             mode.tracer.op(name, tensors, attributes, (t,), node)
         return t
@@ -243,7 +245,7 @@ NAMESPACE: dict[str, Any] = dict(
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
     no_dimension=no_dimension,
-    pack_saved=pack_saved,
+    node_made=node_made,
     reductions=reductions,
     result_array=result_array, slow=slow, view=view,
 )  # fmt: skip

@@ -1,0 +1,146 @@
+"""Anomaly mode: where in the forward pass a failing or NaN gradient comes from.
+
+While it is on, every node keeps the traceback of the line that made it, in its ``metadata``
+under PyTorch's key, and backward passes look at every gradient.
+"""
+
+from __future__ import annotations
+
+import sys
+import traceback
+import warnings
+from dataclasses import replace
+from types import FrameType
+from typing import Any
+
+import numpy as np
+
+from autograd_core.autograd.engine import GraphTask, Step
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    Anomaly,
+    current_mode,
+    enter_mode,
+    leave_mode,
+)
+from autograd_core.autograd.node import Node
+
+_KEY = "traceback_"
+_HINT = "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "
+
+
+def is_anomaly_enabled() -> bool:
+    """Whether anomaly mode is on here."""
+    mode = current_mode()
+    return mode is not None and mode.anomaly is not None
+
+
+def is_anomaly_check_nan_enabled() -> bool:
+    """Whether anomaly mode, where it is on, looks for NaN."""
+    mode = current_mode()
+    return mode is None or mode.anomaly is None or mode.anomaly.check_nan
+
+
+class set_detect_anomaly:
+    """Turn anomaly mode on or off, at once; as a context manager also back again."""
+
+    def __init__(self, mode: bool, check_nan: bool = True) -> None:
+        before = current_mode() or USUAL
+        anomaly = Anomaly(check_nan, keep_traceback) if mode else None
+        self._token = enter_mode(replace(before, anomaly=anomaly))
+
+    def __enter__(self) -> None:
+        pass  # already so since the call, as in PyTorch
+
+    def __exit__(self, *error: object) -> None:
+        leave_mode(self._token)
+
+
+class detect_anomaly:
+    """Within it, anomaly mode is on.
+
+    >>> import autograd_core as torch
+    >>> x = torch.tensor(0.0, requires_grad=True)
+    >>> with warnings.catch_warnings(action="ignore"), detect_anomaly():
+    ...     (x.sqrt() * 0).backward()
+    Traceback (most recent call last):
+        ...
+    RuntimeError: Function 'SqrtBackward0' returned nan values in its 0th output.
+    """
+
+    def __init__(self, check_nan: bool = True) -> None:
+        self._check_nan = check_nan
+        warnings.warn(
+            "Anomaly Detection has been enabled. This mode will increase the runtime and should "
+            "only be enabled for debugging.",
+            stacklevel=2,
+        )
+
+    def __enter__(self) -> None:
+        self._mode = set_detect_anomaly(True, self._check_nan)
+
+    def __exit__(self, *error: object) -> None:
+        self._mode.__exit__(*error)
+
+
+def keep_traceback(node: Node) -> None:
+    """Remember the user's line that made ``node``."""
+    node.metadata[_KEY] = traceback.format_list(_user_stack(sys._getframe(1)))
+
+
+def _user_stack(frame: FrameType | None) -> list[traceback.FrameSummary]:
+    stack = traceback.extract_stack(frame)
+    package = __file__.rpartition("autograd")[0]
+    return [each for each in stack if not each.filename.startswith((package, "<op "))]
+
+
+def run_watched(task: GraphTask, check_nan: bool) -> None:
+    """Run ``task`` node by node; what goes wrong is reported with its forward line.
+
+    Raises:
+        RuntimeError: a node returned NaN, and ``check_nan`` is set.
+    """
+    for index, node in enumerate(task.order):
+        try:
+            (step,) = task.observe(index, index + 1)
+        except Exception as error:
+            _report(node)
+            if _HINT in str(error):
+                raise type(error)(_better_hint(str(error))) from None
+            raise
+        if check_nan:
+            _check(step)
+
+
+def _check(step: Step) -> None:
+    for delivery in step.deliveries:
+        g: Any = getattr(delivery.gradient, "array", delivery.gradient)
+        if g is not None and np.isnan(g).any():
+            _report(step.node)
+            raise RuntimeError(
+                f"Function '{step.node.name()}' returned nan values in its "
+                f"{delivery.output_nr}th output."
+            )
+
+
+def _report(node: Node) -> None:
+    lines = node.metadata.get(_KEY)
+    if lines is None:
+        text = (
+            f"Error detected in {node.name()}. No forward pass information available. Enable "
+            "detect anomaly during forward pass for more information."
+        )
+    else:
+        text = (
+            f"Error detected in {node.name()}. Traceback of forward call that caused the error:\n"
+            f"{''.join(lines)}"
+        )
+    warnings.warn(text, stacklevel=2)
+
+
+def _better_hint(message: str) -> str:
+    return (
+        f"{message.partition(_HINT)[0]}Hint: the backtrace further above shows the operation that "
+        "failed to compute its gradient. The variable in question was changed in there or "
+        "anywhere later. Good luck!"
+    )
