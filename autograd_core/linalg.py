@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograd_core.ops import linalg
-from autograd_core.ops.linalg import LinAlgError
+from autograd_core.ops.checks import LinAlgError
 from autograd_core.tensor import Tensor
 
 __all__ = ["LinAlgError", "solve"]

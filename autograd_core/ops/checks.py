@@ -21,3 +21,7 @@ def check_same_dtype(expected: Any, *others: Any) -> None:
         if other is not None and other.dtype != expected.dtype:
             names = (from_numpy_dtype(array.dtype).scalar_name for array in (expected, other))
             raise RuntimeError("expected scalar type {} but found {}".format(*names))
+
+
+class LinAlgError(RuntimeError):
+    """A system of equations that has no solution, or many; a matrix that is no such matrix."""

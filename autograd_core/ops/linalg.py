@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import C_NAMES
+from autograd_core.ops.checks import C_NAMES, LinAlgError
 from autograd_core.ops.elementwise import neg
 from autograd_core.ops.shape import (
     clone,
@@ -21,10 +21,6 @@ from autograd_core.ops.shape import (
     unsafe_view,
     unsqueeze,
 )
-
-
-class LinAlgError(RuntimeError):
-    """A system of equations that has no solution, or many."""
 
 
 def _check_inner(name: str, a: Any, b: Any) -> None:
@@ -44,6 +40,7 @@ def _check_inner(name: str, a: Any, b: Any) -> None:
     a=lambda g, b: mm(g, t(b)),
     b=lambda g, a: mm(t(a), g),
     linear=True,
+    saved_as="a:self b:mat2",
     samples=(Sample(((2, 3), (3, 4))),),
 )
 def mm(a, b, /):
@@ -59,6 +56,7 @@ def mm(a, b, /):
     a=lambda g, b: bmm(g, transpose(b, 1, 2)),
     b=lambda g, a: bmm(transpose(a, 1, 2), g),
     linear=True,
+    saved_as="a:self b:mat2",
     samples=(Sample(((2, 2, 3), (2, 3, 2))),),
 )
 def bmm(a, b, /):
@@ -71,6 +69,7 @@ def bmm(a, b, /):
     a=lambda g, b: mm(unsqueeze(g, 1), unsqueeze(b, 0)),
     b=lambda g, a: mv(t(a), g),
     linear=True,
+    saved_as="a:self b:vec",
     samples=(Sample(((2, 3), (3,))),),
 )
 def mv(a, b, /):
@@ -83,6 +82,7 @@ def mv(a, b, /):
     a=lambda g, b: g * b,
     b=lambda g, a: g * a,
     linear=True,
+    saved_as="a:self b:tensor",
     samples=(Sample(((3,), (3,))),),
 )
 def dot(a, b, /):
@@ -101,6 +101,7 @@ def dot(a, b, /):
     a=lambda g, b, alpha: mm(g, t(b)) if alpha == 1 else mm(g, t(b)) * alpha,
     b=lambda g, a, alpha: mm(t(a), g) if alpha == 1 else mm(t(a), g) * alpha,
     broadcasts="bias",
+    saved_as="a:mat1 b:mat2",
     samples=(
         Sample(((4,), (2, 3), (3, 4))),
         Sample(((2, 1), (2, 3), (3, 4)), {"beta": 0.5, "alpha": 2}),
@@ -197,22 +198,27 @@ def _common_batch(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, .
 
 
 @op(
-    a=lambda g, a, ans: _outer(neg(solve_matrix(_mT(a), g)), ans, a),
-    b=lambda g, a: solve_matrix(_mT(a), g),
+    a=lambda g, a, b, ans, left: _solve_gradient(
+        solve_matrix(_mT(a), g, left), ans, _are_vectors(a, b), left
+    ),
+    b=lambda g, a, left: solve_matrix(_mT(a), g, left),
     broadcasts="a b",
     of="solve",
     node="LinalgSolveExBackward0",
+    saved_as="a:A",
     samples=(
         Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2))),
         Sample(([[2.0, 0.5], [1.0, 3.0]], (2,))),
         Sample(([[[2.0, 0.5], [1.0, 3.0]], [[4.0, 0.0], [1.0, -1.0]]], (2, 2))),
         Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2, 3))),
+        Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 3, 2)), {"left": False}),
     ),
 )
-def solve_matrix(a, b, /):
-    """The ``x`` of ``a @ x = b``, for a square matrix and a vector or a matrix of columns.
+def solve_matrix(a, b, /, left=True):
+    """The ``x`` of ``a @ x = b``, or of ``x @ a = b``, for a square matrix and a matrix or vector.
 
-    Batches broadcast; ``b`` is a batch of vectors if it has one dimension less than ``a``.
+    Batches broadcast; ``b`` is a batch of vectors if it has the shape of ``a`` without its last
+    dimension.
     """
     if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
         raise RuntimeError(
@@ -226,12 +232,16 @@ def solve_matrix(a, b, /):
             f"{names[0]} and B of type {names[1]} instead"
         )
     try:
-        if b.ndim == a.ndim - 1:
+        if _are_vectors(a, b):
             return np.linalg.solve(a, b[..., None])[..., 0]
-        return np.linalg.solve(a, b)
+        if left:
+            return np.linalg.solve(a, b)
+        return np.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1)
     except np.linalg.LinAlgError as error:
+        singular = np.flatnonzero(np.linalg.slogdet(a)[0] == 0)
+        batch = f"(Batch element {singular[0]}): " if a.ndim > 2 and len(singular) else ""
         raise LinAlgError(
-            "torch.linalg.solve: The solver failed because the input matrix is singular."
+            f"torch.linalg.solve: {batch}The solver failed because the input matrix is singular."
         ) from error
 
 
@@ -239,8 +249,13 @@ def _mT(a: Any) -> Any:
     return transpose(a, -2, -1)
 
 
-def _outer(g: Any, x: Any, a: Any) -> Any:
-    """The gradient of the matrices ``a``: ``g @ x.T``, or outer products of vectors."""
-    if g.ndim == a.ndim - 1:
-        return unsqueeze(g, -1) * unsqueeze(x, -2)
-    return matmul(g, _mT(x))
+def _are_vectors(a: Any, b: Any) -> bool:
+    """Whether the right-hand sides ``b`` are one vector for each matrix, not matrices."""
+    return b.ndim == 1 or (b.ndim == a.ndim - 1 and tuple(b.shape) == tuple(a.shape[:-1]))
+
+
+def _solve_gradient(g: Any, x: Any, vectors: bool, left: bool) -> Any:
+    """The gradient of the matrices, given that of the right-hand sides."""
+    if vectors:
+        return neg(unsqueeze(g, -1) * unsqueeze(x, -2))
+    return neg(matmul(g, _mT(x)) if left else matmul(_mT(x), g))

@@ -1,0 +1,226 @@
+"""Matrices taken apart: Cholesky, QR, symmetric eigenvalues, singular values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.checks import LinAlgError
+from autograd_core.ops.elementwise import where
+from autograd_core.ops.index import slice_
+from autograd_core.ops.linalg import matmul
+from autograd_core.ops.matrices import (
+    check_matrices,
+    check_square,
+    each_matrix,
+    lapack,
+    lower,
+    mirrored,
+    mT,
+    off_diagonal,
+)
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import cat, unsqueeze
+from autograd_core.ops.triangular import solve_triangular
+
+_POSITIVE = [[3.0, 0.5, 0.2], [0.5, 2.0, -0.4], [0.2, -0.4, 1.0]]
+_BATCH = [_POSITIVE, [[1.0, 0.0, 0.1], [0.0, 2.0, 0.3], [0.1, 0.3, 4.0]]]
+
+
+# --- Cholesky ----------------------------------------------------------------------------------
+
+
+@op(
+    x=lambda g, L, upper: cholesky_backward(g, L, upper),
+    outputs="L info",
+    nondiff="info",
+    node="LinalgCholeskyExBackward0",
+    samples=(
+        Sample((_POSITIVE,), symmetric=True),
+        Sample((_BATCH,), {"upper": True}, symmetric=True),
+    ),
+)
+def cholesky_ex(x, /, upper=False):
+    """The triangular ``L`` of ``x = L @ L.mT``, and 0, or where the factorization stopped.
+
+    ``x`` is symmetric and positive definite; half of it is read.
+    """
+    check_square("linalg.cholesky", x)
+    try:
+        result = np.linalg.cholesky(x, upper=upper)
+        return result, np.zeros(x.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        (potrf,) = lapack(x, "potrf")
+        return each_matrix(lambda a: potrf(a, lower=not upper, clean=True), x)
+
+
+@op(
+    x=lambda g, L, upper: cholesky_backward(g, L, upper),
+    outputs="L info",
+    nondiff="info",
+    node="CholeskyBackward0",
+    samples=(Sample((_POSITIVE,), symmetric=True),),
+)
+def cholesky_old(x, /, upper=False):
+    """:func:`cholesky_ex`, as PyTorch's older ``cholesky`` records it."""
+    check_square("cholesky", x)
+    return cholesky_ex(x, upper)
+
+
+def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
+    """The gradient of the matrix, given that of its factor."""
+    if upper:
+        g, L = mT(g), mT(L)
+    inner = mirrored(lower(matmul(mT(L), g))) / 2
+    half = solve_triangular(mT(L), inner, True)
+    return mT(solve_triangular(mT(L), mT(half), True))
+
+
+# --- QR ----------------------------------------------------------------------------------------
+
+
+@op(
+    x=lambda g, Q, R, x_shape, mode: qr_backward(g, Q, R, x_shape, mode),
+    outputs="Q R",
+    node="LinalgQrBackward0",
+    samples=(
+        Sample(((4, 3),)),
+        Sample(((2, 2, 3),)),
+        Sample(([[1.0, 2.0], [0.5, -1.0]],), {"mode": "complete"}),
+    ),
+)
+def qr(x, /, mode="reduced"):
+    """``Q`` with orthonormal columns and ``R``, upper triangular, of ``x = Q @ R``."""
+    check_matrices("linalg.qr", x)
+    if mode not in ("reduced", "complete", "r"):
+        raise RuntimeError(
+            f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
+            "'r', or 'complete'"
+        )
+    if mode == "r":
+        return np.zeros(0, x.dtype), np.linalg.qr(x, "r")
+    return tuple(np.linalg.qr(x, mode))
+
+
+def qr_backward(g: Any, Q: Any, R: Any, shape: tuple[int, ...], mode: str) -> Any:
+    """The gradient of the matrix, given those of ``Q`` and ``R``."""
+    rows, columns = shape[-2:]
+    if mode == "r":
+        raise RuntimeError(
+            "The derivative of linalg.qr depends on Q, which is not computed when mode='r'. "
+            "Please use linalg.qr(A, mode='reduced') if you are going to differentiate through "
+            "linalg.qr."
+        )
+    if mode == "complete" and rows > columns:
+        raise RuntimeError(
+            "The QR decomposition is not differentiable when mode='complete' and nrows > ncols."
+        )
+    g_Q, g_R = g
+    if rows >= columns:
+        return _qr_tall(g_Q, g_R, Q, R)
+    # the first columns have a QR decomposition of their own, the others are Q @ R
+    U, V = slice_(R, -1, 0, rows, 1), slice_(R, -1, rows, columns, 1)
+    g_U, g_V = slice_(g_R, -1, 0, rows, 1), slice_(g_R, -1, rows, columns, 1)
+    g_Q = g_Q + matmul(matmul(Q, V), mT(g_V))
+    return cat([_qr_tall(g_Q, g_U, Q, U), matmul(Q, g_V)], dim=-1)
+
+
+def _qr_tall(g_Q: Any, g_R: Any, Q: Any, R: Any) -> Any:
+    inner = matmul(R, mT(g_R)) - matmul(mT(g_Q), Q)
+    return solve_triangular(mT(R), g_Q + matmul(Q, mirrored(inner)), False, False)
+
+
+# --- symmetric eigenvalues, singular values ----------------------------------------------------
+
+
+@op(
+    x=lambda g: sum_dim(g, -2) - sum_dim(g, -1),
+    linear=True,
+    samples=(Sample(((3,),)), Sample(((2, 3),))),
+)
+def differences(x, /):
+    """``x[k] - x[j]`` for all j and k; 1 on the diagonal, to divide by."""
+    result = x[..., None, :] - x[..., :, None]
+    places = np.arange(x.shape[-1])
+    result[..., places, places] = 1
+    return result
+
+
+def _divided(x: Any, values: Any) -> Any:
+    """``x``, zero on its diagonal, divided by differences of values; 0 where ``x`` is, even if
+    the values are equal."""
+    return where(x == 0, 0, x / differences(values))
+
+
+@op(
+    x=lambda g, values, vectors: eigh_backward(g, values, vectors),
+    outputs="values vectors",
+    node="LinalgEighBackward0",
+    samples=(
+        Sample((_POSITIVE,), symmetric=True),
+        Sample((_BATCH,), {"UPLO": "U"}, symmetric=True),
+    ),
+)
+def eigh(x, /, UPLO="L"):
+    """Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which half is read."""
+    check_square("linalg.eigh", x)
+    if UPLO not in ("L", "U"):
+        raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
+    try:
+        return tuple(np.linalg.eigh(x, UPLO))
+    except np.linalg.LinAlgError as error:
+        raise LinAlgError(
+            "linalg.eigh: The algorithm failed to converge because the input matrix is "
+            "ill-conditioned or has too many repeated eigenvalues."
+        ) from error
+
+
+def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
+    """The gradient of the matrix, given those of eigenvalues and eigenvectors."""
+    turned = _divided(off_diagonal(matmul(mT(vectors), g[1])), values)
+    stretched = vectors * unsqueeze(g[0], -2)
+    return matmul(stretched + matmul(vectors, turned), mT(vectors))
+
+
+@op(
+    x=lambda g, U, S, Vh: svd_backward(g, U, S, Vh),
+    outputs="U S Vh",
+    node="LinalgSvdBackward0",
+    samples=(
+        Sample(((3, 3),), {"full_matrices": False}),
+        Sample(((2, 4, 2),), {"full_matrices": False}),
+        Sample(((2, 3),), {"full_matrices": False}),
+    ),
+)
+def svd(x, /, full_matrices=True):
+    """``U``, ``S`` and ``Vh`` of ``x = U @ diag(S) @ Vh``: rotation, lengths, rotation."""
+    check_matrices("linalg.svd", x)
+    try:
+        return tuple(np.linalg.svd(x, full_matrices))
+    except np.linalg.LinAlgError as error:
+        raise LinAlgError(
+            "linalg.svd: The algorithm failed to converge because the input matrix contained "
+            "non-finite values."
+        ) from error
+
+
+def svd_backward(g: Any, U: Any, S: Any, Vh: Any) -> Any:
+    """The gradient of the matrix, given those of its three factors."""
+    g_U, g_S, g_Vh = g
+    size, rows, columns = S.shape[-1], U.shape[-2], Vh.shape[-1]
+    if U.shape[-1] > size:  # of full matrices, the first columns count
+        U, g_U = slice_(U, -1, 0, size, 1), slice_(g_U, -1, 0, size, 1)
+    if Vh.shape[-2] > size:
+        Vh, g_Vh = slice_(Vh, -2, 0, size, 1), slice_(g_Vh, -2, 0, size, 1)
+    across, down = unsqueeze(S, -2), unsqueeze(S, -1)
+    left, right = matmul(mT(U), g_U), matmul(Vh, mT(g_Vh))
+    turned = _divided(left - mT(left), S * S) * across
+    turned = turned + _divided(right - mT(right), S * S) * down
+    result = matmul(matmul(U, turned) + U * unsqueeze(g_S, -2), Vh)
+    if rows > size:  # what of g_U lies outside the space that U spans
+        result = result + matmul((g_U - matmul(U, left)) / across, Vh)
+    if columns > size:
+        result = result + matmul(U, (g_Vh - matmul(mT(right), Vh)) / down)
+    return result

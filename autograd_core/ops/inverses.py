@@ -1,0 +1,208 @@
+"""Inverses and determinants, the pseudo-inverse, least squares, the matrix exponential."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import from_numpy_dtype
+from autograd_core.op import Sample, op
+from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.index import slice_
+from autograd_core.ops.linalg import matmul
+from autograd_core.ops.matrices import (
+    check_floating,
+    check_matrices,
+    check_square,
+    each_matrix,
+    lapack,
+    mT,
+)
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import cat, unsqueeze
+
+_SQUARE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
+
+
+@op(
+    x=lambda g, inverse: -matmul(mT(inverse), matmul(g, mT(inverse))),
+    outputs="inverse info",
+    nondiff="info",
+    node="LinalgInvExBackward0",
+    samples=(Sample((_SQUARE,)), Sample(([_SQUARE, _SQUARE],))),
+)
+def inv_ex(x, /):
+    """The inverse, and 0, or which diagonal element was zero on the way (from 1)."""
+    check_square("linalg.inv", x)
+    try:
+        return np.linalg.inv(x), np.zeros(x.shape[:-2], np.int32)
+    except np.linalg.LinAlgError:
+        getrf, getri = lapack(x, "getrf", "getri")
+
+        def one(a: Any) -> Any:
+            factors, pivots, info = getrf(a)
+            return (factors if info else getri(factors, pivots)[0]), np.int32(info)
+
+        return each_matrix(one, x)
+
+
+def inverse(x: Any) -> Any:
+    """The inverse alone, for rules."""
+    return inv_ex(x)[0]
+
+
+@op(
+    x=lambda g, x: _for_matrices(g) * cofactors(x),
+    node="LinalgDetBackward0",
+    samples=(Sample((_SQUARE,)), Sample(([_SQUARE, [[1.0, 2, 3], [0, 1, 2], [2, 0, 1]]],))),
+)
+def det(x, /):
+    """The determinants of square matrices."""
+    check_square("linalg.det", x)
+    return np.linalg.det(x)
+
+
+@op(
+    x=lambda g, x, ans: cofactors_backward(g, det(x), ans),
+    samples=(Sample((_SQUARE,)),),
+)
+def cofactors(x, /):
+    """The derivatives of the determinant by each element; singular matrices have them too."""
+    u, s, vh = np.linalg.svd(x)
+    rest = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
+    sign = np.linalg.det(u) * np.linalg.det(vh)
+    return sign[..., None, None] * ((u * rest[..., None, :]) @ vh)
+
+
+def cofactors_backward(g: Any, determinant: Any, C: Any) -> Any:
+    """The gradient of a matrix that is not singular, given that of its cofactors ``C``."""
+    total = unsqueeze(unsqueeze(sum_dim(g * C, (-2, -1)), -1), -1)
+    return (total * C - matmul(matmul(C, mT(g)), C)) / _for_matrices(determinant)
+
+
+def _for_matrices(numbers: Any) -> Any:
+    """One number per matrix, shaped to be multiplied with the matrices."""
+    return unsqueeze(unsqueeze(numbers, -1), -1)
+
+
+@op(
+    x=lambda g, x: _for_matrices(g[1]) * mT(inverse(x)),
+    outputs="sign logabsdet",
+    node="LinalgSlogdetBackward0",
+    samples=(Sample((_SQUARE,)), Sample(([_SQUARE, _SQUARE],))),
+)
+def slogdet(x, /):
+    """The sign of the determinant, and the logarithm of its absolute value."""
+    check_square("linalg.slogdet", x)
+    return tuple(np.linalg.slogdet(x))
+
+
+@op(
+    x=lambda g, x, ans: pinv_backward(g, ans, x),
+    node="LinalgPinvBackward0",
+    samples=(Sample(((3, 2),)), Sample(((2, 2, 3),)), Sample(((2, 2),), {"hermitian": True},
+                                                             symmetric=True)),
+)  # fmt: skip
+def pinv(x, /, atol=None, rtol=None, hermitian=False):
+    """The pseudo-inverse, taking singular values up to ``max(atol, rtol * largest)`` as zero."""
+    if x.ndim < 2 or x.dtype.kind != "f":
+        raise RuntimeError(
+            f"linalg.pinv({from_numpy_dtype(x.dtype).scalar_name}{{{list(x.shape)}}}): expected a "
+            "tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
+        )
+    u, s, vh = np.linalg.svd(x, full_matrices=False, hermitian=hermitian)
+    if rtol is None:
+        rtol = 0.0 if atol else max(x.shape[-2:]) * np.finfo(x.dtype).eps
+    largest = s.max(-1, keepdims=True, initial=0)
+    kept = s > np.maximum(atol or 0.0, rtol * largest)
+    s = np.divide(1, s, where=kept, out=np.zeros_like(s))
+    return np.matmul(vh.swapaxes(-2, -1) * s[..., None, :], u.swapaxes(-2, -1))
+
+
+def pinv_backward(g: Any, P: Any, x: Any) -> Any:
+    """The gradient of a matrix of constant rank, given that of its pseudo-inverse ``P``."""
+    Pt, gt = mT(P), mT(g)
+    if x.shape[-2] <= x.shape[-1]:
+        K = matmul(gt, P)
+        KP = matmul(K, Pt)
+        outside = matmul(matmul(Pt, P), gt - matmul(K, x))
+        return KP - mT(matmul(P, K)) - matmul(matmul(x, P), KP) + outside
+    K = matmul(P, gt)
+    PK = matmul(Pt, K)
+    outside = matmul(matmul(gt - matmul(x, K), P), Pt)
+    return PK - mT(matmul(K, P)) + outside - matmul(matmul(PK, P), x)
+
+
+@op(
+    a=lambda g, a, b, solution: lstsq_matrix_gradient(g, a, b, solution),
+    b=lambda g, a, b, solution: lstsq_values_gradient(g, a, b, solution),
+    outputs="solution residuals rank singular_values",
+    nondiff="rank singular_values",
+    node="LinalgLstsqBackward0",
+    samples=(Sample(((4, 2), (4, 3))), Sample(((2, 3), (2, 2)))),
+)
+def lstsq(a, b, /, rcond=None, driver="gelsy"):
+    """The ``x`` of least norm that makes ``a @ x - b`` least, and what is left over.
+
+    The residuals are there for more rows than columns of full rank only; ``singular_values``
+    with the drivers that find them.
+    """
+    check_matrices("torch.linalg.lstsq", a)
+    if a.shape[-2] != b.shape[-2]:
+        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
+    if driver not in ("gels", "gelsy", "gelsd", "gelss"):
+        raise RuntimeError(
+            "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
+        )
+    rows, columns = a.shape[-2:]
+    if rcond is None:
+        rcond = np.finfo(a.dtype).eps * max(rows, columns)
+    singular = np.linalg.svd(a, compute_uv=False)
+    rank = np.sum(singular > rcond * singular.max(-1, keepdims=True, initial=0), -1)
+    solution = np.matmul(pinv(a, None, rcond, False), b)
+    residuals = np.zeros(0, a.dtype)
+    if rows > columns and np.all(rank == columns):
+        residuals = np.sum(np.square(np.matmul(a, solution) - b), -2)
+    empty = np.zeros(0, a.dtype)
+    return (solution, residuals, np.zeros(0, np.int64) if driver == "gels" else rank,
+            singular if driver in ("gelsd", "gelss") else empty)  # fmt: skip
+
+
+def lstsq_matrix_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
+    """The gradient of the matrix of a least-squares problem."""
+    g_solution, g_residuals = g
+    result = pinv_backward(matmul(g_solution, mT(b)), pinv(a), a)
+    if not g_residuals.shape[-1]:
+        return result
+    left_over = matmul(a, x) - b
+    return result + 2 * matmul(left_over * unsqueeze(g_residuals, -2), mT(x))
+
+
+def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
+    """The gradient of the right-hand sides of a least-squares problem."""
+    g_solution, g_residuals = g
+    result = matmul(mT(pinv(a)), g_solution)
+    if not g_residuals.shape[-1]:
+        return result
+    return result - 2 * (matmul(a, x) - b) * unsqueeze(g_residuals, -2)
+
+
+@op(
+    x=lambda g, x: matrix_exp_backward(g, x),
+    node="LinalgMatrixExpBackward0",
+    samples=(Sample(((2, 2),)), Sample(((2, 3, 3),))),
+)
+def matrix_exp(x, /):
+    """The matrix exponential, ``1 + x + x @ x / 2 + ...``."""
+    check_square("linalg.matrix_exp", x)
+    from scipy.linalg import expm
+
+    return each_matrix(lambda a: (expm(a),), x)[0].astype(x.dtype, copy=False)
+
+
+def matrix_exp_backward(g: Any, x: Any) -> Any:
+    """The upper right of the exponential of ``[[x.mT, g], [0, x.mT]]``."""
+    n, xt = x.shape[-1], mT(x)
+    blocks = cat([cat([xt, g], dim=-1), cat([zeros_of(xt), xt], dim=-1)], dim=-2)
+    return slice_(slice_(matrix_exp(blocks), -2, 0, n, 1), -1, n, 2 * n, 1)

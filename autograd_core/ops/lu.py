@@ -1,0 +1,188 @@
+"""The LU decomposition with partial pivoting, and the solver that uses it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.index import slice_
+from autograd_core.ops.linalg import matmul
+from autograd_core.ops.matrices import (
+    check_matrices,
+    constant,
+    each_matrix,
+    lapack,
+    lower,
+    mT,
+    same_batch,
+    upper,
+)
+from autograd_core.ops.shape import cat
+from autograd_core.ops.triangular import solve_triangular
+
+_SQUARE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
+_PIVOTS = np.array([2, 2, 3], np.int32)
+
+
+@op(
+    x=lambda g, LU, P: lu_backward(
+        lower(slice_(g, -1, 0, inner(g), 1), -1), upper(slice_(g, -2, 0, inner(g), 1)),
+        *parts(LU), P
+    ),
+    outputs="LU pivots info P",
+    nondiff="pivots info P",
+    hidden="P",
+    node="LinalgLuFactorExBackward0",
+    samples=(Sample((_SQUARE,)), Sample(((2, 2, 3),)), Sample(((3, 2),))),
+)  # fmt: skip
+def lu_factor_ex(x, /, pivot=True):
+    """Both triangles in one matrix, the rows exchanged with each row (from 1), and 0, or which
+    diagonal element of ``U`` is zero."""
+    check_matrices("torch.linalg.lu_factor", x)
+    if not pivot:
+        raise NotImplementedError(
+            "linalg.lu_factor: LU without pivoting is not implemented on the CPU"
+        )
+    (getrf,) = lapack(x, "getrf")
+
+    def one(a: Any) -> Any:
+        factors, pivots, info = getrf(a)
+        return factors, (pivots + 1).astype(np.int32), np.int32(info)
+
+    factors, pivots, info = each_matrix(one, x)
+    return np.ascontiguousarray(factors), pivots, info, permutation(pivots, x.shape[-2], x.dtype)
+
+
+def permutation(pivots: Any, rows: int, kind: Any) -> Any:
+    """The matrices ``P`` of ``P @ L @ U`` that undo the exchanges of rows."""
+    flat = np.asarray(pivots).reshape(-1, np.shape(pivots)[-1])
+    result = np.zeros((len(flat), rows, rows), kind)
+    for matrix, exchanges in zip(result, flat, strict=True):
+        order = np.arange(rows)
+        for row, other in enumerate(exchanges):
+            order[[row, other - 1]] = order[[other - 1, row]]
+        matrix[order, np.arange(rows)] = 1
+    return result.reshape(*np.shape(pivots)[:-1], rows, rows)
+
+
+def inner(x: Any) -> int:
+    """The number of columns of L and of rows of U."""
+    return int(min(x.shape[-2:]))
+
+
+def parts(LU: Any) -> tuple[Any, Any]:
+    """``L`` and ``U``, from both in one matrix."""
+    size = inner(LU)
+    eye = constant(np.eye(LU.shape[-2], size), LU)
+    return lower(slice_(LU, -1, 0, size, 1), -1) + eye, upper(slice_(LU, -2, 0, size, 1))
+
+
+def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
+    """The gradient of a matrix, given those of its two triangular factors."""
+    size = inner(g_L if g_L.shape[-2] < g_U.shape[-1] else g_U)
+    L1, U1 = slice_(L, -2, 0, size, 1), slice_(U, -1, 0, size, 1)
+    low = matmul(mT(L1), slice_(g_L, -2, 0, size, 1))
+    high = matmul(slice_(g_U, -1, 0, size, 1), mT(U1))
+    rows, columns = L.shape[-2], U.shape[-1]
+    if columns > size:
+        g_U2 = slice_(g_U, -1, size, columns, 1)
+        low = low - matmul(g_U2, mT(slice_(U, -1, size, columns, 1)))
+    if rows > size:
+        g_L2 = slice_(g_L, -2, size, rows, 1)
+        high = high - matmul(mT(slice_(L, -2, size, rows, 1)), g_L2)
+    middle = solve_triangular(mT(U1), lower(low, -1) + upper(high), False, False)
+    result = solve_triangular(mT(L1), middle, True, True, True)
+    if columns > size:
+        result = cat([result, solve_triangular(mT(L1), g_U2, True, True, True)], dim=-1)
+    if rows > size:
+        result = cat([result, solve_triangular(mT(U1), g_L2, False, False)], dim=-2)
+    return matmul(P, result)
+
+
+@op(
+    x=lambda g, P, L, U: lu_backward(lower(g[0], -1), upper(g[1]), L, U, P),
+    outputs="P L U",
+    nondiff="P",
+    node="LinalgLuBackward0",
+    samples=(Sample((_SQUARE,)), Sample(((2, 2, 3),)), Sample(((3, 2),))),
+)
+def lu(x, /, pivot=True):
+    """A permutation and two triangular matrices, ``x = P @ L @ U``."""
+    LU, _, _, P = lu_factor_ex(x, pivot)
+    return P, *parts(LU)
+
+
+@op(
+    LU=lambda g, LU_shape: packed(g[0], g[1], LU_shape),
+    outputs="P L U",
+    nondiff="P",
+    samples=(
+        Sample((_SQUARE, _PIVOTS)),
+        Sample(((2, 3), np.array([2, 2], np.int32))),
+        Sample(((3, 2), np.array([3, 2], np.int32))),
+    ),
+)
+def lu_unpack(LU, pivots, /, unpack_data=True, unpack_pivots=True):
+    """``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""
+    none = np.zeros(0, LU.dtype)
+    P = permutation(pivots, LU.shape[-2], LU.dtype) if unpack_pivots else none
+    return (P, *parts(LU)) if unpack_data else (P, none, none)
+
+
+def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
+    """The gradient of both triangles in one matrix."""
+    rows, columns = shape[-2:]
+    size = min(rows, columns)
+    g_L, g_U = lower(g_L, -1), upper(g_U)
+    if columns > size:
+        g_L = cat([g_L, constant(np.zeros((*shape[:-1], columns - size)), g_L)], dim=-1)
+    if rows > size:
+        g_U = cat([g_U, constant(np.zeros((*shape[:-2], rows - size, columns)), g_U)], dim=-2)
+    return g_L + g_U
+
+
+@op(
+    LU=lambda g, LU, pivots, ans, left, adjoint: lu_solve_factor_gradient(
+        lu_solve(LU, pivots, g, left, not adjoint), ans, LU, pivots, left, adjoint
+    ),
+    b=lambda g, LU, pivots, left, adjoint: lu_solve(LU, pivots, g, left, not adjoint),
+    broadcasts="LU b",
+    node="LinalgLuSolveBackward0",
+    samples=(
+        Sample((_SQUARE, _PIVOTS, (3, 2))),
+        Sample((_SQUARE, _PIVOTS, (2, 3, 1)), {"adjoint": True}),
+        Sample((_SQUARE, _PIVOTS, (2, 3)), {"left": False}),
+    ),
+)
+def lu_solve(LU, pivots, b, /, left=True, adjoint=False):
+    """The ``x`` of ``A @ x = b`` (``x @ A = b``), for the ``A`` that was factored, or ``A.mT``."""
+    if b.ndim < 2 or LU.shape[-1] != b.shape[-2 if left else -1]:
+        raise RuntimeError(
+            f"linalg.lu_solve: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'} ({LU.shape[-2]}x{LU.shape[-1]} and "
+            f"{'x'.join(map(str, b.shape[-2:]))})"
+        )
+    (getrs,) = lapack(LU, "getrs")
+    if not left:
+        b, adjoint = b.swapaxes(-2, -1), not adjoint
+
+    def solve(factors: Any, exchanges: Any, b: Any) -> Any:
+        return (getrs(factors, exchanges[0] - 1, b, trans=int(adjoint))[0],)
+
+    (result,) = each_matrix(solve, *same_batch(LU, pivots[..., None, :], b))
+    return result if left else result.swapaxes(-2, -1)
+
+
+def lu_solve_factor_gradient(
+    g_b: Any, x: Any, LU: Any, pivots: Any, left: bool, adjoint: bool
+) -> Any:
+    """The gradient of both triangles, given the solution and the gradient of ``b``."""
+    if not left:
+        g_b, x, adjoint = mT(g_b), mT(x), not adjoint
+    L, U = parts(LU)
+    P = constant(permutation(getattr(pivots, "array", pivots), LU.shape[-2], np.float64), LU)
+    outer = matmul(x, mT(g_b)) if adjoint else matmul(g_b, mT(x))
+    outer = matmul(mT(P), outer)
+    return -lower(matmul(outer, mT(U)), -1) - upper(matmul(mT(L), outer))

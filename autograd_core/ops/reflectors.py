@@ -1,0 +1,119 @@
+"""Products of Householder reflectors, as LAPACK stores orthogonal matrices.
+
+Column ``i`` of a matrix holds, below the diagonal, the vector ``v`` of the reflector
+``1 - tau[i] * v @ v.T``; on the diagonal ``v`` is 1, above it 0.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.index import select
+from autograd_core.ops.linalg import matmul
+from autograd_core.ops.matrices import check_matrices, constant, lower, mT
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import cat, stack, unsqueeze
+
+
+@op(
+    joint=lambda g, a, tau: householder_backward(g, a, tau),
+    edges="a tau",
+    node="LinalgHouseholderProductBackward0",
+    samples=(Sample(((3, 2), (2,))), Sample(((2, 3, 3), (2, 2)))),
+)
+def householder_product(a, tau, /):
+    """The first columns of the product of the reflectors in ``a``."""
+    name = "torch.linalg.householder_product"
+    check_matrices(name, a)
+    if a.shape[-2] < a.shape[-1]:
+        raise RuntimeError(
+            f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]"
+        )
+    if a.shape[-1] < tau.shape[-1]:
+        raise RuntimeError(
+            f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]"
+        )
+    return _sweep(a, tau, _first_columns(a), False)[0]
+
+
+def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
+    """The gradients of vectors and factors."""
+    return _backward(g, a, tau, _first_columns(a), False)[:2]
+
+
+@op(
+    joint=lambda g, a, tau, other, left, transpose: ormqr_backward(
+        g, a, tau, other, left, transpose
+    ),
+    edges="a tau other",
+    samples=(
+        Sample(((3, 2), (2,), (3, 2))),
+        Sample(((3, 2), (2,), (2, 3)), {"left": False}),
+        Sample(((2, 3, 2), (2, 2), (2, 3, 1)), {"transpose": True}),
+    ),
+)
+def ormqr(a, tau, other, /, left=True, transpose=False):
+    """``other`` times the whole product of the reflectors in ``a``, or times its transpose."""
+    side = -2 if left else -1
+    if other.shape[side] != a.shape[-2]:
+        raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
+    if left:
+        return _sweep(a, tau, other, transpose)[0]
+    return np.swapaxes(_sweep(a, tau, np.swapaxes(other, -2, -1), not transpose)[0], -2, -1)
+
+
+def ormqr_backward(
+    g: Any, a: Any, tau: Any, other: Any, left: bool, transpose: bool
+) -> tuple[Any, Any, Any]:
+    """The gradients of vectors, factors and the matrix."""
+    if left:
+        return _backward(g, a, tau, other, transpose)
+    g_a, g_tau, g_other = _backward(mT(g), a, tau, mT(other), not transpose)
+    return g_a, g_tau, mT(g_other)
+
+
+def _first_columns(a: Any) -> Any:
+    eye = np.eye(*a.shape[-2:])
+    return constant(np.broadcast_to(eye, a.shape), a)
+
+
+def _vectors(a: Any, tau: Any) -> tuple[list[Any], list[Any]]:
+    """The vectors, as columns, and their factors, shaped to be multiplied with matrices."""
+    count = tau.shape[-1]
+    columns = lower(a, -1) + constant(np.eye(*a.shape[-2:]), a)
+    vectors = [unsqueeze(select(columns, -1, i), -1) for i in range(count)]
+    return vectors, [unsqueeze(unsqueeze(select(tau, -1, i), -1), -1) for i in range(count)]
+
+
+def _sweep(a: Any, tau: Any, x: Any, transpose: bool) -> list[Any]:
+    """``x`` after each reflector, the last one first, or last if transposed; newest first."""
+    vectors, factors = _vectors(a, tau)
+    order = range(len(vectors)) if transpose else reversed(range(len(vectors)))
+    states = [x]
+    for i in order:
+        x = x - factors[i] * matmul(vectors[i], matmul(mT(vectors[i]), x))
+        states.append(x)
+    return states[::-1]
+
+
+def _backward(g: Any, a: Any, tau: Any, x: Any, transpose: bool) -> tuple[Any, Any, Any]:
+    vectors, factors = _vectors(a, tau)
+    count = len(vectors)
+    g_vectors: list[Any] = [None] * count
+    g_factors: list[Any] = [None] * count
+    order = reversed(range(count)) if transpose else range(count)
+    for i, before in zip(order, _sweep(a, tau, x, transpose)[1:], strict=True):
+        v, factor = vectors[i], factors[i]
+        into, from_ = matmul(mT(v), g), matmul(mT(v), before)
+        g_factors[i] = -sum_dim(into * from_, (-2, -1))
+        g_vectors[i] = -factor * (matmul(g, mT(from_)) + matmul(before, mT(into)))
+        g = g - factor * matmul(v, into)
+    columns = cat(g_vectors, dim=-1)
+    missing = a.shape[-1] - count
+    if missing:
+        zeros = constant(np.zeros((*a.shape[:-1], missing)), a)
+        columns = cat([columns, zeros], dim=-1)
+    return lower(columns, -1), stack(g_factors, dim=-1), g
