@@ -152,7 +152,7 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
         (
             ["script.py:loss"],
             3,
-            "freed by an earlier backward pass; keep it there with retain_graph",
+            "freed by an earlier backward pass; keep it there with",
         ),
         (["script.py:vector"], 3, "has the shape [2], and backward() starts from a scalar"),
         (["script.py:plain"], 3, "has no graph: nothing that it was computed from"),
