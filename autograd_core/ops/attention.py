@@ -1,0 +1,76 @@
+"""Attention: what queries find among keys, and take from values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.elementwise import where
+from autograd_core.ops.linalg import matmul
+from autograd_core.ops.loss import softmax
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import transpose
+
+
+@op(
+    x=lambda g, ans, dim: ans * (g - sum_dim(g * ans, dim, True)),
+    samples=(Sample(((2, 3),), {"dim": 1}),),
+)
+def safe_softmax(x, /, dim):
+    """:func:`softmax`, but zeros where all of ``x`` along ``dim`` is -inf."""
+    highest = np.maximum.reduce(x, dim, keepdims=True)
+    powers = np.exp(x - np.where(np.isneginf(highest), 0, highest))
+    total = np.add.reduce(powers, dim, keepdims=True)
+    return powers / np.where(total == 0, 1, total).astype(x.dtype)
+
+
+_CAUSAL = np.array([[0.0, -np.inf, -np.inf], [0.0, 0.5, -np.inf]])
+
+
+@op(
+    joint=lambda g, q, k, v, mask, is_causal, scale: attention_backward(
+        g, q, k, v, mask, is_causal, scale
+    ),
+    edges="q k v",
+    node="ScaledDotProductFlashAttentionForCpuBackward0",
+    of="scaled_dot_product_attention",
+    samples=(
+        Sample(((1, 2, 2, 3), (1, 2, 3, 3), (1, 2, 3, 4)), {"scale": 0.5}),
+        Sample(((1, 1, 3, 2), (1, 1, 3, 2), (1, 1, 3, 2)), {"scale": 0.7, "is_causal": True}),
+        Sample(((1, 1, 2, 3), (1, 1, 3, 3), (1, 1, 3, 2), _CAUSAL), {"scale": 1.0}),
+    ),
+)
+def attention(q, k, v, mask=None, /, is_causal=False, scale=1.0):
+    """``softmax(scale * q @ k.T + mask) @ v`` for batches (N, heads, length, size).
+
+    ``is_causal`` lets no query see keys that come after it.
+    """
+    return np.matmul(_weights(q, k, mask, is_causal, scale), v)
+
+
+def _weights(q: Any, k: Any, mask: Any, is_causal: bool, scale: float) -> Any:
+    """How much each query takes from each key."""
+    scores = matmul(q, transpose(k, -2, -1)) * scale
+    if mask is not None:
+        scores = scores + mask
+    if is_causal:
+        seen = np.tri(scores.shape[-2], scores.shape[-1], dtype=bool)
+        condition = seen if isinstance(scores, np.ndarray) else type(scores).from_array(seen)
+        scores = where(condition, scores, -np.inf)
+    return (softmax if mask is None else safe_softmax)(scores, -1)
+
+
+def attention_backward(
+    g: Any, q: Any, k: Any, v: Any, mask: Any, is_causal: bool, scale: float
+) -> tuple[Any, Any, Any]:
+    """The gradients of queries, keys and values; the weights are computed again."""
+    weights = _weights(q, k, mask, is_causal, scale)
+    g_weights = matmul(g, transpose(v, -2, -1))
+    g_scores = weights * (g_weights - sum_dim(g_weights * weights, -1, True)) * scale
+    return (
+        matmul(g_scores, k),
+        matmul(transpose(g_scores, -2, -1), q),
+        matmul(transpose(weights, -2, -1), g),
+    )

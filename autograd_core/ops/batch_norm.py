@@ -1,0 +1,163 @@
+"""Normalization per channel, over a batch or within groups of channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_same_dtype
+from autograd_core.ops.reduce import count, sum_dim
+from autograd_core.ops.shape import reshape
+
+
+def per_channel(x: Any, ndim: int) -> Any:
+    """A vector (C,), arrays or tensors, beside inputs (N, C, ...) of ``ndim`` dimensions."""
+    return reshape(x, (1, -1, *(1,) * (ndim - 2)))
+
+
+def _axes(ndim: int) -> tuple[int, ...]:
+    return (0, *range(2, ndim))
+
+
+_STATS = np.array([0.5, -1.0, 0.2]), np.array([1.0, 2.0, 0.5])
+
+
+@op(
+    joint=lambda g, x, weight, mean, rstd, training, needs: batch_norm_backward(
+        g, x, weight, mean, rstd, training, needs
+    ),
+    edges="x weight bias",
+    outputs="ans mean rstd",
+    hidden="mean rstd",
+    node="NativeBatchNormBackward0",
+    samples=(
+        Sample(((4, 3), (3,), (3,), None, None)),
+        Sample(((2, 3, 2), None, None, None, None), {"eps": 0.1}),
+        Sample(((2, 3, 2, 2), (3,), (3,), *_STATS), {"training": False}),
+    ),
+)
+def batch_norm(
+    x, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
+):
+    """``x`` (N, C, ...) with mean 0 and variance 1 in every channel, then scaled and shifted.
+
+    Mean and variance are the input's own while ``training``, else those given.  ``mean`` and
+    ``rstd``, the reciprocal standard deviation, are (C,).
+    """
+    check_same_dtype(x, weight, bias)
+    if training:
+        axes = _axes(x.ndim)
+        mean = np.mean(x, axes, dtype=x.dtype)
+        variance = np.mean(np.square(x - per_channel(mean, x.ndim)), axes, dtype=x.dtype)
+    else:
+        mean, variance = running_mean, running_var
+    rstd = 1 / np.sqrt(variance + eps)
+    result = (x - per_channel(mean, x.ndim)) * per_channel(rstd, x.ndim)
+    return _affine(result, weight, bias), mean, rstd
+
+
+def _affine(x: Any, weight: Any, bias: Any) -> Any:
+    """A fresh array, scaled and shifted per channel in its place."""
+    if weight is not None:
+        x *= per_channel(weight, x.ndim)
+    if bias is not None:
+        x += per_channel(bias, x.ndim)
+    return x
+
+
+def batch_norm_backward(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    training: bool,
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """The gradients of input, weight and bias.
+
+    Outside of training mean and variance are constants, and take no gradient on.
+    """
+    g_ans, g_mean, g_rstd = g
+    axes, ndim = _axes(x.ndim), x.ndim
+    scale = per_channel(rstd, ndim)
+    normalized = (x - per_channel(mean, ndim)) * scale
+    g_x = g_weight = g_bias = None
+    if needs[0]:
+        scaled = g_ans if weight is None else g_ans * per_channel(weight, ndim)
+        g_x = scaled * scale
+        if training:
+            size = count(x.shape, axes)
+            shift = (sum_dim(scaled, axes) * rstd - g_mean) / size
+            slope = (sum_dim(scaled * normalized, axes) + g_rstd * rstd) * rstd / size
+            g_x = g_x - per_channel(shift, ndim) - normalized * per_channel(slope, ndim)
+    if needs[1]:
+        g_weight = sum_dim(g_ans * normalized, axes)
+    if needs[2]:
+        g_bias = sum_dim(g_ans, axes)
+    return g_x, g_weight, g_bias
+
+
+@op(
+    joint=lambda g, x, weight, mean, rstd, num_groups, needs: group_norm_backward(
+        g, x, weight, mean, rstd, num_groups, needs
+    ),
+    edges="x weight bias",
+    outputs="ans mean rstd",
+    hidden="mean rstd",
+    node="NativeGroupNormBackward0",
+    samples=(
+        Sample(((2, 4, 3), (4,), (4,)), {"num_groups": 2}),
+        Sample(((3, 4), None, None), {"num_groups": 1, "eps": 0.1}),
+    ),
+)
+def group_norm(x, weight=None, bias=None, /, num_groups=1, eps=1e-5):
+    """``x`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
+    and shifted per channel.
+
+    ``mean`` and ``rstd`` are (N, num_groups, 1).
+    """
+    if x.shape[1] % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input "
+            f"of shape {list(x.shape)} and num_groups={num_groups}"
+        )
+    check_same_dtype(x, weight, bias)
+    grouped = x.reshape(_groups(x.shape, num_groups))
+    mean = np.mean(grouped, 2, dtype=x.dtype, keepdims=True)
+    centred = grouped - mean
+    rstd = 1 / np.sqrt(np.mean(np.square(centred), 2, dtype=x.dtype, keepdims=True) + eps)
+    return _affine((centred * rstd).reshape(x.shape), weight, bias), mean, rstd
+
+
+def _groups(shape: tuple[int, ...], num_groups: int) -> tuple[int, int, int]:
+    return shape[0], num_groups, count(shape[1:]) // num_groups
+
+
+def group_norm_backward(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    num_groups: int,
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """The gradients of input, weight and bias."""
+    g_ans, g_mean, g_rstd = g
+    grouped = _groups(x.shape, num_groups)
+    normalized = (reshape(x, grouped) - mean) * rstd
+    g_x = g_weight = g_bias = None
+    if needs[0]:
+        scaled = g_ans if weight is None else g_ans * per_channel(weight, x.ndim)
+        scaled = reshape(scaled, grouped)
+        shift = (sum_dim(scaled, 2, True) * rstd - g_mean) / grouped[2]
+        slope = (sum_dim(scaled * normalized, 2, True) + g_rstd * rstd) * rstd / grouped[2]
+        g_x = reshape(scaled * rstd - shift - normalized * slope, x.shape)
+    if needs[1]:
+        g_weight = sum_dim(g_ans * reshape(normalized, x.shape), _axes(x.ndim))
+    if needs[2]:
+        g_bias = sum_dim(g_ans, _axes(x.ndim))
+    return g_x, g_weight, g_bias

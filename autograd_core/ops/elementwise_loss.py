@@ -1,0 +1,141 @@
+"""Losses that compare tensors of one shape element by element."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.activation import log_sigmoid
+from autograd_core.ops.elementwise import clamp, log, sigmoid
+from autograd_core.ops.reduce import count
+
+REDUCTIONS = tuple({"reduction": name} for name in ("mean", "sum", "none"))
+PAIR = tuple(Sample(((2, 3), (2, 3)), each) for each in REDUCTIONS)
+
+
+def reduced(losses: Any, reduction: str) -> Any:
+    """Arrays: the mean or the sum of ``losses``, or all of them."""
+    if reduction == "none":
+        return losses
+    total = np.add.reduce(losses, axis=None)
+    return total / losses.size if reduction == "mean" else total
+
+
+def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
+    """The gradient of each loss, given that of the reduced loss."""
+    return g / count(shape) if reduction == "mean" else g
+
+
+@op(
+    x=lambda g, x, target, reduction, beta: smooth_l1_loss_backward(g, x, target, reduction, beta),
+    target=lambda g, x, target, reduction, beta: (
+        -smooth_l1_loss_backward(g, x, target, reduction, beta)
+    ),
+    node="SmoothL1LossBackward0",
+    samples=(*PAIR, Sample(((3,), (3,)), {"beta": 0.3})),
+)
+def smooth_l1_loss(x, target, /, reduction="mean", beta=1.0):
+    """Half the squared difference over ``beta``, but from ``beta`` on the difference less half of
+    ``beta``."""
+    distance = np.abs(x - target)
+    near = 0.5 * np.square(distance) / beta if beta else distance
+    return reduced(np.where(distance < beta, near, distance - 0.5 * beta), reduction)
+
+
+def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: float) -> Any:
+    """The gradient of ``x``: its difference over ``beta``, between -1 and 1."""
+    slope = clamp((x - target) / max(beta, 1e-300), min=-1, max=1)
+    return share(g, x.shape, reduction) * slope
+
+
+@op(
+    x=lambda g, x, target, reduction, delta: huber_loss_backward(g, x, target, reduction, delta),
+    target=lambda g, x, target, reduction, delta: (
+        -huber_loss_backward(g, x, target, reduction, delta)
+    ),
+    samples=(*PAIR, Sample(((3,), (3,)), {"delta": 0.3})),
+)
+def huber_loss(x, target, /, reduction="mean", delta=1.0):
+    """Half the squared difference, but beyond ``delta`` growing on with the slope it has there."""
+    distance = np.abs(x - target)
+    far = delta * (distance - 0.5 * delta)
+    return reduced(np.where(distance <= delta, 0.5 * np.square(distance), far), reduction)
+
+
+def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: float) -> Any:
+    """The gradient of ``x``: its difference, between ``-delta`` and ``delta``."""
+    return share(g, x.shape, reduction) * clamp(x - target, min=-delta, max=delta)
+
+
+@op(
+    x=lambda g, x, target, reduction: (
+        share(g, x.shape, reduction) * (-target * sigmoid(-target * x))
+    ),
+    samples=tuple(Sample(((3,), np.array([1.0, -1.0, 1.0])), each) for each in REDUCTIONS),
+)
+def soft_margin_loss(x, target, /, reduction="mean"):
+    """``log(1 + exp(-target * x))`` for targets 1 and -1."""
+    return reduced(np.logaddexp(-target * x, 0), reduction)
+
+
+_SHARES = [[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]
+
+
+@op(
+    x=lambda g, x, target, weight, reduction: weighted(
+        share(g, x.shape, reduction) * ((x - target) / clamp((1 - x) * x, min=1e-12)), weight
+    ),
+    target=lambda g, x, weight, reduction: weighted(
+        share(g, x.shape, reduction) * (log(1 - x) - log(x)), weight
+    ),
+    samples=(
+        *(Sample((_SHARES, _SHARES[::-1]), each) for each in REDUCTIONS),
+        Sample((_SHARES, _SHARES[::-1], np.array([1.0, 2.0, 0.5]))),
+    ),
+)
+def binary_cross_entropy(x, target, weight=None, /, reduction="mean"):
+    """``-(target * log(x) + (1 - target) * log(1 - x))``, each logarithm at least -100."""
+    if np.any((x < 0) | (x > 1)):
+        raise RuntimeError("all elements of input should be between 0 and 1")
+    with np.errstate(divide="ignore"):
+        yes, no = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
+    losses = (target - 1) * no - target * yes
+    return reduced(weighted(losses, weight), reduction)
+
+
+def weighted(losses: Any, weight: Any) -> Any:
+    """``losses`` times ``weight``, if there is one."""
+    return losses if weight is None else losses * weight
+
+
+@op(
+    x=lambda g, x, target, weight, pos_weight, reduction: weighted(
+        share(g, x.shape, reduction) * logits_slope(x, target, pos_weight), weight
+    ),
+    target=lambda g, x, weight, pos_weight, reduction: weighted(
+        share(g, x.shape, reduction)
+        * (-x if pos_weight is None else log_sigmoid(-x) - pos_weight * log_sigmoid(x)),
+        weight,
+    ),
+    node="BinaryCrossEntropyWithLogitsBackward0",
+    samples=(
+        *(Sample(((2, 3), _SHARES), each) for each in REDUCTIONS),
+        Sample(((2, 3), _SHARES, np.array([1.0, 2.0, 0.5]), np.array([1.0, 3.0, 0.5]))),
+    ),
+)
+def binary_cross_entropy_with_logits(x, target, weight=None, pos_weight=None, /, reduction="mean"):
+    """:func:`binary_cross_entropy` of the logistic function of ``x``, without its overflow;
+    ``pos_weight`` multiplies the loss of what is true."""
+    no, yes = np.logaddexp(x, 0), np.logaddexp(-x, 0)
+    losses = (1 - target) * no + weighted(target * yes, pos_weight)
+    return reduced(weighted(losses, weight), reduction)
+
+
+def logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
+    """The derivative of the loss by the scores ``x``."""
+    if pos_weight is None:
+        return sigmoid(x) - target
+    positive = target * pos_weight
+    return (positive + 1 - target) * sigmoid(x) - positive
