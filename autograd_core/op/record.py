@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
+from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES
+
 ResultKind = Literal["same", "float", "bool"]
 ViewKind = Literal[False, True, "each"]
 REQUIRED: Final = inspect.Parameter.empty
@@ -97,6 +99,25 @@ class Op:
             if name in self.attributes
             or (name.endswith("_shape") and name.removesuffix("_shape") in self.values)
         )
+
+    @cached_property
+    def kind(self) -> int:
+        """What the engine has to do for a node of this op, in its own words."""
+        several = len(self.differentiable_outputs) > 1 or self.view == "each" or self.variadic
+        if several or len(self.edges) > 2:
+            return GENERAL
+        return TWO_EDGES if len(self.edges) == 2 else ONE_EDGE
+
+    @cached_property
+    def reduces(self) -> bool:
+        """Whether a gradient may have to be summed or cast to its input; not with one input, which
+        has the result's shape, and its dtype if it can require a gradient at all."""
+        return bool(self.broadcasts or self.variadic) or (self.pointwise and len(self.values) > 1)
+
+    @cached_property
+    def materializes(self) -> bool:
+        """Whether rules get a list of gradients, zeros for those that are missing."""
+        return len(self.differentiable_outputs) > 1 or self.view == "each"
 
     def rule(self, edge: str) -> Rule:
         return self.joint if self.joint is not None else self.rules[edge]

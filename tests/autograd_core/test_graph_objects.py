@@ -187,9 +187,11 @@ def test_one_value_can_have_hooks_of_its_own(torch: Any) -> None:
 def test_hooks_can_be_forbidden(torch: Any) -> None:
     graph = importlib.import_module(f"{torch.__name__}.autograd.graph")
     hooks = graph.saved_tensors_hooks(lambda t: t, lambda t: t)
-    with graph.disable_saved_tensors_hooks("not here"):
-        with pytest.raises(RuntimeError, match="not here"):
-            hooks.__enter__()
+    with (
+        graph.disable_saved_tensors_hooks("not here"),
+        pytest.raises(RuntimeError, match="not here"),
+    ):
+        hooks.__enter__()
     with graph.save_on_cpu():
         y = vector(torch).exp().sum()
     y.backward()

@@ -1,0 +1,205 @@
+"""The text of an op's ``call``: compute, box the result, attach it to the graph."""
+
+from __future__ import annotations
+
+from autograd_core.autograd.node import GENERAL
+from autograd_core.op.record import REQUIRED, Op
+from autograd_core.op.text import indented, names_tuple
+
+
+def call_text(op: Op) -> str:
+    """The text of ``call(inputs, attributes)``."""
+    lines = [*_signature(op), *_type_tests(op)]
+    lines += _compute_pointwise(op) if op.pointwise else _compute(op)
+    lines += ["mode = current_mode()"]
+    if op.edges:
+        lines += _attach(op)
+    else:
+        lines += [f"{t}.edge = None" for t in _boxes(op)] + ["node = None"]
+    boxes = ", ".join(_boxes(op, op.visible_outputs))
+    values, attributes = names_tuple(op.values), _dictionary(op)
+    outputs = "t" if op.view == "each" else f"({boxes},)"
+    lines += [
+        "if mode is not None and mode.tracer is not None:",
+        f"    mode.tracer.op(op.public_name, {values}, {attributes}, {outputs}, node)",
+        "return t" if op.view == "each" else f"return {boxes}",
+    ]
+    return indented(lines)
+
+
+def _signature(op: Op) -> list[str]:
+    values = [f"{v}=None" if v in op.optional else v for v in op.values]
+    attributes = [
+        k if default is REQUIRED else f"{k}=default_{k}" for k, default in op.attributes.items()
+    ]
+    star = ["*"] if op.pointwise and attributes else []
+    return [f"def call({', '.join([*values, *star, *attributes])}):"]
+
+
+def _type_tests(op: Op) -> list[str]:
+    tests = [
+        f"type({v}) is not Tensor" + (f" and {v} is not None" if v in op.optional else "")
+        for v in op.values
+    ]
+    return [
+        f"if {' or '.join(tests)}:",
+        f"    return slow(op, {names_tuple(op.values)}, {_dictionary(op)})",
+    ]
+
+
+def _dictionary(op: Op) -> str:
+    return "{" + ", ".join(f"{k!r}: {k}" for k in op.attributes) + "}"
+
+
+def _boxes(op: Op, outputs: tuple[str, ...] | None = None) -> list[str]:
+    """The variables that hold the tensors of all outputs, or of some."""
+    if len(op.outputs) == 1:
+        return ["t"]
+    return [f"t_{name}" for name in (op.outputs if outputs is None else outputs)]
+
+
+def _compute_pointwise(op: Op) -> list[str]:
+    first, *others = op.values
+    plain = [v for v in others if v not in op.keeps_dtype]
+    # a number, or another 0-d constant, changes no shape and gets no gradient
+    same = [
+        f"(shape is {v}._shape or shape == {v}._shape or not {v}._shape and {v}.edge is None)"
+        for v in others
+    ]
+    same += (
+        [f"{first}.dtype is {v}.dtype" for v in plain]
+        if first not in op.keeps_dtype
+        else [f"{plain[0]}.dtype is {v}.dtype" for v in plain[1:]]
+    )
+    typed = first if first not in op.keeps_dtype else plain[0]
+    if op.result == "float":
+        same.append(f"{typed}.dtype.is_floating_point")
+    arrays = ", ".join([f"{v}.array" for v in op.values] + [f"{k}={k}" for k in op.attributes])
+    dtype = "bool_" if op.result == "bool" else f"{typed}.dtype"
+    fast = [f"r = kernel({arrays})", f"dtype = {dtype}", "to = None"]
+    slow = f"r, shape, dtype, to = mixed(op, {names_tuple(op.values)}, {_dictionary(op)})"
+    lines = [f"shape = {first}._shape"]
+    if same:
+        lines += [f"if {' and '.join(same)}:", *(f"    {line}" for line in fast)]
+        lines += ["else:", f"    {slow}"]
+    else:
+        lines += fast
+    lines += ["if type(r) is not ndarray: r = asarray(r)"]  # 0-d results are NumPy scalars
+    return [
+        *lines,
+        "t = Tensor()",
+        "t.array = r; t._shape = shape; t.dtype = dtype",
+        "t.version = None",
+    ]
+
+
+def _compute(op: Op) -> list[str]:
+    arrays = [
+        f"None if {v} is None else {v}.array" if v in op.optional else f"{v}.array"
+        for v in op.values
+    ]
+    arguments = ", ".join([*arrays, *(f"{k}={k}" for k in op.attributes)])
+    lines = _run_kernel(op, f"r = kernel({arguments})")
+    if op.view == "each":
+        return [*lines, f"t = tuple([view({op.values[0]}, e, op, {_dictionary(op)}) for e in r])"]
+    if op.view:
+        return [*lines, f"t = view({op.values[0]}, r, op, {_dictionary(op)})"]
+    if len(op.outputs) == 1:
+        return [*lines, "t = box(r)"]
+    results = ", ".join(f"r_{name}" for name in op.outputs)
+    lines = _run_kernel(op, f"{results} = kernel({arguments})")
+    return lines + [f"t_{name} = box(r_{name})" for name in op.outputs]
+
+
+def _run_kernel(op: Op, line: str) -> list[str]:
+    """``line``, with PyTorch's error for a dimension that is not there."""
+    if not any(name.startswith("dim") for name in op.attributes):
+        return [line]
+    return [f"try: {line}", "except AxisError as error: raise no_dimension(error) from None"]
+
+
+def _attach(op: Op) -> list[str]:
+    """Make the node, unless no input needs a gradient, and let the outputs point to it."""
+    edges = op.edges
+    lines = []
+    for v in edges:
+        none = f" if {v} is not None else None" if v in op.optional else ""
+        lines.append(f"f_{v} = {v}.edge{none}")
+    no_edge = " and ".join(f"f_{v} is None" for v in edges)
+    lines.append(f"if {no_edge} or mode is not None and not mode.grad:")
+    node = ["node = Node()"]
+    kind = op.kind
+    if kind == GENERAL:
+        node.append(f"node.all_edges = ({', '.join(f'f_{v}' for v in edges)},)")
+    else:
+        node.append("; ".join(f"node.i{i} = f_{v}" for i, v in enumerate(edges)))
+    first = "t[0]" if op.view == "each" else _boxes(op)[0]
+    node.append("node.sequence_nr = next_sequence_nr(); node.hooks = None")
+    node.append(f"node.output_shape = {first}._shape; node.output_dtype = {first}.dtype")
+    if op.pointwise and op.reduces:
+        node.append("node.to = to")
+    elif op.broadcasts:
+        r = "r" if len(op.outputs) == 1 else f"r_{op.outputs[0]}"
+        node.append(f"node.to = reductions(op, {names_tuple(op.values)}, {r})")
+    node += _save(op)
+    node.append("if mode is not None: node_made(node, mode)")
+    if op.view == "each":
+        off = ["for e in t: e.edge = None"]
+        node += [
+            "node.output_shapes = [e._shape for e in t]; node.output_count = len(t)",
+            "for i, e in enumerate(t): e.edge = Port(node, i)",
+        ]
+    else:
+        off = [f"{t}.edge = None" for t in _boxes(op)]
+        node += _point_outputs(op)
+    lines += [f"    {line}" for line in [*off, "node = None"]] + ["else:"]
+    return lines + [f"    {line}" for line in node]
+
+
+def _point_outputs(op: Op) -> list[str]:
+    lines = []
+    named = dict(zip(op.outputs, _boxes(op), strict=True))
+    for name in op.nondiff:
+        lines.append(f"{named[name]}.edge = None")
+    differentiable = op.differentiable_outputs
+    if len(differentiable) == 1:
+        return [*lines, f"{named[differentiable[0]]}.edge = node"]
+    shapes = ", ".join(f"{named[name]}._shape" for name in differentiable)
+    lines.append(f"node.output_shapes = ({shapes},); node.output_count = {len(differentiable)}")
+    return lines + [
+        f"{named[name]}.edge = Port(node, {nr})" for nr, name in enumerate(differentiable)
+    ]
+
+
+def _save(op: Op) -> list[str]:
+    """Keep what the rules of the inputs that need a gradient name."""
+    lines = []
+    for name, users in op.saved.items():
+        wanted = " or ".join(f"f_{edge} is not None" for edge in users)
+        if name in op.outputs:
+            box = dict(zip(op.outputs, _boxes(op), strict=True))[name]
+            # the array, not the tensor: the result points to this node
+            keep = f"node.{name} = {box}.array; node.{name}_version = {box}.version = [0]"
+        else:
+            version = f"version = {name}.version"
+            if name in op.optional:
+                version = f"version = None if {name} is None else {name}.version"
+            keep = (
+                f"node.{name} = {name}; {version}; "
+                f"node.{name}_version = 0 if version is None else version[0]"
+            )
+        if len(users) == len(op.edges):
+            lines.append(keep)
+        else:
+            lines += [f"if {wanted}: {keep}", f"else: node.{name} = NOT_SAVED"]
+    for name in op.saved_plain:
+        value = name
+        if name not in op.attributes:
+            owner = name.removesuffix("_shape")
+            value = (
+                f"None if {owner} is None else {owner}._shape"
+                if owner in op.optional
+                else (f"{owner}._shape")
+            )
+        lines.append(f"node.{name} = {value}")
+    return lines
