@@ -49,7 +49,7 @@ def render_target(
     to_stdout = name == "-"
     try:
         chosen = choose_format(None if to_stdout else name, format)
-        # before the script runs, which may take long and may change the directory
+        # before the script runs: it may take long, and change the directory
         path = None if to_stdout else _writable(Path(name))
         with _stdout_kept_free() if to_stdout else nullcontext():
             graph = graph_of(target, arguments, view, call)

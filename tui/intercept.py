@@ -26,12 +26,37 @@ class Intercepted(NamedTuple):
 
 
 class Calls:
-    """The calls seen so far, and what made an end of them."""
+    """The calls of a script: how many there were so far, and whether to let it go on.
 
-    def __init__(self) -> None:
+    Each is handed to ``handle``, which says whether it ran it.  Once that raises, the script
+    is to end: at this call and, if it does not let itself be ended, at all later ones.
+    """
+
+    def __init__(self, handle: Callable[[Intercepted], bool]) -> None:
+        self._handle = handle
         self.count = 0
-        self.failure: Exception | None = None
         self.done = False
+        self.failure: Exception | None = None
+
+    def __call__(self, call: BackwardCall) -> bool:
+        if self.done:
+            raise ScriptDone
+        self.count += 1
+        token = interceptor.set(None)  # a backward within this one is none of the script's
+        try:
+            with our_names():
+                handled = self._handle(Intercepted(self.count, call, caller_names()))
+            if not handled:
+                run(call)
+        except ScriptDone:
+            self.done = True
+            raise
+        except (Failure, BrokenPipeError) as failure:  # ours: no business of the script's
+            self.done, self.failure = True, failure
+            raise ScriptDone from None
+        finally:
+            interceptor.reset(token)
+        return True
 
     def no_such(self, number: int) -> Failure:
         """What to say when call ``number`` was asked for, and never came."""
@@ -46,37 +71,15 @@ class Calls:
 
 @contextmanager
 def intercepting(handle: Callable[[Intercepted], bool]) -> Iterator[Calls]:
-    """Trace, and hand each ``backward()`` call to ``handle``, which says whether it ran it.
+    """Trace, and hand each ``backward()`` call to ``handle``; see :class:`Calls`.
 
-    Once ``handle`` raises, the script is to end: by :class:`ScriptDone`, which is absorbed
-    here, at this call and, if the script does not let itself be ended, at all later ones.
+    :class:`ScriptDone` is absorbed here.
 
     Raises:
         Failure, BrokenPipeError: as ``handle`` did.
     """
-    calls = Calls()
-
-    def intercept(call: BackwardCall) -> bool:
-        if calls.done:
-            raise ScriptDone
-        calls.count += 1
-        token = interceptor.set(None)  # a backward within this one is none of the script's
-        try:
-            with our_names():
-                handled = handle(Intercepted(calls.count, call, caller_names()))
-            if not handled:
-                run(call)
-        except ScriptDone:
-            calls.done = True
-            raise
-        except (Failure, BrokenPipeError) as failure:  # ours: no business of the script's
-            calls.done, calls.failure = True, failure
-            raise ScriptDone from None
-        finally:
-            interceptor.reset(token)
-        return True
-
-    token = interceptor.set(intercept)
+    calls = Calls(handle)
+    token = interceptor.set(calls)
     try:
         with trace():
             yield calls

@@ -238,6 +238,25 @@ def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
     Raises:
         Failure: there is none, or several.
     """
+    last = _last_scalars(namespace)
+    if len(last) == 1:
+        return next(iter(last.items()))
+    ended = "the script ended without calling backward() in its main thread, and left"
+    if not last:
+        raise Failure(
+            f"{ended} no scalar with a graph in a global variable; name what to take, as in "
+            "file.py:loss",
+            ExitCode.TARGET,
+        )
+    raise Failure(
+        f"{ended} several scalars with a graph: {', '.join(last)}; name one, as in "
+        f"file.py:{next(iter(last))}",
+        ExitCode.TARGET,
+    )
+
+
+def _last_scalars(namespace: Mapping[str, Any]) -> dict[str, Tensor]:
+    """The scalars with a graph that no other one was computed from, each under one name."""
     found: dict[str, Tensor] = {}
     for name, value in namespace.items():
         if (
@@ -254,18 +273,4 @@ def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
         for node in make_plan([value.edge]).order  # type: ignore[list-item]
         for edge in node.edges
     }
-    last = {name: value for name, value in found.items() if value.grad_fn not in inner}
-    if len(last) == 1:
-        return next(iter(last.items()))
-    ended = "the script ended without calling backward() in its main thread, and left"
-    if not last:
-        raise Failure(
-            f"{ended} no scalar with a graph in a global variable; name what to take, as in "
-            "file.py:loss",
-            ExitCode.TARGET,
-        )
-    raise Failure(
-        f"{ended} several scalars with a graph: {', '.join(last)}; name one, as in "
-        f"file.py:{next(iter(last))}",
-        ExitCode.TARGET,
-    )
+    return {name: value for name, value in found.items() if value.grad_fn not in inner}
