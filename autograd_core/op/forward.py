@@ -18,6 +18,7 @@ from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
 from autograd_core.autograd.node import GENERAL, Port, resolve
 from autograd_core.op.dual import current_level, fitted, make_dual, tangent_of, undressed
+from autograd_core.op.graph import saved_tensor
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
 
@@ -99,7 +100,7 @@ class Application:
         return result
 
     def _hidden(self, node: Any, name: str, in_graph: bool) -> Tensor:
-        t = Tensor.from_array(np.asarray(getattr(node, name)))
+        t = Tensor.from_array(saved_tensor(node, name).array)
         differentiable = self.op.differentiable_outputs
         if in_graph and name in differentiable:
             t.edge = Port(node, differentiable.index(name)) if len(differentiable) > 1 else node
@@ -141,28 +142,33 @@ class Application:
         return OPS["clone"].call(total) if aliased else total  # type: ignore[no-any-return]
 
     def _linear(self) -> Any:
-        """The op itself on the tangents: of all inputs of a list together, else of each input
-        with the others as they are."""
+        """The op itself on the tangents: where no rule names an input it is linear in all of them
+        together, else in each with the others as they are (a product)."""
         op = self.op
-        if op.variadic:
-            filled = [
-                Tensor.from_array(np.zeros_like(v.array)) if t is None else t
-                for v, t in zip(self.values, self.given, strict=True)
-            ]
-            return op.call(filled, **self.attributes)
+        if op.variadic or not any(name in op.rule(e).names for e in op.edges for name in op.edges):
+            return self._with_tangents(range(len(self.values)))
         total: Any = None
         for place, tangent in enumerate(self.given):
-            if tangent is None:
+            if tangent is not None:
+                part = self._with_tangents((place,))
+                total = part if total is None else OPS["add"].call(total, part)
+        return total
+
+    def _with_tangents(self, places: Sequence[int]) -> Any:
+        """The op with tangents, or zeros, for the differentiable inputs among ``places``."""
+        op, values = self.op, list(self.values)
+        for place in places:
+            value, tangent = values[place], self.given[place]
+            name = op.variadic or op.values[place]
+            if value is None or name not in op.edges:
                 continue
-            value = self.values[place]
-            if op.view and tangent.array.strides != value.array.strides:
+            if tangent is None:
+                tangent = Tensor.from_array(np.zeros_like(value.array))
+            elif op.view and tangent.array.strides != value.array.strides:
                 # what can be viewed so depends on the layout, if it is not contiguous
                 tangent = OPS["clone"].call(tangent)
-            part = op.call(
-                *self.values[:place], tangent, *self.values[place + 1 :], **self.attributes
-            )
-            total = part if total is None else OPS["add"].call(total, part)
-        return total
+            values[place] = tangent
+        return _call(op, tuple(values), self.attributes)
 
     def transposed(self) -> dict[Any, Tensor]:
         """The derivative along the tangents of the rules' results, by the gradient they take."""

@@ -259,3 +259,28 @@ def test_both_strategies_give_the_same_numbers(size: int) -> None:
         for strategy in ("reverse-mode", "forward-mode")
     ]
     np.testing.assert_allclose(*hessians, rtol=1e-12, atol=1e-15)
+
+
+# --- a batch of gradients at once --------------------------------------------------------------
+
+
+def test_grads_may_come_in_batches(torch: Any) -> None:
+    x, unused = at(torch, 1, 2, requires_grad=True), at(torch, 1, requires_grad=True)
+    batch = torch.tensor([[1.0, 0.0], [0.0, 1.0], [1.0, 1.0]], dtype=torch.float64)
+    found = torch.autograd.grad(
+        x * x, (x, unused), batch, is_grads_batched=True, allow_unused=True, create_graph=True
+    )
+    assert listed(found[0]) == [[2, 0], [0, 4], [2, 4]]
+    assert found[1] is None
+    (again,) = torch.autograd.grad(found[0].sum(), x)
+    assert listed(again) == [4, 4]
+
+
+def test_a_batch_frees_the_graph_as_one_pass_does(torch: Any) -> None:
+    x = at(torch, 1, 2, requires_grad=True)
+    y = x.exp()
+    batch = torch.ones(2, 2, dtype=torch.float64)
+    torch.autograd.grad(y, x, batch, is_grads_batched=True, retain_graph=True)
+    torch.autograd.grad(y, x, batch, is_grads_batched=True)
+    with pytest.raises(RuntimeError, match="second time"):
+        torch.autograd.grad(y, x, batch, is_grads_batched=True)
