@@ -1,0 +1,101 @@
+"""Truth and bits: no gradient flows through them."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograd_core.op import op, pointwise
+
+__all__ = [
+    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
+    "bitwise_xor", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "signbit",
+]  # fmt: skip
+
+
+@pointwise(np.logical_and, result="bool")
+def logical_and(x, y):
+    """Where both are not 0."""
+
+
+@pointwise(np.logical_or, result="bool")
+def logical_or(x, y):
+    """Where one is not 0."""
+
+
+@pointwise(np.logical_xor, result="bool")
+def logical_xor(x, y):
+    """Where one and only one is not 0."""
+
+
+@pointwise(np.logical_not, result="bool")
+def logical_not(x):
+    """Where ``x`` is 0."""
+
+
+@pointwise(np.isnan, result="bool")
+def isnan(x):
+    """Where ``x`` is NaN."""
+
+
+@pointwise(np.isinf, result="bool")
+def isinf(x):
+    """Where ``x`` is infinite."""
+
+
+@pointwise(np.isfinite, result="bool")
+def isfinite(x):
+    """Where ``x`` is neither infinite nor NaN."""
+
+
+@pointwise(result="bool")
+def isposinf(x):
+    """Where ``x`` is inf."""
+    return x == np.inf
+
+
+@pointwise(result="bool")
+def isneginf(x):
+    """Where ``x`` is -inf."""
+    return x == -np.inf
+
+
+@pointwise(np.signbit, result="bool")
+def signbit(x):
+    """Where the sign is negative; -0.0 has one."""
+
+
+@op()
+def isclose(x, y, /, rtol=1e-05, atol=1e-08, equal_nan=False):
+    """Where ``x`` and ``y`` agree within ``atol + rtol * |y|``."""
+    return np.isclose(x, y, rtol, atol, equal_nan)
+
+
+@pointwise(np.bitwise_and)
+def bitwise_and(x, y):
+    """Bits set in both; of truth values, both."""
+
+
+@pointwise(np.bitwise_or)
+def bitwise_or(x, y):
+    """Bits set in one; of truth values, one."""
+
+
+@pointwise(np.bitwise_xor)
+def bitwise_xor(x, y):
+    """Bits set in one and only one."""
+
+
+@pointwise(np.invert)
+def bitwise_not(x):
+    """All bits turned; of truth values, the opposite."""
+
+
+@pointwise(np.left_shift)
+def bitwise_left_shift(x, y):
+    """Bits moved up by ``y``."""
+
+
+@pointwise(np.right_shift)
+def bitwise_right_shift(x, y):
+    """Bits moved down by ``y``."""

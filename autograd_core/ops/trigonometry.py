@@ -1,0 +1,129 @@
+"""Trigonometric and hyperbolic functions, their inverses, and angles."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograd_core.op import Sample, pointwise
+from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.elementwise import ONE, PAIR, POSITIVE, cos, sqrt, where
+
+__all__ = [
+    "acos", "acosh", "angle", "asin", "asinh", "atan", "atan2", "atanh", "cosh", "deg2rad", "hypot",
+    "rad2deg", "sinc", "sinh", "tan",
+]  # fmt: skip
+
+_WITHIN_ONE = (Sample(([-0.5, 0.25, 0.75],)), Sample(([[0.0, 0.5]],)))
+
+
+@pointwise(np.tan, result="float", x=lambda g, ans: g * (1 + ans * ans), samples=ONE)
+def tan(x):
+    """Tangent of an angle in radians."""
+
+
+@pointwise(np.arcsin, result="float", x=lambda g, x: g / sqrt(1 - x * x), samples=_WITHIN_ONE)
+def asin(x):
+    """The angle whose sine is ``x``; NaN beyond -1 and 1."""
+
+
+@pointwise(np.arccos, result="float", x=lambda g, x: -g / sqrt(1 - x * x), samples=_WITHIN_ONE)
+def acos(x):
+    """The angle whose cosine is ``x``; NaN beyond -1 and 1."""
+
+
+@pointwise(np.arctan, result="float", x=lambda g, x: g / (x * x + 1), samples=ONE)
+def atan(x):
+    """The angle whose tangent is ``x``."""
+
+
+@pointwise(np.sinh, result="float", x=lambda g, x: g * cosh(x), samples=ONE)
+def sinh(x):
+    """Hyperbolic sine."""
+
+
+@pointwise(np.cosh, result="float", x=lambda g, x: g * sinh(x), samples=ONE)
+def cosh(x):
+    """Hyperbolic cosine."""
+
+
+@pointwise(np.arcsinh, result="float", x=lambda g, x: g / sqrt(x * x + 1), samples=ONE)
+def asinh(x):
+    """Inverse of the hyperbolic sine."""
+
+
+@pointwise(
+    np.arccosh,
+    result="float",
+    x=lambda g, x: g / sqrt(x * x - 1),
+    samples=(Sample(([1.5, 2.0],)), Sample(([[4.0]],))),
+)
+def acosh(x):
+    """Inverse of the hyperbolic cosine; NaN below 1."""
+
+
+@pointwise(np.arctanh, result="float", x=lambda g, x: g / (1 - x * x), samples=_WITHIN_ONE)
+def atanh(x):
+    """Inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+
+
+@pointwise(
+    np.arctan2,
+    result="float",
+    x=lambda g, x, y: g * (y / (x * x + y * y)),
+    y=lambda g, x, y: -g * (x / (x * x + y * y)),
+    samples=PAIR,
+)
+def atan2(x, y):
+    """The angle between the positive abscissa and the point (y, x)."""
+
+
+@pointwise(
+    np.hypot,
+    x=lambda g, x, ans: g * (x / ans),
+    y=lambda g, y, ans: g * (y / ans),
+    samples=PAIR,
+)
+def hypot(x, y):
+    """The length of the hypotenuse over ``x`` and ``y``."""
+
+
+@pointwise(
+    linear=True,
+    result="float",
+    node="Deg2RadBackward0",
+    x=lambda g: g * (math.pi / 180),
+    samples=ONE,
+)
+def deg2rad(x):
+    """Degrees in radians."""
+    return x * (math.pi / 180)
+
+
+@pointwise(
+    linear=True,
+    result="float",
+    node="Rad2DegBackward0",
+    x=lambda g: g * (180 / math.pi),
+    samples=ONE,
+)
+def rad2deg(x):
+    """Radians in degrees."""
+    return x * (180 / math.pi)
+
+
+@pointwise(
+    result="float",
+    x=lambda g, x, ans: g * where(x == 0, 0, (cos(x * math.pi) - ans) / where(x == 0, 1, x)),
+    samples=POSITIVE,
+)
+def sinc(x):
+    """``sin(pi x) / (pi x)``, and 1 at 0."""
+    return np.sinc(x).astype(x.dtype)
+
+
+@pointwise(result="float", x=lambda g: zeros_of(g), samples=ONE)
+def angle(x):
+    """The argument of a real number: 0, or pi where it is negative."""
+    return np.where(np.isnan(x), x, np.where(x < 0, math.pi, 0)).astype(x.dtype)
