@@ -1,0 +1,112 @@
+"""Diagonals and triangles of matrices."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.shape import expand
+
+__all__ = ["diag_embed", "diagonal", "diagonal_scatter", "trace", "tril", "triu"]
+
+_MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))
+
+
+@op(x=lambda g, diagonal: tril(g, diagonal), linear=True, samples=_MATRICES)
+def tril(x, /, diagonal=0):
+    """The lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
+    return np.tril(x, diagonal)
+
+
+@op(x=lambda g, diagonal: triu(g, diagonal), linear=True, samples=_MATRICES)
+def triu(x, /, diagonal=0):
+    """The upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
+    return np.triu(x, diagonal)
+
+
+_PLANES = (
+    Sample(((3, 4),)),
+    Sample(((3, 2),), {"offset": -1}),
+    Sample(((2, 3, 4),), {"offset": 1, "dim1": 0, "dim2": 2}),
+)
+
+
+@op(
+    x=lambda g, x_shape, offset, dim1, dim2: diagonal_backward(g, x_shape, offset, dim1, dim2),
+    view=True,
+    linear=True,
+    samples=_PLANES,
+)
+def diagonal(x, /, offset=0, dim1=0, dim2=1):
+    """The diagonal of the plane of two dimensions, as last dimension."""
+    return _writable_diagonal(x, offset, dim1, dim2)
+
+
+def _writable_diagonal(x, offset, dim1, dim2):
+    result = np.diagonal(x, offset, dim1, dim2)
+    result.flags.writeable = x.flags.writeable  # NumPy's is read-only, a view here is not
+    return result
+
+
+@op(
+    x=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    linear=True,
+    samples=(
+        Sample(((3,),), {"shape": (3, 4), "offset": 0, "dim1": 0, "dim2": 1}),
+        Sample(((3, 2),), {"shape": (2, 3, 4), "offset": 1, "dim1": 0, "dim2": 2}),
+    ),
+)
+def diagonal_backward(x, /, shape, offset, dim1, dim2):
+    """Zeros of ``shape`` with ``x`` on that diagonal."""
+    result = np.zeros(shape, x.dtype)
+    _writable_diagonal(result, offset, dim1, dim2)[...] = x
+    return result
+
+
+@op(
+    x=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    linear=True,
+    samples=(Sample(((2, 3),)), Sample(((2, 3),), {"offset": 1, "dim1": 0, "dim2": 2})),
+)
+def diag_embed(x, /, offset=0, dim1=-2, dim2=-1):
+    """Matrices of zeros with the last dimension of ``x`` on a diagonal."""
+    size, rank = x.shape[-1] + abs(offset), x.ndim + 1
+    shape = list(x.shape[:-1])
+    for dim in sorted((dim1 % rank, dim2 % rank)):
+        shape.insert(dim, size)
+    result = np.zeros(shape, x.dtype)
+    _writable_diagonal(result, offset, dim1, dim2)[...] = x
+    return result
+
+
+@op(
+    x=lambda g, offset, dim1, dim2: diagonal_scatter(
+        g, zeros_of(diagonal(g, offset, dim1, dim2)), offset, dim1, dim2
+    ),
+    src=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    linear=True,
+    samples=(Sample(((3, 3), (3,))), Sample(((3, 4), (3,)), {"offset": 1})),
+)
+def diagonal_scatter(x, src, /, offset=0, dim1=0, dim2=1):
+    """``x`` with ``src`` on its diagonal."""
+    result = np.array(x)
+    _writable_diagonal(result, offset, dim1, dim2)[...] = src
+    return result
+
+
+@op(
+    x=lambda g, x_shape: trace_backward(g, x_shape),
+    linear=True,
+    samples=(Sample(((3, 4),)),),
+)
+def trace(x, /):
+    """The sum of a matrix's diagonal."""
+    if x.ndim != 2:
+        raise RuntimeError("trace: expected a matrix")
+    return np.trace(x)
+
+
+def trace_backward(g, shape):
+    """``g`` all along the diagonal of zeros of ``shape``."""
+    return diagonal_backward(expand(g, (min(shape),)), shape, 0, 0, 1)

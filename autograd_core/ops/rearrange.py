@@ -1,0 +1,269 @@
+"""Elements moved, repeated, padded and cut out: copies, and views with odd strides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.index import select, slice_
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import reshape
+
+__all__ = ["constant_pad_nd", "unfold"]
+
+
+@op(
+    x=lambda g, dims: flip(g, dims),
+    linear=True,
+    samples=(Sample(((2, 3),), {"dims": (0, 1)}), Sample(((2, 3),), {"dims": (-1,)})),
+)
+def flip(x, /, dims):
+    """The order along some dimensions reversed."""
+    return np.array(np.flip(x, dims))
+
+
+@op(
+    x=lambda g, shifts, dims: roll(g, tuple(-n for n in shifts), dims),
+    linear=True,
+    samples=(
+        Sample(((2, 3),), {"shifts": (1, -1), "dims": (0, 1)}),
+        Sample(((2, 3),), {"shifts": (1,), "dims": ()}),
+    ),
+)
+def roll(x, /, shifts, dims=()):
+    """Elements moved along some dimensions, what falls off at an end coming in at the other."""
+    return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
+
+
+@op(
+    x=lambda g, k, dims: rot90(g, -k, dims),
+    linear=True,
+    node="Rot90Backward0",
+    samples=(Sample(((2, 3),)), Sample(((2, 3, 2),), {"k": -1, "dims": (1, 2)})),
+)
+def rot90(x, /, k=1, dims=(0, 1)):
+    """The plane of two dimensions turned ``k`` times by a right angle, from the first to the
+    second."""
+    return np.array(np.rot90(x, k, dims))
+
+
+@op(
+    x=lambda g, x_shape, repeats: repeat_backward(g, x_shape, repeats),
+    linear=True,
+    samples=(Sample(((2, 3),), {"repeats": (2, 2)}), Sample(((3,),), {"repeats": (2, 1, 2)})),
+)
+def repeat(x, /, repeats):
+    """The whole of ``x`` many times over, along each dimension."""
+    if len(repeats) < x.ndim:
+        raise RuntimeError(
+            "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
+            "tensor"
+        )
+    return np.tile(x, repeats)
+
+
+def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any:
+    """The copies of each element summed."""
+    full = (1,) * (len(repeats) - len(shape)) + tuple(shape)
+    pairs = [n for pair in zip(repeats, full, strict=True) for n in pair]
+    if not full:
+        return g
+    return reshape(sum_dim(reshape(g, pairs), tuple(range(0, len(pairs), 2))), shape)
+
+
+@op(
+    x=lambda g, pad: constant_pad_nd(g, tuple(-n for n in pad)),
+    samples=(
+        Sample(((2, 3),), {"pad": (1, 2)}),
+        Sample(((2, 3),), {"pad": (1, -1, 0, 2), "value": 0.5}),
+    ),
+)
+def constant_pad_nd(x, /, pad, value=0):
+    """``value`` around ``x``, or its border cut off: (before, after) of the last dimension first.
+
+    Raises:
+        RuntimeError: ``pad`` is of odd length, or names more dimensions than there are.
+    """
+    if len(pad) % 2:
+        raise RuntimeError("Length of pad must be even but instead it equals " + str(len(pad)))
+    if len(pad) // 2 > x.ndim:
+        raise RuntimeError(
+            "Length of pad should be no more than twice the number of dimensions of the input. "
+            f"Pad length is {len(pad)} while the input has {x.ndim} dimensions."
+        )
+    widths = [(0, 0)] * (x.ndim - len(pad) // 2)
+    widths += [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    inside = tuple(
+        slice(max(-before, 0), n - max(-after, 0))
+        for n, (before, after) in zip(x.shape, widths, strict=True)
+    )
+    outside = [(max(before, 0), max(after, 0)) for before, after in widths]
+    return np.pad(x[inside], outside, constant_values=value)
+
+
+@op(
+    x=lambda g, x_shape, dimension, size, step: unfold_backward(g, x_shape, dimension, size, step),
+    view=True,
+    linear=True,
+    samples=(Sample(((2, 5),), {"dimension": 1, "size": 3, "step": 1}),),
+)
+def unfold(x, /, dimension, size, step):
+    """The windows of ``size`` along a dimension, one every ``step``, as a new last dimension."""
+    windows = np.lib.stride_tricks.sliding_window_view(x, size, dimension, writeable=True)
+    return windows[(slice(None),) * (dimension % x.ndim) + (slice(None, None, step),)]
+
+
+@op(
+    x=lambda g, dim, size, step: unfold(g, dim, size, step),
+    linear=True,
+    samples=(Sample(((2, 3, 3),), {"shape": (2, 5), "dim": 1, "size": 3, "step": 1}),),
+)
+def unfold_backward(x, /, shape, dim, size, step):
+    """Zeros of ``shape`` to which the windows were added where they came from."""
+    result = np.zeros(shape, x.dtype)
+    along = np.moveaxis(result, dim, -1)
+    for place in range(size):
+        starts = np.moveaxis(x[..., place], dim, -1)
+        along[..., place : place + step * starts.shape[-1] : step] += starts
+    return result
+
+
+@op(
+    x=lambda g, x_shape: reshape(g, x_shape),
+    view=True,
+    linear=True,
+    of="squeeze",
+    node="SqueezeBackward2",
+    samples=(Sample(((1, 2, 1),), {"dims": (0, 2)}), Sample(((1, 2),), {"dims": (0, 1)})),
+)
+def squeeze_dims(x, /, dims):
+    """Those of some dimensions dropped whose size is 1."""
+    return np.squeeze(x, tuple(dim for dim in dims if x.shape[dim] == 1))
+
+
+# A part of a tensor, put in its place
+
+
+@op(
+    x=lambda g, dim, index: select_scatter(g, zeros_of(select(g, dim, index)), dim, index),
+    src=lambda g, dim, index: select(g, dim, index),
+    linear=True,
+    samples=(Sample(((2, 3), (2,)), {"dim": 1, "index": -1}),),
+)
+def select_scatter(x, src, /, dim, index):
+    """``x`` with ``src`` at ``index`` of dimension ``dim``."""
+    result = np.array(x)
+    result[(slice(None),) * (dim % x.ndim) + (index, ...)] = src
+    return result
+
+
+@op(
+    x=lambda g, dim, start, end, step: slice_scatter(
+        g, zeros_of(slice_(g, dim, start, end, step)), dim, start, end, step
+    ),
+    src=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
+    linear=True,
+    samples=(Sample(((5, 3), (2, 3)), {"start": 1, "end": 5, "step": 2}), Sample(((2,), (2,)))),
+)
+def slice_scatter(x, src, /, dim=0, start=None, end=None, step=1):
+    """``x`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    result = np.array(x)
+    result[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)] = src
+    return result
+
+
+# Strides of one's own
+
+
+@op(
+    x=lambda g, x_shape, size, stride, storage_offset: as_strided_backward(
+        g, x_shape, size, stride, storage_offset
+    ),
+    view=True,
+    linear=True,
+    samples=(
+        Sample(((2, 3),), {"size": (2, 2), "stride": (1, 2), "storage_offset": 1}),
+        Sample(((2, 3),), {"size": (2, 2), "stride": (1, 1)}),
+    ),
+)
+def as_strided(x, /, size, stride, storage_offset=None):
+    """The memory of ``x``, which lies in order, read in steps of ``stride`` elements."""
+    if not x.flags.c_contiguous:
+        raise RuntimeError("as_strided of a tensor that is not contiguous is not supported")
+    offset, steps = storage_offset or 0, [n * x.itemsize for n in stride]
+    last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
+    if 0 not in size and last >= x.size:
+        raise RuntimeError(
+            f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
+            f"requiring a storage size of {(last + 1) * x.itemsize} are out of bounds for storage "
+            f"of size {x.nbytes}"
+        )
+    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], size, steps)
+
+
+@op(
+    x=lambda g, size, stride, storage_offset: as_strided(g, size, stride, storage_offset),
+    linear=True,
+    samples=(
+        Sample(((2, 2),), {"shape": (2, 3), "size": (2, 2), "stride": (1, 1), "storage_offset": 0}),
+    ),
+)
+def as_strided_backward(x, /, shape, size, stride, storage_offset):
+    """Zeros of ``shape`` to whose memory ``x`` was added in these steps."""
+    result = np.zeros(shape, x.dtype)
+    np.add.at(result.reshape(-1), _memory_places(size, stride, storage_offset), x)
+    return result
+
+
+def _memory_places(size, stride, storage_offset):
+    grid = np.indices(size).reshape(len(size), -1)
+    steps = np.array(stride, np.int64)[:, None]
+    return ((grid * steps).sum(0) + (storage_offset or 0)).reshape(size)
+
+
+@op(
+    x=lambda g, size, stride, storage_offset: as_strided_scatter(
+        g, zeros_of(as_strided(g, size, stride, storage_offset)), size, stride, storage_offset
+    ),
+    src=lambda g, size, stride, storage_offset: as_strided(g, size, stride, storage_offset),
+    linear=True,
+    samples=(Sample(((2, 3), (2, 2)), {"size": (2, 2), "stride": (1, 2)}),),
+)
+def as_strided_scatter(x, src, /, size, stride, storage_offset=None):
+    """``x`` with ``src`` in the places that :func:`as_strided` reads."""
+    result = np.array(x, order="C")
+    result.reshape(-1)[_memory_places(size, stride, storage_offset)] = src
+    return result
+
+
+@op(
+    tensors=lambda g, tensors_shape: block_diag_backward(g, tensors_shape),
+    linear=True,
+    samples=(Sample(((2, 3), (3,), ())),),
+)
+def block_diag(*tensors):
+    """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""
+    blocks = [np.atleast_2d(each) for each in tensors]
+    shape = np.sum([block.shape for block in blocks], axis=0)
+    result = np.zeros(shape, np.result_type(*blocks))
+    row = column = 0
+    for block in blocks:
+        height, width = block.shape
+        result[row : row + height, column : column + width] = block
+        row, column = row + height, column + width
+    return result
+
+
+def block_diag_backward(g: Any, shapes: Sequence[tuple[int, ...]]) -> list[Any]:
+    """The blocks of the diagonal, each in the shape it had."""
+    found, row, column = [], 0, 0
+    for shape in shapes:
+        height, width = (1, 1, *shape)[-2:]
+        rows = slice_(g, 0, row, row + height, 1)
+        found.append(reshape(slice_(rows, 1, column, column + width, 1), shape))
+        row, column = row + height, column + width
+    return found
