@@ -1,0 +1,146 @@
+"""Running sums, products and extrema along a dimension, and products over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.diagonals import diag_embed, tril, triu
+from autograd_core.ops.elementwise import exp
+from autograd_core.ops.rearrange import flip
+from autograd_core.ops.reduce import kept_shape, sum_dim
+from autograd_core.ops.scatter import scatter_zeros
+from autograd_core.ops.shape import expand, reshape, transpose, unsqueeze
+from autograd_core.ops.statistics import all as all_of
+
+__all__ = ["cummax", "cummin", "logcumsumexp"]
+
+_ONE_WAY = (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0}))
+_ZEROS = [[2.0, 0.0, 3.0], [0.5, 0.0, 0.0], [1.0, -2.0, 0.5]]
+_PRODUCTS = (
+    Sample(([[2.0, -1.0, 3.0]],), {"dim": 1}),
+    Sample((_ZEROS,), {"dim": 1}),
+    Sample((_ZEROS,), {"dim": 0}),
+)
+
+
+def _sum_kind(x):
+    return np.int64 if x.dtype.kind in "biu" else None
+
+
+@op(x=lambda g, dim: sums_from(g, dim), linear=True, samples=_ONE_WAY)
+def cumsum(x, /, dim):
+    """Running sums along ``dim``; integers and bools add up in int64."""
+    return np.cumsum(x, axis=dim, dtype=_sum_kind(x))
+
+
+def sums_from(g: Any, dim: int) -> Any:
+    """For each place the sum from there to the end."""
+    return flip(cumsum(flip(g, (dim,)), dim), (dim,))
+
+
+@op(x=lambda g, x, ans, dim: cumprod_slope(g, x, ans, dim), samples=_PRODUCTS)
+def cumprod(x, /, dim):
+    """Running products along ``dim``."""
+    return np.cumprod(x, axis=dim, dtype=_sum_kind(x))
+
+
+def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
+    """The gradient of :func:`cumprod`; without division where there are zeros."""
+    if all_of(x):
+        return sums_from(g * ans, dim) / x
+    later = triu(cumprod(but_one(x, dim), -1) * unsqueeze(transpose(g, dim, -1), -2))
+    return transpose(sum_dim(later, -1), dim, -1)
+
+
+def but_one(x: Any, dim: int) -> Any:
+    """For each element along ``dim`` its row, with a 1 in its own place, as last dimension."""
+    rows = transpose(x, dim, -1)
+    length = rows.shape[-1]
+    square = expand(unsqueeze(rows, -2), (*tuple(rows.shape[:-1]), length, length))
+    return triu(square, 1) + tril(square, -1) + diag_embed(zeros_of(rows) + 1)
+
+
+@op(
+    x=lambda g, x, x_shape, ans: reshape(prod_slope(g, reshape(x, (-1,)), ans, 0), x_shape),
+    of="prod",
+    node="ProdBackward0",
+    samples=(Sample(((2, 3),)), Sample(([[2.0, 0.0], [3.0, 0.5]],)), Sample(([0.0, 0.0, 1.0],))),
+)
+def prod_all(x, /):
+    """The product of all elements."""
+    return np.prod(x, dtype=_sum_kind(x))
+
+
+@op(
+    x=lambda g, x, x_shape, ans, dim, keepdim: prod_slope(
+        g if keepdim else reshape(g, kept_shape(x_shape, dim)),
+        x,
+        ans if keepdim else reshape(ans, kept_shape(x_shape, dim)),
+        dim,
+    ),
+    of="prod",
+    node="ProdBackward1",
+    samples=_PRODUCTS,
+)
+def prod_dim(x, /, dim, keepdim=False):
+    """The product along ``dim``."""
+    return np.prod(x, axis=dim, keepdims=keepdim, dtype=_sum_kind(x))
+
+
+def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
+    """The gradient of a product, which kept its dimension; without division where there are
+    zeros."""
+    if all_of(x):
+        return g * ans / x
+    return g * transpose(prod_dim(but_one(x, dim), -1), dim, -1)
+
+
+@op(
+    x=lambda g, indices, x_shape, dim: scatter_zeros(g, indices, x_shape, dim),
+    outputs="values indices",
+    nondiff="indices",
+    samples=(Sample(([[1.0, 3.0, 2.0, 4.0]],), {"dim": 1}),),
+)
+def cummax(x, /, dim):
+    """The largest element so far along ``dim``, and where it is (the last of equals)."""
+    return _extrema(x, np.maximum, dim)
+
+
+@op(
+    x=lambda g, indices, x_shape, dim: scatter_zeros(g, indices, x_shape, dim),
+    outputs="values indices",
+    nondiff="indices",
+    samples=(Sample(([[3.0, 1.0, 2.0, 0.5]],), {"dim": 1}),),
+)
+def cummin(x, /, dim):
+    """The smallest element so far along ``dim``, and where it is (the last of equals)."""
+    return _extrema(x, np.minimum, dim)
+
+
+def _extrema(x, ufunc, dim):
+    values = ufunc.accumulate(x, axis=dim)
+    shape = [1] * x.ndim
+    shape[dim] = -1
+    own = np.arange(x.shape[dim]).reshape(shape)
+    here = (x == values) | np.isnan(x)
+    return values, np.maximum.accumulate(np.where(here, own, 0), axis=dim)
+
+
+@op(x=lambda g, x, ans, dim: logcumsumexp_slope(g, x, ans, dim), samples=_ONE_WAY)
+def logcumsumexp(x, /, dim):
+    """``log(cumsum(exp(x)))`` along ``dim``, without overflow."""
+    return np.logaddexp.accumulate(x, axis=dim)
+
+
+def logcumsumexp_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
+    """The share of each element in all sums from there on, weighted by their gradients.
+
+    Each pair by itself: a running sum of ``g * exp(-ans)`` would overflow.
+    """
+    rows = unsqueeze(transpose(x, dim, -1), -1) - unsqueeze(transpose(ans, dim, -1), -2)
+    shares = triu(exp(triu(rows))) * unsqueeze(transpose(g, dim, -1), -2)
+    return transpose(sum_dim(shares, -1), dim, -1)

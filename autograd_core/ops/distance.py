@@ -1,0 +1,91 @@
+"""Distances between tensors and between points, and slices of limited length."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.elementwise import where
+from autograd_core.ops.norms import vector_norm, vector_norm_backward
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import unsqueeze
+
+_MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
+_APART = ([[1.0, 4.0], [3.0, 0.5]], [2.5, -1.0])
+
+
+@op(
+    joint=lambda g, x, y, ans, p: _both(vector_norm_backward(g, x - y, ans, p, None, False)),
+    edges="x y",
+    broadcasts="x y",
+    samples=tuple(Sample(_APART, {"p": p}) for p in (2.0, 1.0, 3.0)),
+)
+def dist(x, y, /, p=2.0):
+    """The ``p``-norm of the difference."""
+    return vector_norm(np.subtract(x, y), p)
+
+
+def _both(slope: Any) -> tuple[Any, Any]:
+    return slope, -slope
+
+
+@op(
+    x=lambda g, x, p, dim, maxnorm: renorm_slope(g, x, p, dim, maxnorm),
+    samples=(
+        Sample((_MATRIX,), {"p": 2.0, "dim": 0, "maxnorm": 4.0}),
+        Sample((_MATRIX,), {"p": 1.0, "dim": 1, "maxnorm": 4.2}),
+    ),
+)
+def renorm(x, /, p, dim, maxnorm):
+    """``x`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    norm = vector_norm(x, p, _others(x.ndim, dim), True)
+    scale = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
+    return np.multiply(x, scale, dtype=x.dtype)
+
+
+def _others(rank: int, dim: int) -> tuple[int, ...]:
+    return tuple(each for each in range(rank) if each != dim % rank)
+
+
+def renorm_slope(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
+    """The gradient of :func:`renorm`: of a product, where a slice was scaled."""
+    dims = _others(len(x.shape), dim)
+    norm = vector_norm(x, p, dims, True)
+    inverse = 1 / (norm + 1e-7)
+    outward = vector_norm_backward(sum_dim(g * x, dims, True), x, norm, p, dims, True)
+    return where(norm > maxnorm, maxnorm * inverse * (g - inverse * outward), g)
+
+
+_POINTS = ([[1.0, 4.0], [3.0, 0.5], [-1.0, 0.2]], [[2.5, -1.0], [0.3, 0.1]])
+
+
+@op(
+    x=lambda g, x, y, ans, p: sum_dim(cdist_slopes(g, x, y, ans, p), -2),
+    y=lambda g, x, y, ans, p: -sum_dim(cdist_slopes(g, x, y, ans, p), -3),
+    broadcasts="x y",
+    samples=(
+        *(Sample(_POINTS, {"p": p}) for p in (2.0, 1.0, 3.0, math.inf)),
+        Sample((_POINTS[0], [_POINTS[1], _POINTS[1]])),
+    ),
+)
+def cdist(x, y, /, p=2.0, compute_mode=None):
+    """The distances of each of the points ``x`` (n, d) from each of ``y`` (m, d): (n, m).
+
+    Batches broadcast.
+    """
+    if x.ndim < 2 or y.ndim < 2:
+        raise RuntimeError("cdist only supports at least 2D tensors")
+    if x.shape[-1] != y.shape[-1]:
+        raise RuntimeError(
+            f"X1 and X2 must have the same number of columns. X1: {x.shape[-1]} X2: {y.shape[-1]}"
+        )
+    return vector_norm(x[..., :, None, :] - y[..., None, :, :], p, -1)
+
+
+def cdist_slopes(g: Any, x: Any, y: Any, ans: Any, p: float) -> Any:
+    """The gradients of all differences between points, (..., n, m, d)."""
+    apart = unsqueeze(x, -2) - unsqueeze(y, -3)
+    return vector_norm_backward(g, apart, ans, p, -1, False)

@@ -1,0 +1,225 @@
+"""Reductions beyond sum and mean: extrema, variance, truth."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.elementwise import exp, where
+from autograd_core.ops.logic import isnan
+from autograd_core.ops.reduce import count, kept_shape, mean_dim, spread, sum_dim
+from autograd_core.ops.shape import expand, reshape
+
+__all__ = ["all", "any", "count_nonzero"]
+
+_MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
+
+
+def every(shape: tuple[int, ...], dim: Any) -> Any:
+    """``dim``, and all dimensions where it is None or empty."""
+    return tuple(range(len(shape))) if dim is None or dim == () else dim
+
+
+@op()
+def float_mask(mask, x, /):
+    """The truth values ``mask`` as 0 and 1 of the dtype of ``x``."""
+    return mask.astype(x.dtype)
+
+
+def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
+    """A reduction's gradient, shared by the elements of ``x`` that equal the result."""
+    shape = tuple(x.shape)
+    dims = every(shape, dim)
+    same = x == spread(ans, shape, dims, keepdim)
+    number = sum_dim(float_mask(same, x), dims, True)
+    return where(same, spread(g, shape, dims, keepdim) / number, 0)
+
+
+@op(
+    x=lambda g, x, ans, dim, keepdim: shared(g, x, ans, dim, keepdim),
+    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True})),
+)
+def amax(x, /, dim=(), keepdim=False):
+    """The largest elements over some dimensions; equals share the gradient."""
+    return np.maximum.reduce(x, axis=every(x.shape, dim), keepdims=keepdim)
+
+
+@op(
+    x=lambda g, x, ans, dim, keepdim: shared(g, x, ans, dim, keepdim),
+    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
+)
+def amin(x, /, dim=(), keepdim=False):
+    """The smallest elements over some dimensions; equals share the gradient."""
+    return np.minimum.reduce(x, axis=every(x.shape, dim), keepdims=keepdim)
+
+
+@op(
+    x=lambda g, x, low, high, dim, keepdim: (
+        shared(g[0], x, low, dim, keepdim) + shared(g[1], x, high, dim, keepdim)
+    ),
+    outputs="low high",
+    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1, "keepdim": True})),
+)
+def aminmax(x, /, dim=None, keepdim=False):
+    """The smallest and the largest elements along ``dim``, or of all."""
+    dims = every(x.shape, dim)
+    return (
+        np.minimum.reduce(x, axis=dims, keepdims=keepdim),
+        np.maximum.reduce(x, axis=dims, keepdims=keepdim),
+    )
+
+
+@op(
+    x=lambda g, x, x_shape, dim, keepdim: where(
+        isnan(x), 0, spread(g, x_shape, every(x_shape, dim), keepdim)
+    ),
+    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
+)
+def nansum(x, /, dim=None, keepdim=False):
+    """The sum without what is NaN."""
+    kind = np.int64 if x.dtype.kind in "biu" else None
+    return np.nansum(x, axis=every(x.shape, dim), dtype=kind, keepdims=keepdim)
+
+
+# Variance
+
+
+def variance_slope(g: Any, x: Any, dim: Any, correction: float) -> Any:
+    """The gradient of ``x`` from that of its variance, which kept its dimensions."""
+    shape = tuple(x.shape)
+    dims = every(shape, dim)
+    freedom = max(count(shape, dims) - correction, 0)
+    apart = x - mean_dim(x, dims, True)
+    return g * apart * (2 / freedom if freedom else float("inf"))
+
+
+def deviation_slope(g: Any, x: Any, ans: Any, dim: Any, correction: float) -> Any:
+    """The gradient of ``x`` from that of its standard deviation; 0 where this is 0."""
+    return variance_slope(where(ans == 0, 0, g / (2 * where(ans == 0, 1, ans))), x, dim, correction)
+
+
+def mean_slope(g: Any, shape: tuple[int, ...], dim: Any) -> Any:
+    """The gradient of ``x`` from that of its mean, which kept its dimensions."""
+    return expand(g / count(shape, every(shape, dim)), shape)
+
+
+def keep(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """``g`` with the reduced dimensions as ones."""
+    return g if keepdim else reshape(g, kept_shape(shape, every(shape, dim)))
+
+
+def _variance(x, dim, correction, keepdim):
+    if x.dtype.kind != "f":
+        raise RuntimeError("std and var only support floating point and complex dtypes")
+    dims = every(x.shape, dim)
+    freedom = max(count(x.shape, dims) - correction, 0)
+    apart = x - np.mean(x, axis=dims, keepdims=True, dtype=x.dtype)
+    total = np.add.reduce(apart * apart, axis=dims, keepdims=keepdim)
+    return np.divide(total, freedom, dtype=x.dtype)
+
+
+_SPREADS = (
+    Sample((_MATRIX,)),
+    Sample((_MATRIX,), {"dim": 1, "correction": 0}),
+    Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True}),
+)
+
+
+@op(
+    x=lambda g, x, x_shape, dim, correction, keepdim: variance_slope(
+        keep(g, x_shape, dim, keepdim), x, dim, correction
+    ),
+    samples=_SPREADS,
+)
+def var(x, /, dim=None, correction=1, keepdim=False):
+    """The variance: squared distances from the mean over ``count - correction``."""
+    return _variance(x, dim, correction, keepdim)
+
+
+@op(
+    x=lambda g, x, x_shape, ans, dim, correction, keepdim: deviation_slope(
+        keep(g, x_shape, dim, keepdim), x, keep(ans, x_shape, dim, keepdim), dim, correction
+    ),
+    samples=_SPREADS,
+)
+def std(x, /, dim=None, correction=1, keepdim=False):
+    """The standard deviation, root of the variance."""
+    return np.sqrt(_variance(x, dim, correction, keepdim))
+
+
+@op(
+    x=lambda g, x, x_shape, dim, correction, keepdim: (
+        variance_slope(keep(g[0], x_shape, dim, keepdim), x, dim, correction)
+        + mean_slope(keep(g[1], x_shape, dim, keepdim), x_shape, dim)
+    ),
+    outputs="variance mean",
+    samples=_SPREADS,
+)
+def var_mean(x, /, dim=None, correction=1, keepdim=False):
+    """The variance and the mean."""
+    mean = np.mean(x, axis=every(x.shape, dim), keepdims=keepdim, dtype=x.dtype)
+    return _variance(x, dim, correction, keepdim), mean
+
+
+@op(
+    x=lambda g, x, x_shape, deviation, dim, correction, keepdim: (
+        deviation_slope(
+            keep(g[0], x_shape, dim, keepdim),
+            x,
+            keep(deviation, x_shape, dim, keepdim),
+            dim,
+            correction,
+        )
+        + mean_slope(keep(g[1], x_shape, dim, keepdim), x_shape, dim)
+    ),
+    outputs="deviation mean",
+    samples=_SPREADS,
+)
+def std_mean(x, /, dim=None, correction=1, keepdim=False):
+    """The standard deviation and the mean."""
+    mean = np.mean(x, axis=every(x.shape, dim), keepdims=keepdim, dtype=x.dtype)
+    return np.sqrt(_variance(x, dim, correction, keepdim)), mean
+
+
+@op(
+    x=lambda g, x, x_shape, ans, dim, keepdim: (
+        expand(keep(g, x_shape, dim, keepdim), x_shape) * exp(x - keep(ans, x_shape, dim, keepdim))
+    ),
+    samples=(Sample((_MATRIX,), {"dim": 1}), Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True})),
+)
+def logsumexp(x, /, dim, keepdim=False):
+    """``log(sum(exp(x)))`` over ``dim``, without overflow."""
+    if x.dtype.kind != "f":
+        x = x.astype(np.float32)
+    dims = every(x.shape, dim)
+    top = np.maximum.reduce(x, axis=dims, keepdims=True)
+    top = np.where(np.isfinite(top), top, 0).astype(x.dtype)
+    found = np.log(np.add.reduce(np.exp(x - top), axis=dims, keepdims=True)) + top
+    return found if keepdim else np.squeeze(found, dims)
+
+
+# Truth
+
+
+def _truth(result, x):
+    return result.astype(np.uint8) if x.dtype == np.uint8 else result
+
+
+@op()
+def all(x, /, dim=None, keepdim=False):
+    """Whether all elements along ``dim`` are not 0."""
+    return _truth(np.all(x, axis=every(x.shape, dim), keepdims=keepdim), x)
+
+
+@op()
+def any(x, /, dim=None, keepdim=False):
+    """Whether one of the elements along ``dim`` is not 0."""
+    return _truth(np.any(x, axis=every(x.shape, dim), keepdims=keepdim), x)
+
+
+@op()
+def count_nonzero(x, /, dim=None):
+    """How many elements along ``dim`` are not 0."""
+    return np.count_nonzero(x, axis=every(x.shape, dim))
