@@ -1,0 +1,202 @@
+"""Slices of one dimension picked, added, copied and filled by a list of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.index import index as picked
+from autograd_core.ops.reduce import sum_all
+from autograd_core.ops.scatter import reduce_along, reduce_slopes
+from autograd_core.ops.shape import expand, reshape
+
+_INDEX = np.array([2, 0, 2])
+_TWO = np.array([2, 0])
+
+
+def _at(x: Any, index: Any, dim: int) -> Any:
+    """Where ``index`` points along ``dim``, as NumPy's indexing takes it."""
+    if index.ndim > 1:
+        raise IndexError("Index is supposed to be a vector")
+    wrong = (index < -x.shape[dim]) | (index >= x.shape[dim])
+    if wrong.any():
+        raise IndexError("index out of range in self")
+    return (slice(None),) * (dim % x.ndim) + (np.atleast_1d(index),)
+
+
+@op(
+    x=lambda g, index, x_shape, dim: add_slices(g, index, x_shape, dim),
+    linear=True,
+    samples=(Sample(((3, 2), _INDEX), {"dim": 0}), Sample(((2, 3), _INDEX), {"dim": 1})),
+)
+def index_select(x, index, /, dim):
+    """The slices of ``dim`` that ``index`` lists."""
+    return x[_at(x, index, dim)]
+
+
+@op(
+    x=lambda g, index, dim: index_select(g, index, dim),
+    linear=True,
+    samples=(Sample(((3, 2), _INDEX), {"shape": (4, 2), "dim": 0}),),
+)
+def add_slices(x, index, /, shape, dim):
+    """Zeros of ``shape`` to which the slices of ``x`` were added where ``index`` says."""
+    result = np.zeros(shape, x.dtype)
+    np.add.at(result, _at(result, index, dim), x)
+    return result
+
+
+@op(
+    x=lambda g: g,
+    source=lambda g, index, dim, alpha: index_select(g, index, dim) * alpha,
+    linear=True,
+    samples=(
+        Sample(((3, 2), (3, 2), _INDEX), {"dim": 0}),
+        Sample(((2, 3), (2, 2), _TWO), {"dim": 1, "alpha": 2}),
+    ),
+)
+def index_add(x, source, index, /, dim, alpha=1):
+    """``x`` to which ``alpha`` times the slices of ``source`` were added where ``index`` says."""
+    result = np.array(x)
+    np.add.at(result, _at(x, index, dim), source if alpha == 1 else source * alpha)
+    return result
+
+
+@op(
+    x=lambda g, index, dim: index_fill(g, index, dim, 0),
+    source=lambda g, index, dim: index_select(g, index, dim),
+    linear=True,
+    samples=(Sample(((3, 2), (2, 2), _TWO), {"dim": 0}),),
+)
+def index_copy(x, source, index, /, dim):
+    """``x`` with the slices of ``source`` where ``index`` says."""
+    result = np.array(x)
+    result[_at(x, index, dim)] = source
+    return result
+
+
+@op(
+    x=lambda g, index, dim: index_fill(g, index, dim, 0),
+    samples=(Sample(((3, 2), _TWO), {"dim": 0, "value": 0.5}),),
+)
+def index_fill(x, index, /, dim, value):
+    """``x`` with the number ``value`` in the slices that ``index`` lists."""
+    result = np.array(x)
+    result[_at(x, index, dim)] = value
+    return result
+
+
+@op(
+    x=lambda g, index, dim: index_fill(g, index, dim, 0),
+    value=lambda g, index, dim: sum_all(index_select(g, index, dim)),
+    linear=True,
+    of="index_fill",
+    node="IndexFillBackward1",
+    samples=(Sample(((3, 2), (), _TWO), {"dim": 0}),),
+)
+def index_fill_tensor(x, value, index, /, dim):
+    """``x`` with the one value of a tensor in the slices that ``index`` lists."""
+    result = np.array(x)
+    result[_at(x, index, dim)] = value
+    return result
+
+
+@op(
+    joint=lambda g, x, source, index, ans, dim, reduce, include_self: reduce_slopes(
+        g, x, source, whole_index(index, source, dim), ans, dim, reduce, include_self
+    ),
+    edges="x source",
+    samples=tuple(
+        Sample(
+            ([[1.5, -2.0], [3.0, 0.7]], [[2.0, 4.0], [0.3, 2.5], [1.0, -3.0]], np.array([1, 0, 1])),
+            {"dim": 0, "reduce": reduce, "include_self": include_self},
+        )
+        for reduce in ("prod", "mean", "amax", "amin")
+        for include_self in (True, False)
+    ),
+)
+def index_reduce(x, source, index, /, dim, reduce, include_self=True):
+    """``x`` with the slices of ``source`` that ``index`` points to a place reduced into it."""
+    if reduce not in ("prod", "mean", "amax", "amin"):
+        raise RuntimeError(
+            f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
+            f"{reduce}."
+        )
+    return reduce_along(x, source, whole_index(index, source, dim), dim, reduce, include_self)
+
+
+def whole_index(index: Any, source: Any, dim: int) -> Any:
+    """``index`` for every element of ``source``."""
+    shape = tuple(source.shape)
+    row = [1] * len(shape)
+    row[dim] = -1
+    return expand(reshape(index, row), shape)
+
+
+@op(
+    x=lambda g: g,
+    values=lambda g, indices: picked(g, indices),
+    broadcasts="values",
+    linear=True,
+    of="index_put",
+    node="IndexPutBackward0",
+    samples=(Sample(((3, 2), (2,)), {"indices": (np.array([2, 0, 2]),)}),),
+)
+def index_put_added(x, values, /, indices):
+    """``x`` to which ``values`` were added at ``indices``, as advanced indexing picks them."""
+    result = np.array(x)
+    np.add.at(result, indices, values)
+    return result
+
+
+# By places in the flattened tensor
+
+_FLAT = np.array([4, 0, 4])
+
+
+@op(
+    x=lambda g, index, x_shape: put_flat(g, index, x_shape),
+    linear=True,
+    samples=(Sample(((2, 3), _FLAT)),),
+)
+def take(x, index, /):
+    """The elements of the flattened ``x`` that ``index`` points to; of the shape of ``index``."""
+    try:
+        return np.take(x, index)
+    except IndexError:
+        raise IndexError(f"out of range: tried to access an element of {x.size}") from None
+
+
+@op(
+    x=lambda g, index: take(g, index),
+    linear=True,
+    samples=(Sample(((3,), _FLAT), {"shape": (2, 3)}),),
+)
+def put_flat(x, index, /, shape):
+    """Zeros of ``shape`` to which ``x`` was added in places of the flattened tensor."""
+    result = np.zeros(shape, x.dtype)
+    np.add.at(result.reshape(-1), index, x)
+    return result
+
+
+@op(
+    x=lambda g, index, accumulate: g if accumulate else put(g, zeros_of(take(g, index)), index),
+    source=lambda g, index, source_shape: reshape(take(g, index), source_shape),
+    linear=True,
+    samples=(
+        Sample(((2, 3), (2,), np.array([4, 0]))),
+        Sample(((2, 3), (3,), _FLAT), {"accumulate": True}),
+    ),
+)
+def put(x, source, index, /, accumulate=False):
+    """``x`` with ``source`` in, or added to, places of the flattened tensor."""
+    result = np.array(x, order="C")
+    flat, values = result.reshape(-1), source.reshape(index.shape)
+    if accumulate:
+        np.add.at(flat, index, values)
+    else:
+        flat[index] = values
+    return result

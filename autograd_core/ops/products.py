@@ -1,0 +1,98 @@
+"""Sums of a tensor and a product of others."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_same_dtype
+from autograd_core.ops.linalg import bmm, mv
+from autograd_core.ops.shape import expand, t, transpose, unsqueeze
+
+__all__ = ["addbmm", "addmv", "addr", "baddbmm"]
+
+_SCALED = {"beta": 0.5, "alpha": 2}
+
+
+def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
+    """``beta * bias + alpha * product``; a bias times 0 is 0, be it NaN."""
+    if alpha != 1:
+        product = alpha * product
+    shape = np.broadcast_shapes(bias.shape, product.shape)
+    if shape != product.shape:
+        raise RuntimeError(
+            f"The expanded size of the tensor {list(product.shape)} must match the existing size "
+            f"{list(bias.shape)}"
+        )
+    return product if beta == 0 else np.add(product, bias if beta == 1 else beta * bias)
+
+
+def _times(x: Any, factor: float) -> Any:
+    return x if factor == 1 else x * factor
+
+
+def _outer(x: Any, y: Any) -> Any:
+    return unsqueeze(x, 1) * unsqueeze(y, 0)
+
+
+@op(
+    bias=lambda g, beta: _times(g, beta),
+    a=lambda g, b, alpha: _times(_outer(g, b), alpha),
+    b=lambda g, a, alpha: _times(mv(t(a), g), alpha),
+    broadcasts="bias",
+    samples=(Sample(((2,), (2, 3), (3,))), Sample(((1,), (2, 3), (3,)), _SCALED)),
+)
+def addmv(bias, a, b, /, beta=1, alpha=1):
+    """``beta * bias + alpha * (a @ b)`` for a matrix and a vector."""
+    check_same_dtype(a, bias, b)
+    return _plus(bias, np.matmul(a, b), beta, alpha)
+
+
+@op(
+    bias=lambda g, beta: _times(g, beta),
+    a=lambda g, b, alpha: _times(mv(g, b), alpha),
+    b=lambda g, a, alpha: _times(mv(t(g), a), alpha),
+    broadcasts="bias",
+    samples=(Sample(((2, 3), (2,), (3,))), Sample(((3,), (2,), (3,)), _SCALED)),
+)
+def addr(bias, a, b, /, beta=1, alpha=1):
+    """``beta * bias + alpha * outer(a, b)`` for two vectors."""
+    return _plus(bias, np.multiply.outer(a, b), beta, alpha)
+
+
+@op(
+    bias=lambda g, beta: _times(g, beta),
+    a=lambda g, b, alpha: _times(bmm(g, transpose(b, 1, 2)), alpha),
+    b=lambda g, a, alpha: _times(bmm(transpose(a, 1, 2), g), alpha),
+    broadcasts="bias",
+    samples=(
+        Sample(((2, 2, 4), (2, 2, 3), (2, 3, 4))),
+        Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
+    ),
+)
+def baddbmm(bias, a, b, /, beta=1, alpha=1):
+    """``beta * bias + alpha * bmm(a, b)`` for batches of matrices."""
+    check_same_dtype(a, bias, b)
+    return _plus(bias, np.matmul(a, b), beta, alpha)
+
+
+@op(
+    bias=lambda g, beta: _times(g, beta),
+    a=lambda g, a_shape, b, alpha: _times(bmm(_repeated(g, a_shape[0]), transpose(b, 1, 2)), alpha),
+    b=lambda g, b_shape, a, alpha: _times(bmm(transpose(a, 1, 2), _repeated(g, b_shape[0])), alpha),
+    broadcasts="bias",
+    samples=(
+        Sample(((2, 4), (2, 2, 3), (2, 3, 4))),
+        Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
+    ),
+)
+def addbmm(bias, a, b, /, beta=1, alpha=1):
+    """``beta * bias + alpha * bmm(a, b)``, the products of the batch summed."""
+    check_same_dtype(a, bias, b)
+    return _plus(bias, np.add.reduce(np.matmul(a, b), 0), beta, alpha)
+
+
+def _repeated(g: Any, number: int) -> Any:
+    return expand(unsqueeze(g, 0), (number, *g.shape))

@@ -1,0 +1,214 @@
+"""Elements read and written along a dimension, where an index of many dimensions says."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.elementwise import where
+from autograd_core.ops.rearrange import constant_pad_nd
+from autograd_core.ops.statistics import float_mask
+
+_INDEX = np.array([[0, 2, 1], [1, 0, 0]])
+_SMALL = np.array([[2, 0], [0, 1]])
+_AT = {"dim": 1}
+
+
+def _places(index: Any, dim: int) -> tuple[Any, ...]:
+    """Where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
+    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
+    grid[dim] = index
+    return tuple(grid)
+
+
+def _like(index: Any, src: Any) -> Any:
+    """The part of ``src`` that ``index`` covers."""
+    return src[tuple(slice(n) for n in index.shape)]
+
+
+def _check(index: Any, length: int, dim: int) -> None:
+    wrong = (index < 0) | (index >= length)
+    if wrong.any():
+        raise RuntimeError(
+            f"index {index[wrong].flat[0]} is out of bounds for dimension {dim} with size {length}"
+        )
+
+
+@op(
+    x=lambda g, index, x_shape, dim: scatter_zeros(g, index, x_shape, dim),
+    linear=True,
+    samples=(Sample(((2, 3), _INDEX), _AT), Sample(((3, 3), _SMALL), {"dim": 0})),
+)
+def gather(x, index, /, dim):
+    """The elements of ``x`` that ``index`` points to along ``dim``; of the shape of ``index``."""
+    _check(index, x.shape[dim], dim)
+    return x[_places(index, dim)]
+
+
+@op(
+    x=lambda g, index, dim: gather(g, index, dim),
+    linear=True,
+    samples=(Sample(((2, 3), _INDEX), {"shape": (2, 3), **_AT}),),
+)
+def scatter_zeros(x, index, /, shape, dim):
+    """Zeros of ``shape`` to which ``x`` was added where ``index`` points."""
+    result = np.zeros(shape, x.dtype)
+    np.add.at(result, _places(index, dim), x)
+    return result
+
+
+@op(
+    x=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
+    linear=True,
+    of="scatter",
+    node="ScatterBackward0",
+    samples=(Sample(((2, 3), (2, 2), _SMALL), _AT), Sample(((2, 3), (2, 3), _SMALL), _AT)),
+)
+def scatter(x, src, index, /, dim):
+    """``x`` with the elements of ``src`` where ``index`` points along ``dim``."""
+    _check(index, x.shape[dim], dim)
+    result = np.array(x)
+    result[_places(index, dim)] = _like(index, src)
+    return result
+
+
+@op(
+    x=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    of="scatter",
+    node="ScatterBackward1",
+    samples=(Sample(((2, 3), _SMALL), {"value": 0.5, **_AT}),),
+)
+def scatter_number(x, index, /, dim, value):
+    """``x`` with the number ``value`` where ``index`` points along ``dim``."""
+    _check(index, x.shape[dim], dim)
+    result = np.array(x)
+    result[_places(index, dim)] = value
+    return result
+
+
+def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
+    """The gradient of ``src``, zero where ``index``, which may be smaller, does not reach."""
+    found = gather(g, index, dim)
+    missing = [n - m for n, m in zip(shape, index.shape, strict=True)]
+    if not any(missing):
+        return found
+    return constant_pad_nd(found, tuple(n for each in missing[::-1] for n in (0, each)))
+
+
+@op(
+    x=lambda g: g,
+    src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
+    linear=True,
+    samples=(Sample(((2, 3), (2, 3), _INDEX), _AT), Sample(((2, 3), (2, 3), _SMALL), _AT)),
+)
+def scatter_add(x, src, index, /, dim):
+    """``x`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
+    _check(index, x.shape[dim], dim)
+    result = np.array(x)
+    np.add.at(result, _places(index, dim), _like(index, src))
+    return result
+
+
+# Reductions of what meets in one place
+
+_REDUCTIONS = tuple(
+    Sample(
+        ([[1.5, -2.0, 0.5], [3.0, 0.7, -1.0]], [[2.0, 4.0, -1.5], [0.3, 2.5, -0.2]], _INDEX),
+        {"dim": 1, "reduce": reduce, "include_self": include_self},
+    )
+    for reduce in ("sum", "prod", "mean", "amax", "amin")
+    for include_self in (True, False)
+)
+_UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
+           "amin": np.minimum}  # fmt: skip
+
+
+def reduce_along(x: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
+    """``x`` with the elements of ``src`` that point to a place reduced into it."""
+    if reduce not in _UFUNCS:
+        raise RuntimeError(
+            "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
+        )
+    _check(index, x.shape[dim], dim)
+    src, places, result = _like(index, src), _places(index, dim), np.array(x)
+    if not include_self:
+        starts = {"sum": 0, "mean": 0, "prod": 1, "amax": _lowest(x), "amin": _highest(x)}
+        result[places] = starts[reduce]
+    _UFUNCS[reduce].at(result, places, src)
+    if reduce == "mean":
+        number = np.full(x.shape, int(include_self), x.dtype)
+        np.add.at(number, places, 1)
+        number = np.maximum(number, 1)
+        result = (result / number).astype(x.dtype) if x.dtype.kind == "f" else result // number
+    return result
+
+
+def _lowest(x: Any) -> Any:
+    return -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+
+
+def _highest(x: Any) -> Any:
+    return np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max
+
+
+def reduce_slopes(
+    g: Any, x: Any, src: Any, index: Any, ans: Any, dim: int, reduce: str, include_self: bool
+) -> tuple[Any, Any]:
+    """The gradients of ``x`` and of ``src``, both of which may take part in a place."""
+    shape = tuple(x.shape)
+    if reduce == "sum":
+        g_x, g_src = g, gather(g, index, dim)
+    elif reduce == "mean":
+        number = _number(x, src, index, dim, include_self)
+        g_x = g / number
+        g_src = gather(g / number, index, dim)
+    elif reduce == "prod":
+        g_x, g_src = _product_slopes(g, x, src, index, dim)
+    else:
+        mine, theirs = x == ans, src == gather(ans, index, dim)
+        equal = scatter_zeros(float_mask(theirs, x), index, shape, dim)
+        if include_self:
+            equal = equal + float_mask(mine, x)
+        shares = g / where(equal == 0, 1, equal)
+        g_x = where(mine, shares, 0)
+        g_src = where(theirs, gather(shares, index, dim), 0)
+    if not include_self:
+        g_x = scatter_number(g_x, index, dim, 0)
+        if reduce == "prod":
+            ones = scatter_number(x, index, dim, 1)
+            _, g_src = _product_slopes(g, ones, src, index, dim)
+    return g_x, g_src
+
+
+def _number(x: Any, src: Any, index: Any, dim: int, include_self: bool) -> Any:
+    """How many elements meet in each place; at least one."""
+    number = scatter_zeros(float_mask(src == src, x), index, tuple(x.shape), dim)
+    number = number + 1 if include_self else number
+    return where(number == 0, 1, number)
+
+
+def _product_slopes(g: Any, x: Any, src: Any, index: Any, dim: int) -> tuple[Any, Any]:
+    """For products: each factor's gradient is the product of the others, zeros apart."""
+    x_safe, src_safe = where(x == 0, 1, x), where(src == 0, 1, src)
+    rest = scatter_reduce(x_safe, src_safe, index, dim, "prod", True)
+    zeros = scatter_zeros(float_mask(src == 0, x), index, tuple(x.shape), dim)
+    all_zeros = zeros + float_mask(x == 0, x)
+    g_x = where(zeros == 0, g * rest / x_safe, 0)
+    there = gather(all_zeros, index, dim)
+    others = gather(g * rest, index, dim) / src_safe
+    return g_x, where(there == float_mask(src == 0, src), others, 0)
+
+
+@op(
+    joint=lambda g, x, src, index, ans, dim, reduce, include_self: reduce_slopes(
+        g, x, src, index, ans, dim, reduce, include_self
+    ),
+    edges="x src",
+    samples=_REDUCTIONS,
+)
+def scatter_reduce(x, src, index, /, dim, reduce, include_self=True):
+    """``x`` with the elements of ``src`` that ``index`` points to a place reduced into it."""
+    return reduce_along(x, src, index, dim, reduce, include_self)
