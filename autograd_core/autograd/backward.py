@@ -152,8 +152,16 @@ def grad(
     if is_grads_batched:
         unused = allow_unused, materialize_grads
         return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, *unused)
-    call = make_call(outputs, grad_outputs, retain_graph, create_graph)
+    from autograd_core.op.dual import current_level, without_graph  # built on what stands here
+
+    # In forward mode gradients have tangents, which only rules called with tensors compute.
+    in_forward_mode = current_level.get() is not None and not create_graph
+    if in_forward_mode:
+        retain_graph = bool(retain_graph)
+    call = make_call(outputs, grad_outputs, retain_graph, create_graph or in_forward_mode)
     gradients = _gradients(call, wanted)
+    if in_forward_mode:
+        gradients = tuple(None if g is None else without_graph(g) for g in gradients)
     if materialize_grads:
         return tuple(
             Tensor.from_array(np.zeros_like(x.array)) if g is None else g

@@ -92,6 +92,14 @@ def primal_of(t: Tensor) -> Tensor:
     return primal
 
 
+def without_graph(t: Tensor) -> Tensor:
+    """``t`` detached, with its tangent, detached too."""
+    detached, tangent = t.detach(), tangent_of(t)
+    if tangent is not None:
+        make_dual(detached, tangent.detach())
+    return detached
+
+
 class undressed:
     """While this lasts, duals among ``values`` are plain tensors."""
 

@@ -137,6 +137,19 @@ def test_reverse_over_forward_and_forward_over_reverse_are_the_hessian(torch: An
         np.testing.assert_allclose(array(found), array(expected), rtol=1e-12)
 
 
+def test_gradients_have_tangents_without_a_graph_of_their_own(torch: Any) -> None:
+    fw = torch.autograd.forward_ad
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with fw.dual_level():
+        dual = fw.make_dual(x, torch.tensor([1.0, 0.5]))
+        y = (dual * dual * dual).sum()
+        (g,) = torch.autograd.grad(y, dual)
+        assert (array(g), array(fw.unpack_dual(g).tangent)) == ([3, 12], [6, 6])
+        assert not g.requires_grad
+        with pytest.raises(RuntimeError, match="second time"):
+            torch.autograd.grad(y, dual)
+
+
 def test_a_tangent_may_need_a_gradient(torch: Any) -> None:
     fw = torch.autograd.forward_ad
     t = torch.tensor([1.0, 2.0], requires_grad=True)
