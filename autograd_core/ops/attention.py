@@ -47,7 +47,11 @@ def attention(q, k, v, mask=None, /, is_causal=False, scale=1.0):
 
     ``is_causal`` lets no query see keys that come after it.
     """
-    return np.matmul(_weights(q, k, mask, is_causal, scale), v)
+    weights = _weights(q, k, mask, is_causal, scale)
+    if q.shape[-1] != v.shape[-1]:
+        return np.matmul(weights, v)
+    # laid out in memory as the queries are, so that undoing what made them needs no copy
+    return np.matmul(weights, v, out=np.empty_like(q))
 
 
 def _weights(q: Any, k: Any, mask: Any, is_causal: bool, scale: float) -> Any:

@@ -1,0 +1,101 @@
+"""Linear maps and embeddings."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograd_core.functions import reshape
+from autograd_core.ops import elementwise, index, linalg, reduce, shape
+from autograd_core.tensor import Tensor
+
+
+def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input @ weight.T + bias`` for an input (..., in) and a weight (out, in)."""
+    if bias is None:
+        return linalg.matmul(input, shape.t(weight))
+    if len(input._shape) == 2:
+        return linalg.addmm(bias, input, shape.t(weight))
+    tall = reshape(input, (-1, input._shape[-1]))
+    result = linalg.addmm(bias, tall, shape.t(weight))
+    return shape.view(result, (*input._shape[:-1], weight._shape[0]))
+
+
+def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
+    """``input1 @ weight[o] @ input2`` for every output o; weight (out, in1, in2)."""
+    outputs, left, right = weight._shape
+    flat = reshape(shape.permute(weight, (1, 0, 2)), (left, outputs * right))
+    products = reshape(linalg.matmul(input1, flat), (*input1._shape[:-1], outputs, right))
+    result = reduce.sum_dim(elementwise.mul(products, shape.unsqueeze(input2, -2)), -1)
+    return result if bias is None else elementwise.add(result, bias)
+
+
+def embedding(
+    input: Tensor,
+    weight: Tensor,
+    padding_idx: int | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+) -> Tensor:
+    """The rows of ``weight`` that the integers ``input`` point to.
+
+    The row ``padding_idx`` gets no gradient; rows longer than ``max_norm`` are shortened to
+    it in place.
+    """
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    rows = index.embedding(weight, input)
+    if padding_idx is None:
+        return rows
+    padding = Tensor.from_array(input.array[..., None] == padding_idx % weight._shape[0])
+    if not padding.array.any():
+        return rows
+    return elementwise.where(padding, rows.detach(), rows)
+
+
+def _shorten(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) -> None:
+    used = np.unique(rows.array)
+    size = np.linalg.norm(weight.array[used], norm_type, 1)
+    long = size > max_norm
+    if long.any():
+        weight.array[used[long]] *= (max_norm / (size[long] + 1e-7))[:, None]
+        weight.bump()
+
+
+def embedding_bag(
+    input: Tensor,
+    weight: Tensor,
+    offsets: Tensor | None = None,
+    mode: str = "mean",
+    per_sample_weights: Tensor | None = None,
+) -> Tensor:
+    """The sum, mean or maximum of rows of ``weight``, bag by bag.
+
+    A bag is a row of ``input``, or what lies between two of the ``offsets`` in it.
+    """
+    if mode not in ("sum", "mean", "max"):
+        raise ValueError("mode has to be one of sum, mean or max")
+    if input.ndim == 2:
+        starts = np.arange(input._shape[0]) * input._shape[1]
+    elif offsets is None:
+        raise ValueError("offsets has to be a 1D Tensor but got None")
+    else:
+        starts = offsets.array
+    rows = index.embedding(weight, reshape(input, (-1,)))
+    if per_sample_weights is not None:
+        if mode != "sum":
+            raise NotImplementedError(
+                "embedding_bag: per_sample_weights was not None. per_sample_weights is only "
+                f"supported for mode='sum' (got mode='{mode}'). Please open a feature request on "
+                "GitHub."
+            )
+        rows = elementwise.mul(rows, reshape(per_sample_weights, (-1, 1)))
+    ends = np.append(starts[1:], rows._shape[0])
+    bags = [_bag(rows, int(a), int(b), mode) for a, b in zip(starts, ends, strict=True)]
+    return shape.stack(bags)
+
+
+def _bag(rows: Tensor, start: int, end: int, mode: str) -> Tensor:
+    bag = index.slice_(rows, 0, start, end, 1)
+    if start == end or mode == "sum":
+        return reduce.sum_dim(bag, 0)
+    return reduce.mean_dim(bag, 0) if mode == "mean" else reduce.max_dim(bag, 0)[0]

@@ -1,0 +1,203 @@
+"""Normalization, and dropout."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from autograd_core import functions
+from autograd_core.functions import generator, reshape
+from autograd_core.ops import batch_norm as norms
+from autograd_core.ops import elementwise, normalization, reduce, shape
+from autograd_core.tensor import Tensor
+
+
+def layer_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``input`` with mean 0 and variance 1 over its last dimensions, then scaled and shifted."""
+    return normalization.layer_norm(input, weight, bias, tuple(normalized_shape), eps)
+
+
+def rms_norm(
+    input: Tensor,
+    normalized_shape: Sequence[int],
+    weight: Tensor | None = None,
+    eps: float | None = None,
+) -> Tensor:
+    """``input`` over the root of its mean square over the last dimensions, then scaled."""
+    dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
+    if input._shape[dims[0] :] != tuple(normalized_shape):
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, normalized_shape))}], but got input of "
+            f"size{list(input.shape)}"
+        )
+    small = float(np.finfo(input.dtype.dtype).eps) if eps is None else eps
+    mean = reduce.mean_dim(functions.pow(input, 2), dims, True)
+    result = elementwise.mul(input, functions.pow(elementwise.add(mean, small), -0.5))
+    return result if weight is None else elementwise.mul(result, weight)
+
+
+def batch_norm(
+    input: Tensor,
+    running_mean: Tensor | None,
+    running_var: Tensor | None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    training: bool = False,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``input`` (N, C, ...) with mean 0 and variance 1 per channel, then scaled and shifted.
+
+    In training these are the input's, and the running ones move towards them by
+    ``momentum``; otherwise the running ones.
+    """
+    if not training:
+        if running_mean is None or running_var is None:
+            raise RuntimeError("running_mean must be defined in evaluation mode")
+        return norms.batch_norm(input, weight, bias, running_mean, running_var, False, eps)
+    count = input.numel() // max(input._shape[1], 1)
+    if count <= 1:
+        raise ValueError(
+            f"Expected more than 1 value per channel when training, got input size {input.shape}"
+        )
+    result = norms.batch_norm(input, weight, bias, None, None, True, eps)
+    if running_mean is not None and running_var is not None:
+        axes = (0, *range(2, input.ndim))
+        _move(running_mean, input.array.mean(axes), momentum)
+        _move(running_var, input.array.var(axes, ddof=1), momentum)
+    return result
+
+
+def _move(
+    running: Tensor, new: np.ndarray[tuple[int, ...], np.dtype[np.float64]], by: float
+) -> None:
+    running.array[...] = (1 - by) * running.array + by * new
+    running.bump()
+
+
+def instance_norm(
+    input: Tensor,
+    running_mean: Tensor | None = None,
+    running_var: Tensor | None = None,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    use_input_stats: bool = True,
+    momentum: float = 0.1,
+    eps: float = 1e-5,
+) -> Tensor:
+    """:func:`batch_norm` of each sample of (N, C, ...) by itself."""
+    samples, channels, *rest = input._shape
+    if use_input_stats and int(np.prod(rest)) == 1:
+        raise ValueError(
+            f"Expected more than 1 spatial element when training, got input size {input.shape}"
+        )
+    if not use_input_stats:
+        return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    every = reshape(input, (1, samples * channels, *rest))
+    scale, shift = (
+        None if t is None else reshape(shape.expand(t, (samples, channels)), (-1,))
+        for t in (weight, bias)
+    )
+    if running_mean is not None and running_var is not None:
+        axes = tuple(range(2, input.ndim))
+        _move(running_mean, input.array.mean(axes).mean(0), momentum)
+        _move(running_var, input.array.var(axes, ddof=1).mean(0), momentum)
+    return reshape(batch_norm(every, None, None, scale, shift, True, momentum, eps), input._shape)
+
+
+def group_norm(
+    input: Tensor,
+    num_groups: int,
+    weight: Tensor | None = None,
+    bias: Tensor | None = None,
+    eps: float = 1e-5,
+) -> Tensor:
+    """``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
+    and shifted per channel."""
+    return norms.group_norm(input, weight, bias, num_groups, eps)
+
+
+def dropout(input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
+    """Each element set to zero with probability ``p``, the others scaled up to make up for it."""
+    return _dropout(input, p, training, input._shape)
+
+
+def _dropout(input: Tensor, p: float, training: bool, size: tuple[int, ...]) -> Tensor:
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    kept = generator().random(size) >= p
+    noise = kept / np.float64(1 - p) if p < 1 else np.zeros(size)
+    return elementwise.mul(input, Tensor.from_array(noise.astype(input.dtype.dtype)))
+
+
+def dropout1d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """:func:`dropout` of whole channels of (N, C, ...), or (C, L)."""
+    return _channels(input, p, training, batched=input.ndim != 2)
+
+
+def dropout2d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """:func:`dropout` of whole channels of (N, C, H, W)."""
+    return _channels(input, p, training, batched=True)
+
+
+def dropout3d(
+    input: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False
+) -> Tensor:
+    """:func:`dropout` of whole channels of (N, C, D, H, W), or (C, D, H, W)."""
+    return _channels(input, p, training, batched=input.ndim != 4)
+
+
+feature_dropout = dropout2d
+
+
+def _channels(input: Tensor, p: float, training: bool, batched: bool) -> Tensor:
+    whole = 2 if batched else 1
+    size = (*input._shape[:whole], *(1,) * (input.ndim - whole))
+    return _dropout(input, p, training, size)
+
+
+_SATURATED = -1.7580993408473766  # where SELU ends, to the left
+
+
+def alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """Dropout that sets to what SELU saturates at, and keeps mean and variance."""
+    return _alpha_dropout(input, p, training, input._shape)
+
+
+def feature_alpha_dropout(
+    input: Tensor, p: float = 0.5, training: bool = False, inplace: bool = False
+) -> Tensor:
+    """:func:`alpha_dropout` of whole channels of (N, C, ...)."""
+    return _alpha_dropout(input, p, training, (*input._shape[:2], *(1,) * (input.ndim - 2)))
+
+
+def _alpha_dropout(input: Tensor, p: float, training: bool, size: tuple[int, ...]) -> Tensor:
+    if not 0 <= p <= 1:
+        raise ValueError(f"dropout probability has to be between 0 and 1, but got {p}")
+    if not training or p == 0:
+        return input
+    if p == 1:
+        return elementwise.mul(input, 0)
+    scale = ((_SATURATED**2 * p + 1) * (1 - p)) ** -0.5
+    kept = (generator().random(size) >= p).astype(input.dtype.dtype)
+    shift = ((kept - 1) * -_SATURATED + -_SATURATED * p) * scale
+    noise = Tensor.from_array((kept * scale).astype(input.dtype.dtype))
+    return elementwise.add(
+        elementwise.mul(input, noise), Tensor.from_array(shift.astype(input.dtype.dtype))
+    )
