@@ -8,6 +8,7 @@ import numpy as np
 
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import LinAlgError
+from autograd_core.ops.diagonals import tril
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.index import slice_
 from autograd_core.ops.linalg import matmul
@@ -16,10 +17,8 @@ from autograd_core.ops.matrices import (
     check_square,
     each_matrix,
     lapack,
-    lower,
     mirrored,
     mT,
-    off_diagonal,
 )
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import cat, unsqueeze
@@ -73,7 +72,7 @@ def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
     """The gradient of the matrix, given that of its factor."""
     if upper:
         g, L = mT(g), mT(L)
-    inner = mirrored(lower(matmul(mT(L), g))) / 2
+    inner = mirrored(tril(matmul(mT(L), g))) / 2
     half = solve_triangular(mT(L), inner, True)
     return mT(solve_triangular(mT(L), mT(half), True))
 
@@ -180,7 +179,8 @@ def eigh(x, /, UPLO="L"):
 
 def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
     """The gradient of the matrix, given those of eigenvalues and eigenvectors."""
-    turned = _divided(off_diagonal(matmul(mT(vectors), g[1])), values)
+    inner = matmul(mT(vectors), g[1])
+    turned = _divided((inner - mT(inner)) / 2, values)
     stretched = vectors * unsqueeze(g[0], -2)
     return matmul(stretched + matmul(vectors, turned), mT(vectors))
 

@@ -12,7 +12,6 @@ from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.index import slice_
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import (
-    check_floating,
     check_matrices,
     check_square,
     each_matrix,
@@ -36,7 +35,9 @@ def inv_ex(x, /):
     """The inverse, and 0, or which diagonal element was zero on the way (from 1)."""
     check_square("linalg.inv", x)
     try:
-        return np.linalg.inv(x), np.zeros(x.shape[:-2], np.int32)
+        # laid out by columns, as LAPACK has it: PyTorch reshapes the result accordingly
+        result = np.linalg.inv(x.swapaxes(-2, -1)).swapaxes(-2, -1)
+        return result, np.zeros(x.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         getrf, getri = lapack(x, "getrf", "getri")
 
@@ -140,13 +141,13 @@ def pinv_backward(g: Any, P: Any, x: Any) -> Any:
     outputs="solution residuals rank singular_values",
     nondiff="rank singular_values",
     node="LinalgLstsqBackward0",
-    samples=(Sample(((4, 2), (4, 3))), Sample(((2, 3), (2, 2)))),
+    samples=(Sample(((4, 2), (4, 3)), {"driver": "gelsd"}), Sample(((2, 3), (2, 2)))),
 )
 def lstsq(a, b, /, rcond=None, driver="gelsy"):
     """The ``x`` of least norm that makes ``a @ x - b`` least, and what is left over.
 
-    The residuals are there for more rows than columns of full rank only; ``singular_values``
-    with the drivers that find them.
+    The residuals are there for more rows than columns of full rank only, and not with "gelsy";
+    ``singular_values`` with the drivers that find them.
     """
     check_matrices("torch.linalg.lstsq", a)
     if a.shape[-2] != b.shape[-2]:
@@ -162,7 +163,7 @@ def lstsq(a, b, /, rcond=None, driver="gelsy"):
     rank = np.sum(singular > rcond * singular.max(-1, keepdims=True, initial=0), -1)
     solution = np.matmul(pinv(a, None, rcond, False), b)
     residuals = np.zeros(0, a.dtype)
-    if rows > columns and np.all(rank == columns):
+    if rows > columns and driver != "gelsy" and np.all(rank == columns):
         residuals = np.sum(np.square(np.matmul(a, solution) - b), -2)
     empty = np.zeros(0, a.dtype)
     return (solution, residuals, np.zeros(0, np.int64) if driver == "gels" else rank,

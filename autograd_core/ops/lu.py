@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.diagonals import tril, triu
 from autograd_core.ops.index import slice_
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import (
@@ -14,10 +15,8 @@ from autograd_core.ops.matrices import (
     constant,
     each_matrix,
     lapack,
-    lower,
     mT,
     same_batch,
-    upper,
 )
 from autograd_core.ops.shape import cat
 from autograd_core.ops.triangular import solve_triangular
@@ -28,7 +27,7 @@ _PIVOTS = np.array([2, 2, 3], np.int32)
 
 @op(
     x=lambda g, LU, P: lu_backward(
-        lower(slice_(g, -1, 0, inner(g), 1), -1), upper(slice_(g, -2, 0, inner(g), 1)),
+        tril(slice_(g, -1, 0, inner(g), 1), -1), triu(slice_(g, -2, 0, inner(g), 1)),
         *parts(LU), P
     ),
     outputs="LU pivots info P",
@@ -76,7 +75,7 @@ def parts(LU: Any) -> tuple[Any, Any]:
     """``L`` and ``U``, from both in one matrix."""
     size = inner(LU)
     eye = constant(np.eye(LU.shape[-2], size), LU)
-    return lower(slice_(LU, -1, 0, size, 1), -1) + eye, upper(slice_(LU, -2, 0, size, 1))
+    return tril(slice_(LU, -1, 0, size, 1), -1) + eye, triu(slice_(LU, -2, 0, size, 1))
 
 
 def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
@@ -92,7 +91,7 @@ def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
     if rows > size:
         g_L2 = slice_(g_L, -2, size, rows, 1)
         high = high - matmul(mT(slice_(L, -2, size, rows, 1)), g_L2)
-    middle = solve_triangular(mT(U1), lower(low, -1) + upper(high), False, False)
+    middle = solve_triangular(mT(U1), tril(low, -1) + triu(high), False, False)
     result = solve_triangular(mT(L1), middle, True, True, True)
     if columns > size:
         result = cat([result, solve_triangular(mT(L1), g_U2, True, True, True)], dim=-1)
@@ -102,7 +101,7 @@ def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
 
 
 @op(
-    x=lambda g, P, L, U: lu_backward(lower(g[0], -1), upper(g[1]), L, U, P),
+    x=lambda g, P, L, U: lu_backward(tril(g[0], -1), triu(g[1]), L, U, P),
     outputs="P L U",
     nondiff="P",
     node="LinalgLuBackward0",
@@ -135,7 +134,7 @@ def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
     """The gradient of both triangles in one matrix."""
     rows, columns = shape[-2:]
     size = min(rows, columns)
-    g_L, g_U = lower(g_L, -1), upper(g_U)
+    g_L, g_U = tril(g_L, -1), triu(g_U)
     if columns > size:
         g_L = cat([g_L, constant(np.zeros((*shape[:-1], columns - size)), g_L)], dim=-1)
     if rows > size:
@@ -185,4 +184,4 @@ def lu_solve_factor_gradient(
     P = constant(permutation(getattr(pivots, "array", pivots), LU.shape[-2], np.float64), LU)
     outer = matmul(x, mT(g_b)) if adjoint else matmul(g_b, mT(x))
     outer = matmul(mT(P), outer)
-    return -lower(matmul(outer, mT(U)), -1) - upper(matmul(mT(L), outer))
+    return -tril(matmul(outer, mT(U)), -1) - triu(matmul(mT(L), outer))

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op
 from autograd_core.ops.checks import LinAlgError
+from autograd_core.ops.diagonals import tril
 from autograd_core.ops.shape import transpose
 from autograd_core.tensor import Tensor
 
@@ -26,36 +26,9 @@ def constant(array: Any, like: Any) -> Any:
     return np.asarray(array, like.dtype)
 
 
-@op(
-    x=lambda g, diagonal: lower(g, diagonal),
-    linear=True,
-    node="TrilBackward0",
-    samples=(Sample(((2, 3, 3),), {"diagonal": -1}),),
-)
-def lower(x, /, diagonal=0):
-    """What lies on and below a diagonal of matrices, zeros above."""
-    return np.tril(x, diagonal)
-
-
-@op(
-    x=lambda g, diagonal: upper(g, diagonal),
-    linear=True,
-    node="TriuBackward0",
-    samples=(Sample(((2, 3, 3),), {"diagonal": 1}),),
-)
-def upper(x, /, diagonal=0):
-    """What lies on and above a diagonal of matrices, zeros below."""
-    return np.triu(x, diagonal)
-
-
-def off_diagonal(x: Any) -> Any:
-    """Matrices with zeros on their diagonals."""
-    return lower(x, -1) + upper(x, 1)
-
-
 def mirrored(x: Any) -> Any:
     """The symmetric matrices whose lower triangles are those of ``x``."""
-    return lower(x) + mT(lower(x, -1))
+    return tril(x) + mT(tril(x, -1))
 
 
 def check_floating(name: str, x: Any) -> None:

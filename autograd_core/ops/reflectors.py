@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.diagonals import tril
 from autograd_core.ops.index import select
 from autograd_core.ops.linalg import matmul
-from autograd_core.ops.matrices import check_matrices, constant, lower, mT
+from autograd_core.ops.matrices import check_matrices, constant, mT
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import cat, stack, unsqueeze
 
@@ -83,7 +84,7 @@ def _first_columns(a: Any) -> Any:
 def _vectors(a: Any, tau: Any) -> tuple[list[Any], list[Any]]:
     """The vectors, as columns, and their factors, shaped to be multiplied with matrices."""
     count = tau.shape[-1]
-    columns = lower(a, -1) + constant(np.eye(*a.shape[-2:]), a)
+    columns = tril(a, -1) + constant(np.eye(*a.shape[-2:]), a)
     vectors = [unsqueeze(select(columns, -1, i), -1) for i in range(count)]
     return vectors, [unsqueeze(unsqueeze(select(tau, -1, i), -1), -1) for i in range(count)]
 
@@ -116,4 +117,4 @@ def _backward(g: Any, a: Any, tau: Any, x: Any, transpose: bool) -> tuple[Any, A
     if missing:
         zeros = constant(np.zeros((*a.shape[:-1], missing)), a)
         columns = cat([columns, zeros], dim=-1)
-    return lower(columns, -1), stack(g_factors, dim=-1), g
+    return tril(columns, -1), stack(g_factors, dim=-1), g

@@ -8,15 +8,14 @@ import numpy as np
 
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_same_dtype
+from autograd_core.ops.diagonals import tril, triu
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import (
     check_square,
     each_matrix,
     lapack,
-    lower,
     mT,
     same_batch,
-    upper,
 )
 
 _TRIANGLE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
@@ -62,8 +61,8 @@ def triangular_matrix_gradient(
     g_b = solve_triangular(mT(a), g, not is_upper, left, unitriangular)
     whole = -matmul(g_b, mT(x)) if left else -matmul(mT(x), g_b)
     if is_upper:
-        return upper(whole, 1 if unitriangular else 0)
-    return lower(whole, -1 if unitriangular else 0)
+        return triu(whole, 1 if unitriangular else 0)
+    return tril(whole, -1 if unitriangular else 0)
 
 
 @op(
@@ -146,5 +145,5 @@ def cholesky_factor_gradient(outer: Any, L: Any, is_upper: bool) -> Any:
     """The gradient of the triangle that was read, given minus that of ``L @ L.mT``."""
     outer = outer + mT(outer)
     if is_upper:
-        return -upper(matmul(upper(L), outer))
-    return -lower(matmul(outer, lower(L)))
+        return -triu(matmul(triu(L), outer))
+    return -tril(matmul(outer, tril(L)))

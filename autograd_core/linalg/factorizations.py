@@ -1,0 +1,125 @@
+"""Matrices as products of simpler ones."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd_core.linalg import results
+from autograd_core.ops import decompositions
+from autograd_core.ops import lu as lu_ops
+from autograd_core.ops.matrices import check_info
+from autograd_core.ops.reflectors import householder_product as householder_product
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "cholesky",
+    "cholesky_ex",
+    "eigh",
+    "eigvalsh",
+    "householder_product",
+    "lu",
+    "lu_factor",
+    "lu_factor_ex",
+    "qr",
+    "svd",
+    "svdvals",
+]
+
+
+def not_positive(minor: int) -> str:
+    """What is wrong with a matrix that Cholesky's algorithm stopped at."""
+    return (
+        "The factorization could not be completed because the input is not positive-definite "
+        f"(the leading minor of order {minor} is not positive-definite)."
+    )
+
+
+def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
+    """The lower triangular ``L`` of ``A = L @ L.mT`` (the upper one of ``A = L.mT @ L``).
+
+    Raises:
+        LinAlgError: ``A``, of which one half is read, is not positive definite.
+    """
+    L, info = decompositions.cholesky_ex(A, upper)
+    check_info("linalg.cholesky", info.array, not_positive)
+    return L
+
+
+def cholesky_ex(
+    A: Tensor, *, upper: bool = False, check_errors: bool = False
+) -> results.linalg_cholesky_ex:
+    """:func:`cholesky`, and instead of an error where it stopped; 0 where it did not."""
+    L, info = decompositions.cholesky_ex(A, upper)
+    if check_errors:
+        check_info("torch.linalg.cholesky_ex", info.array, not_positive)
+    return results.linalg_cholesky_ex(L, info)
+
+
+def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
+    """Eigenvalues, ascending, and eigenvectors of symmetric matrices.
+
+    ``UPLO`` says which half is read, the lower or the upper.
+    """
+    return results.linalg_eigh(*decompositions.eigh(A, UPLO))
+
+
+def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
+    """Eigenvalues of symmetric matrices, ascending."""
+    return decompositions.eigh(A, UPLO)[0]
+
+
+def lu(A: Tensor, *, pivot: bool = True) -> results.linalg_lu:
+    """``P``, ``L`` and ``U`` of ``A = P @ L @ U``: rows exchanged, then Gauss's algorithm."""
+    return results.linalg_lu(*lu_ops.lu(A, pivot))
+
+
+def lu_factor(A: Tensor, *, pivot: bool = True) -> results.linalg_lu_factor:
+    """Both factors of :func:`lu` in one matrix, and the exchanges of rows (from 1).
+
+    Raises:
+        RuntimeError: a diagonal element of ``U`` is zero.
+    """
+    LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
+    _check_solvable(info.array)
+    return results.linalg_lu_factor(LU, pivots)
+
+
+def _check_solvable(info: Any) -> None:
+    check_info(
+        "torch.linalg.lu_factor",
+        info,
+        lambda place: (
+            f"U[{place},{place}] is zero and using it on lu_solve would result in a division by "
+            "zero. If you still want to perform the factorization, consider calling "
+            "linalg.lu(A, pivot) or linalg.lu_factor_ex(A, pivot)"
+        ),
+    )
+
+
+def lu_factor_ex(
+    A: Tensor, *, pivot: bool = True, check_errors: bool = False
+) -> results.linalg_lu_factor_ex:
+    """:func:`lu_factor`, and instead of an error which element is zero; 0 if none."""
+    LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
+    if check_errors:
+        _check_solvable(info.array)
+    return results.linalg_lu_factor_ex(LU, pivots, info)
+
+
+def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
+    """``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``.
+
+    Args:
+        mode: "reduced"; "complete", with a square ``Q``; "r", with an empty one.
+    """
+    return results.linalg_qr(*decompositions.qr(A, mode))
+
+
+def svd(A: Tensor, full_matrices: bool = True) -> results.linalg_svd:
+    """``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``, ``S`` descending."""
+    return results.linalg_svd(*decompositions.svd(A, full_matrices))
+
+
+def svdvals(A: Tensor) -> Tensor:
+    """Singular values, descending."""
+    return decompositions.svd(A, False)[1]

@@ -1,0 +1,91 @@
+"""What PyTorch has at its top level, most of it under older names than in ``torch.linalg``."""
+
+from __future__ import annotations
+
+import math
+
+from autograd_core.linalg import results
+from autograd_core.linalg.factorizations import not_positive
+from autograd_core.linalg.products import matrix_power as matrix_power
+from autograd_core.linalg.systems import inv, pinv
+from autograd_core.ops import decompositions, elementwise, inverses, triangular
+from autograd_core.ops import lu as lu_ops
+from autograd_core.ops.inverses import det as det
+from autograd_core.ops.inverses import matrix_exp as matrix_exp
+from autograd_core.ops.matrices import check_info
+from autograd_core.ops.reflectors import ormqr as ormqr
+from autograd_core.ops.triangular import cholesky_inverse as cholesky_inverse
+from autograd_core.ops.triangular import cholesky_solve as cholesky_solve
+from autograd_core.tensor import Tensor
+
+
+def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+    """:func:`autograd_core.linalg.cholesky` under its older name."""
+    L, info = decompositions.cholesky_old(input, upper)
+    check_info("cholesky", info.array, not_positive)
+    return L
+
+
+def qr(input: Tensor, some: bool = True) -> results.qr:
+    """:func:`autograd_core.linalg.qr` under its older name."""
+    return results.qr(*decompositions.qr(input, "reduced" if some else "complete"))
+
+
+def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd:
+    """``U``, ``S`` and ``V`` (not transposed) of ``input = U @ diag(S) @ V.mT``."""
+    U, S, Vh = decompositions.svd(input, not some)
+    if not compute_uv:
+        U, Vh = (Tensor.from_array(part.array * 0) for part in (U, Vh))
+    return results.svd(U, S, Vh.transpose(-2, -1))
+
+
+def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
+    """:func:`autograd_core.linalg.lu_factor_ex` under its older name."""
+    LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
+    return (LU, pivots, info) if get_infos else (LU, pivots)
+
+
+def lu_unpack(
+    LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
+) -> results.lu_unpack:
+    """``P``, ``L`` and ``U`` from the results of :func:`autograd_core.linalg.lu_factor`."""
+    parts = lu_ops.lu_unpack(LU_data, LU_pivots, unpack_data, unpack_pivots)
+    return results.lu_unpack(*parts)
+
+
+def slogdet(input: Tensor) -> results.slogdet:
+    """:func:`autograd_core.linalg.slogdet` under its older name."""
+    return results.slogdet(*inverses.slogdet(input))
+
+
+def logdet(input: Tensor) -> Tensor:
+    """The logarithm of the determinant; NaN where that is negative."""
+    sign, logabsdet = inverses.slogdet(input)
+    return elementwise.where(sign == -1, math.nan, logabsdet)
+
+
+def triangular_solve(
+    b: Tensor,
+    A: Tensor,
+    upper: bool = True,
+    transpose: bool = False,
+    unitriangular: bool = False,
+) -> results.triangular_solve:
+    """:func:`autograd_core.linalg.solve_triangular` under its older name, and a copy of ``A``."""
+    found = triangular.triangular_solve(b, A, upper, transpose, unitriangular)
+    return results.triangular_solve(*found)
+
+
+def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
+    """:func:`autograd_core.linalg.lu_solve` under its older name."""
+    return lu_ops.lu_solve(LU_data, LU_pivots, b)
+
+
+def inverse(input: Tensor) -> Tensor:
+    """:func:`autograd_core.linalg.inv` under its older name."""
+    return inv(input)
+
+
+def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+    """:func:`autograd_core.linalg.pinv` under its older name, with a tolerance near zero."""
+    return pinv(input, rcond)

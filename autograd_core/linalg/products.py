@@ -1,0 +1,258 @@
+"""Norms, powers and products."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from autograd_core.ops import (
+    cumulative,
+    decompositions,
+    diagonals,
+    elementwise,
+    index,
+    inverses,
+    linalg,
+    masking,
+    norms,
+    reduce,
+    rounding,
+    shape,
+    statistics,
+)
+from autograd_core.ops.inverses import matrix_exp as matrix_exp
+from autograd_core.ops.matrices import check_matrices, check_square, constant
+from autograd_core.ops.norms import cross as _cross
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "cond",
+    "cross",
+    "diagonal",
+    "matrix_exp",
+    "matrix_norm",
+    "matrix_power",
+    "multi_dot",
+    "norm",
+    "vander",
+    "vecdot",
+    "vector_norm",
+]
+
+Order = float | str | None
+
+
+def vector_norm(
+    x: Tensor, ord: float = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False
+) -> Tensor:
+    """``sum(abs(x) ** ord) ** (1 / ord)`` over ``dim``, or over all elements.
+
+    The largest absolute value for ``inf``, the smallest for ``-inf``, the number of elements
+    that are not zero for 0.
+    """
+    if not isinstance(ord, int | float):
+        raise TypeError(
+            f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, "
+            f"not {type(ord).__name__}"
+        )
+    return norms.vector_norm(x, ord, _dims(dim), keepdim)
+
+
+def _dims(dim: Any) -> Any:
+    return dim if dim is None or isinstance(dim, int) else tuple(dim)
+
+
+def matrix_norm(
+    A: Tensor, ord: float | str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False
+) -> Tensor:
+    """A norm of matrices.
+
+    Args:
+        ord: "fro" (all elements as a vector), "nuc" (sum of singular values), 2 and -2 (the
+            largest and smallest singular value), 1 and -1 (sums of columns), inf and -inf (of
+            rows).
+        dim: the two dimensions that make a matrix.
+    """
+    check_matrices("linalg.matrix_norm", A.array)
+    row, column = (d % A.ndim for d in dim)
+    if ord == "fro":
+        return norms.vector_norm(A, 2, tuple(dim), keepdim)
+    if ord == "nuc" or ord in (2, -2):
+        order = (*(d for d in range(A.ndim) if d not in (row, column)), row, column)
+        S = decompositions.svd(shape.permute(A, order), False)[1]
+        reduction = reduce.sum_dim if ord == "nuc" else _extreme(ord)
+        result = reduction(S, -1, keepdim)
+        return _put_back(result, order) if keepdim else result
+    if ord not in (1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.matrix_norm: Order {ord} not supported.")
+    if ord in (math.inf, -math.inf):
+        row, column = column, row
+    if not keepdim and row < column:
+        column -= 1
+    return _extreme(ord)(norms.vector_norm(A, 1, row, keepdim), column, keepdim)
+
+
+def _extreme(ord: Any) -> Any:
+    return statistics.amax if ord > 0 else statistics.amin
+
+
+def _put_back(result: Tensor, order: Sequence[int]) -> Tensor:
+    """The kept dimensions back in their places."""
+    return shape.permute(shape.unsqueeze(result, -1), shape.inverse(order))
+
+
+def norm(
+    A: Tensor,
+    ord: Order = None,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+) -> Tensor:
+    """A norm of vectors or matrices, whichever ``ord`` and ``dim`` speak of."""
+    if ord is not None and not isinstance(dim, int):
+        if dim is not None and len(dim) == 2:
+            return matrix_norm(A, ord, dim, keepdim)
+        if dim is None and (A.ndim == 2 or isinstance(ord, str)):
+            return matrix_norm(A, ord, (-2, -1), keepdim)
+    return vector_norm(A, 2 if ord is None else ord, dim, keepdim)  # type: ignore[arg-type]
+
+
+def cond(A: Tensor, p: Order = None) -> Tensor:
+    """How much an error grows when a system with ``A`` is solved: the norms of ``A`` and of its
+    inverse, multiplied."""
+    if p is None or p in (2, -2):
+        S = decompositions.svd(A, False)[1]
+        last = S._shape[-1]
+        largest, smallest = index.slice_(S, -1, 0, 1, 1), index.slice_(S, -1, last - 1, last, 1)
+        ratio = smallest / largest if p == -2 else largest / smallest
+        return shape.squeeze_dim(ratio, -1)
+    if p not in ("fro", "nuc", 1, -1, math.inf, -math.inf):
+        raise RuntimeError(f"linalg.cond got an invalid norm type: {p}")
+    check_square("linalg.cond", A.array)
+    if p == "nuc":
+        S = decompositions.svd(A, False)[1]
+        return reduce.sum_dim(S, -1) * reduce.sum_dim(elementwise.reciprocal(S), -1)
+    inverse, info = inverses.inv_ex(A)
+    singular = Tensor.from_array((info.array != 0)[..., None, None])
+    inverse = masking.masked_fill(inverse, singular, value=math.inf)
+    product = matrix_norm(A, p) * matrix_norm(inverse, p)
+    return rounding.nan_to_num(product, nan=math.inf)
+
+
+def matrix_power(A: Tensor, n: int) -> Tensor:
+    """``A`` multiplied with itself ``n`` times; of its inverse, if ``n`` is negative."""
+    if not isinstance(n, int):
+        raise TypeError(
+            f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
+        )
+    check_square("linalg.matrix_power", A.array)
+    if n == 0:
+        eye = np.broadcast_to(np.eye(A._shape[-1]), A._shape)
+        return shape.clone(A).copy_(constant(eye, A))
+    if n < 0:
+        from autograd_core.linalg.systems import inv
+
+        A, n = inv(A), -n
+        if n == 1:
+            return A
+    if n == 1:
+        return shape.clone(A)
+    if n == 3:
+        return linalg.matmul(linalg.matmul(A, A), A)
+    square: Any = None
+    result: Any = None
+    while n:
+        square = A if square is None else linalg.matmul(square, square)
+        if n % 2:
+            result = square if result is None else linalg.matmul(result, square)
+        n //= 2
+    return result
+
+
+def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
+    """The product of many matrices, in the order that takes the fewest multiplications.
+
+    The first and the last may be vectors.
+    """
+    if len(tensors) < 2:
+        raise RuntimeError(f"multi_dot(): expected at least 2 tensors but got {len(tensors)}")
+    matrices = list(tensors)
+    size: tuple[int, ...] = ()
+    if matrices[0].ndim == 1:
+        matrices[0] = shape.unsqueeze(matrices[0], 0)
+    else:
+        size = matrices[0]._shape[:1]
+    if matrices[-1].ndim == 1:
+        matrices[-1] = shape.unsqueeze(matrices[-1], -1)
+    else:
+        size += matrices[-1]._shape[1:]
+    for place, (left, right) in enumerate(pairwise(matrices)):
+        if left.ndim != 2 or right.ndim != 2:
+            raise RuntimeError(
+                f"multi_dot(): tensor {place if left.ndim != 2 else place + 1} must be 2D but got "
+                f"{(left if left.ndim != 2 else right).ndim}D"
+            )
+        if left._shape[1] != right._shape[0]:
+            raise RuntimeError(
+                f"multi_dot(): tensors {place} and {place + 1} with shapes {list(left._shape)} "
+                f"and {list(right._shape)} cannot be multiplied"
+            )
+    return shape.view(_multiplied(matrices), size)
+
+
+def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
+    """Cheapest ways for all stretches of the chain, short ones first; then the products."""
+    sizes = [matrices[0]._shape[0], *(m._shape[1] for m in matrices)]
+    count = len(matrices)
+    cost = [[0] * count for _ in range(count)]
+    found: dict[tuple[int, int], int] = {}
+    for length in range(1, count):
+        for i in range(count - length):
+            j = i + length
+            # equal costs: of three matrices the first two go first, of more the first cut wins
+            cuts = range(i, j) if count > 3 else reversed(range(i, j))
+            price, cut = min(
+                ((cost[i][k] + cost[k + 1][j] + sizes[i] * sizes[k + 1] * sizes[j + 1], k)
+                 for k in cuts),
+                key=lambda pair: pair[0],
+            )  # fmt: skip
+            cost[i][j], found[i, j] = price, cut
+    products: dict[tuple[int, int], Tensor] = {(i, i): m for i, m in enumerate(matrices)}
+    needed = [(0, count - 1)]
+    for i, j in needed:
+        if i < j:
+            needed += [(i, found[i, j]), (found[i, j] + 1, j)]
+    for i, j in reversed(needed):
+        if i < j:
+            products[i, j] = linalg.mm(products[i, found[i, j]], products[found[i, j] + 1, j])
+    return products[0, count - 1]
+
+
+def vander(x: Tensor, N: int | None = None) -> Tensor:
+    """The powers 0 to ``N - 1`` of each element, along a new dimension."""
+    count = x._shape[-1] if N is None and x.ndim else N
+    if count is None or count <= 1:
+        raise RuntimeError("N must be greater than 1.")
+    wide = shape.expand(shape.unsqueeze(x, -1), (*x._shape, count - 1))
+    ones = constant(np.ones((*x._shape, 1)), x)
+    return shape.cat([ones, cumulative.cumprod(wide, -1)], dim=-1)
+
+
+def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+    """Inner products of vectors along ``dim``."""
+    if x.ndim == 1 and y.ndim == 1:
+        return norms.vdot(x, y)
+    return reduce.sum_dim(x * y, dim)
+
+
+def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+    """The vectors at right angles to both, for vectors of three elements along ``dim``."""
+    return _cross(input, other, dim)
+
+
+def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
+    """The diagonals of matrices, as a view."""
+    return diagonals.diagonal(A, offset, dim1, dim2)

@@ -1,0 +1,136 @@
+"""The tuples with names that functions on matrices return, as ``torch.return_types``."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from autograd_core.tensor import Tensor
+
+
+def _shown(self: Any) -> str:
+    fields = ",\n".join(f"{name}={value!r}" for name, value in zip(self._fields, self, strict=True))
+    return f"torch.return_types.{type(self).__name__}(\n{fields})"
+
+
+class linalg_cholesky_ex(NamedTuple):
+    """The factor, and 0, or the order of the minor that is not positive definite."""
+
+    L: Tensor
+    info: Tensor
+
+
+class linalg_eigh(NamedTuple):
+    """Eigenvalues, ascending, and eigenvectors as columns."""
+
+    eigenvalues: Tensor
+    eigenvectors: Tensor
+
+
+class linalg_inv_ex(NamedTuple):
+    """The inverse, and 0, or which diagonal element was zero (from 1)."""
+
+    inverse: Tensor
+    info: Tensor
+
+
+class linalg_lstsq(NamedTuple):
+    """The solution, the sums of squares that are left, rank and singular values."""
+
+    solution: Tensor
+    residuals: Tensor
+    rank: Tensor
+    singular_values: Tensor
+
+
+class linalg_lu(NamedTuple):
+    """A permutation and two triangular matrices."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class lu_unpack(NamedTuple):
+    """A permutation and two triangular matrices."""
+
+    P: Tensor
+    L: Tensor
+    U: Tensor
+
+
+class linalg_lu_factor(NamedTuple):
+    """Both triangles in one matrix, and which rows were exchanged (from 1)."""
+
+    LU: Tensor
+    pivots: Tensor
+
+
+class linalg_lu_factor_ex(NamedTuple):
+    """Both triangles in one matrix, which rows were exchanged, and what was zero (from 1)."""
+
+    LU: Tensor
+    pivots: Tensor
+    info: Tensor
+
+
+class linalg_qr(NamedTuple):
+    """Orthonormal columns, and an upper triangular matrix."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class qr(NamedTuple):
+    """Orthonormal columns, and an upper triangular matrix."""
+
+    Q: Tensor
+    R: Tensor
+
+
+class linalg_slogdet(NamedTuple):
+    """The sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class slogdet(NamedTuple):
+    """The sign of a determinant, and the logarithm of its absolute value."""
+
+    sign: Tensor
+    logabsdet: Tensor
+
+
+class linalg_solve_ex(NamedTuple):
+    """The solution, and 0, or which diagonal element was zero (from 1)."""
+
+    result: Tensor
+    info: Tensor
+
+
+class linalg_svd(NamedTuple):
+    """``U``, the singular values, and ``V`` transposed."""
+
+    U: Tensor
+    S: Tensor
+    Vh: Tensor
+
+
+class svd(NamedTuple):
+    """``U``, the singular values, and ``V``."""
+
+    U: Tensor
+    S: Tensor
+    V: Tensor
+
+
+class triangular_solve(NamedTuple):
+    """The solution, and a copy of the matrix."""
+
+    solution: Tensor
+    cloned_coefficient: Tensor
+
+
+for _kind in list(globals().values()):
+    if isinstance(_kind, type) and _kind.__module__ == __name__:
+        _kind.__repr__ = _shown  # type: ignore[assignment]

@@ -1,0 +1,156 @@
+"""Inverses, determinants and systems of linear equations."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core.linalg import results
+from autograd_core.ops import inverses, linalg, shape, triangular
+from autograd_core.ops import lu as lu_ops
+from autograd_core.ops.checks import LinAlgError
+from autograd_core.ops.inverses import det as det
+from autograd_core.ops.matrices import check_info
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "det",
+    "inv",
+    "inv_ex",
+    "lstsq",
+    "lu_solve",
+    "pinv",
+    "slogdet",
+    "solve",
+    "solve_ex",
+    "solve_triangular",
+    "tensorinv",
+    "tensorsolve",
+]
+
+
+def _zero_pivot(place: int) -> str:
+    return (
+        f"The diagonal element {place} is zero, the inversion could not be completed because the "
+        "input matrix is singular."
+    )
+
+
+def inv(A: Tensor) -> Tensor:
+    """The inverse of square matrices.
+
+    Raises:
+        LinAlgError: a matrix is singular.
+    """
+    inverse, info = inverses.inv_ex(A)
+    check_info("linalg.inv", info.array, _zero_pivot)
+    return inverse
+
+
+def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
+    """:func:`inv`, and instead of an error which diagonal element was zero; 0 if none."""
+    inverse, info = inverses.inv_ex(A)
+    if check_errors:
+        check_info("linalg.inv_ex", info.array, _zero_pivot)
+    return results.linalg_inv_ex(inverse, info)
+
+
+def pinv(
+    A: Tensor,
+    rcond: Any = None,
+    hermitian: bool = False,
+    *,
+    atol: Any = None,
+    rtol: Any = None,
+) -> Tensor:
+    """The pseudo-inverse; singular values up to ``max(atol, rtol * largest)`` count as zero."""
+    rtol = rcond if rtol is None else rtol
+    absolute = None if atol is None else float(atol)
+    return inverses.pinv(A, absolute, None if rtol is None else float(rtol), hermitian)
+
+
+def slogdet(A: Tensor) -> results.linalg_slogdet:
+    """The sign of the determinant, and the logarithm of its absolute value."""
+    return results.linalg_slogdet(*inverses.slogdet(A))
+
+
+def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
+    """The ``X`` of ``A @ X = B``, or of ``X @ A = B``, for square matrices ``A``.
+
+    >>> from autograd_core import tensor
+    >>> solve(tensor([[2.0, 0.0], [0.0, 4.0]]), tensor([1.0, 2.0]))
+    tensor([0.5000, 0.5000])
+
+    Raises:
+        RuntimeError: ``A`` is not square; a LinAlgError where it is singular.
+    """
+    return linalg.solve_matrix(A, B, left)
+
+
+def solve_ex(
+    A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
+) -> results.linalg_solve_ex:
+    """:func:`solve`, and instead of an error which diagonal element was zero; 0 if none."""
+    info = lu_ops.lu_factor_ex(A.detach())[2]
+    try:
+        return results.linalg_solve_ex(linalg.solve_matrix(A, B, left), info)
+    except LinAlgError:
+        if check_errors:
+            raise
+        return results.linalg_solve_ex(B * math.nan, info)
+
+
+def solve_triangular(
+    A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
+) -> Tensor:
+    """The ``X`` of ``A @ X = B``, or of ``X @ A = B``, reading one triangle of ``A``."""
+    return triangular.solve_triangular(A, B, upper, left, unitriangular)
+
+
+def lu_solve(
+    LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
+) -> Tensor:
+    """The ``X`` of ``A @ X = B`` (``X @ A = B``) for the ``A``, or ``A.mT``, that was factored."""
+    return lu_ops.lu_solve(LU, pivots, B, left, adjoint)
+
+
+def lstsq(
+    A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
+) -> results.linalg_lstsq:
+    """The ``X`` of least norm that makes ``A @ X - B`` least.
+
+    The sums of squares that are left over come with the drivers other than "gelsy", for more
+    rows than columns of full rank; the singular values with "gelsd" and "gelss".
+    """
+    return results.linalg_lstsq(*inverses.lstsq(A, B, rcond, driver or "gelsy"))
+
+
+def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
+    """The inverse for :func:`autograd_core.tensordot` over ``ind`` dimensions."""
+    rows, columns = math.prod(A._shape[:ind]), math.prod(A._shape[ind:])
+    if ind <= 0:
+        raise RuntimeError("Expected a strictly positive integer for 'ind'")
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[ind:]) == "
+            f"prod(self.shape[:ind]), but got {columns} != {rows}"
+        )
+    inverse = inv(shape.reshape(A, (columns, rows)))
+    return shape.reshape(inverse, (*A._shape[ind:], *A._shape[:ind]))
+
+
+def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
+    """The ``X`` of ``tensordot(A, X, X.ndim) = B``; ``dims`` of ``A`` go to its end first."""
+    if dims is not None:
+        moved = [d % A.ndim for d in dims]
+        A = shape.permute(A, (*(d for d in range(A.ndim) if d not in moved), *moved))
+    unknown = A._shape[B.ndim :]
+    rows, columns = math.prod(A._shape[: B.ndim]), math.prod(unknown)
+    if rows != columns:
+        raise RuntimeError(
+            "Expected self to satisfy the requirement prod(self.shape[other.ndim:]) == "
+            f"prod(self.shape[:other.ndim]), but got {columns} != {rows}"
+        )
+    solved = solve(shape.reshape(A, (columns, columns)), shape.reshape(B, (-1,)))
+    return shape.reshape(solved, unknown)

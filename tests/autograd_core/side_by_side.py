@@ -1,0 +1,95 @@
+"""One call on PyTorch and on this core: values, graphs, gradients of both orders.
+
+What is tried is a :class:`Case`: a function of the namespace and of leaves.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import autograd_core
+
+
+class Case(NamedTuple):
+    """A function of a namespace and leaves, which are shapes, nested lists or arrays.
+
+    Args:
+        graph: whether the graph is held to PyTorch's.
+        second: whether second derivatives are.
+    """
+
+    name: str
+    leaves: tuple[Any, ...]
+    run: Callable[..., Any]
+    graph: bool = True
+    second: bool = True
+
+
+def each(cases: list[Case]) -> Any:
+    """Parametrize a test over cases, by their names."""
+    return pytest.mark.parametrize("case", cases, ids=lambda case: case.name)
+
+
+def _run(namespace: Any, case: Case) -> tuple[list[Any], list[Any]]:
+    rng = np.random.default_rng(0)
+    arrays = [rng.standard_normal(x) if isinstance(x, tuple) else np.array(x) for x in case.leaves]
+    leaves = [namespace.tensor(a, requires_grad=a.dtype.kind == "f") for a in arrays]
+    found = case.run(namespace, *leaves)
+    outputs = list(found) if isinstance(found, tuple) else [found]
+    return [leaf for leaf in leaves if leaf.requires_grad], outputs
+
+
+def _close(mine: Any, theirs: Any, rtol: float = 1e-9, atol: float = 1e-10) -> None:
+    assert tuple(mine.shape) == tuple(theirs.shape)
+    assert repr(mine.dtype) == repr(theirs.dtype)
+    np.testing.assert_allclose(mine.detach().numpy(), theirs.numpy(force=True), rtol, atol)
+
+
+def _objective(namespace: Any, outputs: list[Any]) -> Any:
+    total: Any = 0
+    for output in outputs:
+        if output.requires_grad and output.numel():
+            weights = np.cos(np.arange(output.numel())).reshape(tuple(output.shape))
+            total = total + (output * namespace.tensor(weights)).sum()
+    return total
+
+
+def _described(node: Any) -> Any:
+    """The graph behind a node, as nested tuples of names and output numbers."""
+    return node and (node.name(), tuple((_described(n), nr) for n, nr in node.next_functions))
+
+
+def compare(torch: Any, case: Case) -> None:
+    """Hold this core to PyTorch."""
+    mine, theirs = _run(autograd_core, case), _run(torch, case)
+    for output, other in zip(mine[1], theirs[1], strict=True):
+        _close(output, other)
+        if case.graph:
+            assert output.requires_grad == other.requires_grad
+            assert _described(output.grad_fn) == _described(other.grad_fn)
+            assert output.output_nr == other.output_nr
+    if not any(output.requires_grad for output in mine[1]):
+        return
+    found = []
+    for namespace, (leaves, outputs) in ((autograd_core, mine), (torch, theirs)):
+        total = _objective(namespace, outputs)
+        first = _gradients(namespace, total, leaves, case.second)
+        squares = sum((g**2).sum() for g in first)
+        second = [leaf.detach() * 0 for leaf in leaves]
+        if case.second and squares.requires_grad:
+            second = _gradients(namespace, squares, leaves)
+        found.append((first, second))
+    for order, (ours, reference) in enumerate(zip(*found, strict=True)):
+        for g, other in zip(ours, reference, strict=True):
+            _close(g, other, *((1e-6, 1e-7) if order else (1e-8, 1e-9)))
+
+
+def _gradients(namespace: Any, total: Any, leaves: list[Any], graph: bool = False) -> list[Any]:
+    """The gradients of the leaves; those that are zero everywhere may have been undefined."""
+    found = namespace.autograd.grad(total, leaves, create_graph=graph, allow_unused=True)
+    pairs = zip(leaves, found, strict=True)
+    return [leaf.detach() * 0 if gradient is None else gradient for leaf, gradient in pairs]
