@@ -280,6 +280,15 @@ class Tensor(TensorMethods):
     def cpu(self) -> Tensor:
         return self
 
+    def new(self, *data: Any) -> Tensor:
+        """A new tensor of this dtype: from an array or a list, or, given sizes, of zeros.
+
+        (PyTorch leaves the elements of the latter as they are in memory.)
+        """
+        if len(data) == 1 and not isinstance(data[0], int):
+            return Tensor.from_array(np.array(data[0], dtype=self.dtype.dtype))
+        return Tensor.from_array(np.zeros(data, self.dtype.dtype))
+
     def __float__(self) -> float:
         return float(self.item())
 

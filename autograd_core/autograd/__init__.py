@@ -3,6 +3,7 @@
 from autograd_core.autograd import forward_ad, functional, graph
 from autograd_core.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from autograd_core.autograd.backward import backward, grad
+from autograd_core.autograd.custom_gradient import custom_gradient
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import (
     enable_grad,
@@ -12,12 +13,13 @@ from autograd_core.autograd.grad_mode import (
     set_grad_enabled,
 )
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
-from autograd_core.tensor import Tensor as Variable
+from autograd_core.autograd.variable import Variable
 
 __all__ = [
     "Function",
     "Variable",
     "backward",
+    "custom_gradient",
     "detect_anomaly",
     "enable_grad",
     "forward_ad",

@@ -25,6 +25,7 @@ class BackwardCall(NamedTuple):
     seeds: tuple[Any, ...]
     keep: bool
     graph: bool
+    inputs: tuple[Tensor, ...] = ()  # the only leaves to accumulate into; all, if there are none
 
 
 class Interceptor(Protocol):
@@ -58,14 +59,15 @@ def backward(
             ill-shaped gradient, a graph that was freed, a saved value changed in place.
     """
     call = make_call(tensors, grad_tensors, retain_graph, create_graph)
-    intercept = interceptor.get()
     if inputs is not None:
-        leaves = _tuple(inputs)
-        gradients = _gradients(call, leaves)
-        for leaf, g in zip(leaves, gradients, strict=True):
-            if g is not None:
-                leaf.edge.backward(g.array, False)  # type: ignore[union-attr]
-        return
+        wanted = _tuple(inputs)
+        if not wanted:
+            raise RuntimeError("'inputs' argument to backward cannot be empty.")
+        if not all(x.is_leaf and x.edge is not None for x in wanted):
+            _accumulate(call, wanted)
+            return
+        call = call._replace(inputs=wanted)
+    intercept = interceptor.get()
     if intercept is not None and intercept(call):
         return
     run(call)
@@ -84,6 +86,13 @@ def make_call(
     return BackwardCall(roots, seeds, keep, create_graph)
 
 
+def _accumulate(call: BackwardCall, inputs: tuple[Tensor, ...]) -> None:
+    """Add what arrives at ``inputs`` to their ``.grad``, also where they are no leaves."""
+    for x, g in zip(inputs, _gradients(call, inputs), strict=True):
+        if g is not None:
+            x.grad = g if x.grad is None else x.grad + g
+
+
 def run(call: BackwardCall) -> None:
     """Carry out ``call`` with the bare loop."""
     task = start(call)
@@ -98,7 +107,10 @@ def run(call: BackwardCall) -> None:
 def start(call: BackwardCall) -> GraphTask:
     """The pass that ``call`` asks for, planned and seeded, not yet run."""
     edges: list[Any] = [root.edge for root in call.roots]
-    return GraphTask(edges, call.seeds, keep=call.keep, graph=call.graph)
+    task = GraphTask(edges, call.seeds, keep=call.keep, graph=call.graph)
+    if call.inputs:
+        task.restrict([x.edge for x in call.inputs])  # type: ignore[misc]
+    return task
 
 
 class pass_mode:

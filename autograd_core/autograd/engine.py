@@ -179,17 +179,24 @@ class GraphTask:
             present = self.pending[root]
             self.pending[root] = seed if present is None else present + seed
 
-    def run_for(self, places: Sequence[Node | Port]) -> dict[Node | Port, Gradient]:
-        """Execute only what ``places`` need, and return the gradient that arrives at each.
-
-        None of them is accumulated into; None stands for a place that nothing reached.
-        """
+    def restrict(self, places: Sequence[Node | Port]) -> set[Node]:
+        """Plan no more than what ``places`` need, themselves included; returns the nodes whose
+        gradients lead there."""
         wanted = {_owner(place) for place in places}
         needed: set[Node] = set()
         for node in reversed(self.order):
             if any(_owner(e) in needed or _owner(e) in wanted for e in node.edges if e is not None):
                 needed.add(node)
         self.order = [node for node in self.order if node in needed or node in wanted]
+        return needed
+
+    def run_for(self, places: Sequence[Node | Port]) -> dict[Node | Port, Gradient]:
+        """Execute only what ``places`` need, and return the gradient that arrives at each.
+
+        None of them is accumulated into; None stands for a place that nothing reached.
+        """
+        wanted = {_owner(place) for place in places}
+        needed = self.restrict(places)
         arrived: dict[Node | Port, Gradient] = dict.fromkeys(places)
         done = 0
         for index in [i for i, node in enumerate(self.order) if node in wanted]:

@@ -37,6 +37,7 @@ def capture(
     gradient: Tensor | Sequence[Tensor | None] | None = None,
     names: Names | Mapping[str, Any] | None = None,
     steps: Iterable[Step] = (),
+    order: Sequence[GradFn] | None = None,
     title: str = "",
 ) -> Graph:
     """The graph behind ``roots``, as data.
@@ -49,6 +50,7 @@ def capture(
             variables of the calling program.
         steps: the steps of a backward pass from these roots; their gradients go into the
             backward half.
+        order: the nodes of a plan that runs less than the whole backward pass.
         title: of the graph; by default made from the names of the roots.
 
     Raises:
@@ -68,10 +70,13 @@ def capture(
     ]
     build = GraphBuilder(title or ", ".join(labels))
     plan = make_plan([tensor.edge for tensor in tensors])  # type: ignore[misc]
+    counts = node_counts(plan.order)  # of the whole graph, so that addresses do not depend on
+    if order is not None:  # how much of it runs
+        plan = plan._replace(order=order)
     ids: dict[GradFn, int] = {node: number for number, node in enumerate(plan.order)}
     if view != "forward":
         seeds = _seeds(tensors, gradient)
-        _add_backward(build, plan, ids, known, list(steps))
+        _add_backward(build, plan, ids, counts, known, list(steps))
         _add_seeds(build, tensors, labels, seeds, ids)
     if view != "backward":
         add = add_traced_forward if _traced(plan) else add_derived_forward
@@ -114,6 +119,8 @@ def _add_seeds(
     for tensor, label, seed in zip(tensors, labels, seeds, strict=True):
         node, nr = resolve(tensor.edge)
         assert node is not None
+        if node not in ids:
+            continue
         shape, dtype = tensor._shape, tensor.dtype.name
         entry = build.node(
             "seed", "backward", f"∂{label}/∂{label}", variable=f"∂{label}/∂{label}",
@@ -125,10 +132,14 @@ def _add_seeds(
 
 
 def _add_backward(
-    build: GraphBuilder, plan: Plan, ids: dict[GradFn, int], names: Names, steps: list[Step]
+    build: GraphBuilder,
+    plan: Plan,
+    ids: dict[GradFn, int],
+    counts: Mapping[GradFn, int],
+    names: Names,
+    steps: list[Step],
 ) -> None:
     by_index = {step.index: step for step in steps}
-    counts = node_counts(plan.order)
     for number, node in enumerate(plan.order):
         _add_node(build, node, number, counts.get(node), names, by_index.get(number))
     for number, node in enumerate(plan.order):

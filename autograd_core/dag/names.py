@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from inspect import CO_OPTIMIZED
@@ -12,7 +13,7 @@ from typing import Any
 from autograd_core.tensor import Tensor
 
 _PACKAGES = tuple(
-    str(Path(__file__).resolve().parent.parent.parent / name)
+    f"{Path(__file__).resolve().parent.parent.parent / name}{os.sep}"
     for name in ("autograd_core", "viz", "tui")
 )
 

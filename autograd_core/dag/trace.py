@@ -7,6 +7,7 @@ data alive and closes no cycle.
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -23,7 +24,7 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.tensor import Tensor
 
-_PACKAGE = str(Path(__file__).resolve().parent.parent)
+_PACKAGE = f"{Path(__file__).resolve().parent.parent}{os.sep}"
 _next_number = count().__next__
 
 

@@ -81,8 +81,14 @@ class NativeDriver:
         node = self.order[index]
         leaf = node.variable if isinstance(node, AccumulateGrad) else None
         before = None if leaf is None else _grad_of(leaf)
-        with pass_mode(self._call.graph):
-            (step,) = self._task.observe(index, index + 1)
+        held = {place: self.pending[place] for place in self._places(node)}
+        try:
+            with pass_mode(self._call.graph):
+                (step,) = self._task.observe(index, index + 1)
+        except BaseException:
+            # The node has emptied its buffers; it did not run, so it must find them again.
+            self.pending.update(held)
+            raise
         if leaf is not None and before is not None:
             self._grads[index] = (before, _grad_of(leaf))
         return step
@@ -109,9 +115,13 @@ class NativeDriver:
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
         """The input buffers that ``step`` emptied, and what each held."""
-        if step.node.output_count == 1:
-            return [(step.node, step.incoming[0])]
-        return [(port, step.incoming[port.nr]) for port in self.ports.get(step.node, ())]
+        return [
+            (place, step.incoming[place.nr if isinstance(place, Port) else 0])
+            for place in self._places(step.node)
+        ]
+
+    def _places(self, node: Node) -> Sequence[Place]:
+        return [node] if node.output_count == 1 else self.ports.get(node, ())
 
     def run(self, start: int) -> None:
         with pass_mode(self._call.graph):

@@ -40,8 +40,8 @@ class Ledger:
         self.sources: list[dict[int, list[Source]]] = [{} for _ in order]
         for root, seed in zip(roots, seeds, strict=True):
             node, nr = resolve(root.edge)
-            assert node is not None
-            self._add(self.index[node], nr, Source(None, 0, seed))
+            if node is not None and node in self.index:
+                self._add(self.index[node], nr, Source(None, 0, seed))
         for producer, node in enumerate(order):
             for output_nr, edge in enumerate(node.edges):
                 target, input_nr = resolve(edge)
@@ -89,7 +89,7 @@ class Ledger:
     def targets(self, index: int) -> list[int]:
         """The plan nodes that node ``index`` sends gradients to."""
         found = (resolve(edge)[0] for edge in self.order[index].edges)
-        return [self.index[target] for target in found if target is not None]
+        return [self.index[target] for target in found if target in self.index]
 
     def arrived(self, index: int, position: int) -> tuple[int, int]:
         """How many contributions node ``index`` has had by ``position``, and of how many."""

@@ -80,7 +80,13 @@ class Session:
         self._call = call
         self._driver: Driver = NativeDriver(backward_call)
         seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in backward_call.seeds]
-        self.graph: Graph = capture(backward_call.roots, "backward", names=names, gradient=seeds)
+        self.graph: Graph = capture(
+            backward_call.roots,
+            "backward",
+            names=names,
+            gradient=seeds,
+            order=self._driver.order,
+        )
         order = self._driver.order
         ledger = Ledger(order, backward_call.roots, backward_call.seeds)
         self._history: list[Step] = []

@@ -8,7 +8,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd.backward import interceptor
-from autograd_core.dag import trace
+from autograd_core.dag import Names, trace
 from autograd_core.debug import Session, UnknownLocation
 
 
@@ -303,6 +303,27 @@ def test_help_names_every_command(session: Session) -> None:
     for word in ("next", "back", "continue", "reverse-continue", "until", "break", "info"):
         assert word in text
         assert not session.do(f"help {word}").error
+
+
+def test_a_pass_for_some_leaves_is_debugged_as_it_runs(weight: Any) -> None:
+    other = torch.tensor(5.0, requires_grad=True)
+    seen: list[Any] = []
+
+    def intercept(call: Any) -> bool:
+        session = Session.of_call(call, names=Names({"weight": weight, "other": other}))
+        seen.append([session.graph.address(index) for index in range(session.length)])
+        session.next(2)
+        session.finish()
+        return True
+
+    token = interceptor.set(intercept)
+    try:
+        (weight.tanh() * other.tanh() * 2).backward(inputs=[other])
+    finally:
+        interceptor.reset(token)
+    assert seen == [["mul:2", "mul:1", "tanh:2", "other"]]
+    assert weight.grad is None
+    assert other.grad is not None
 
 
 # -- interception ------------------------------------------------------------------------------

@@ -227,7 +227,6 @@ def test_what_a_hook_raises_is_shown(run: Run) -> None:
     assert "raised KeyError: 'in the hook'" in out
 
 
-@pytest.mark.xfail(reason="Session.finish() passes over a node that raised before", strict=True)
 def test_what_a_hook_raises_reaches_the_script_as_in_a_plain_run(run: Run) -> None:
     _, out, _ = run(FAILING_HOOK, "continue\nq")
     assert out.splitlines()[-2:] == ["caught 'in the hook'", "a.grad is None"]

@@ -1,0 +1,52 @@
+"""``custom_gradient``: a function that brings its own derivative, as one decorated function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+from autograd_core.autograd.function import Function
+from autograd_core.tensor import Tensor
+
+
+def custom_gradient(function: Callable[..., tuple[Any, Callable[..., Any]]]) -> Callable[..., Any]:
+    """Decorate a function that returns its result and the function of the gradients.
+
+    The latter gets one gradient per result and returns one per tensor argument.  What happens
+    inside builds no graph: it may be NumPy, SciPy, or anything.
+
+    >>> import autograd_core as torch
+    >>> @custom_gradient
+    ... def clipped(x):
+    ...     return x * 1, lambda g: torch.clamp(g, -1, 1)
+    >>> x = torch.tensor(3.0, requires_grad=True)
+    >>> (clipped(x) * 100).backward()
+    >>> x.grad
+    tensor(1.)
+    """
+
+    made = _function_of(function)
+
+    @wraps(function)
+    def call(*arguments: Any) -> Any:
+        return made.apply(*arguments)
+
+    return call
+
+
+def _function_of(function: Callable[..., Any]) -> type[Function]:
+    """The Function behind it, which bears its name in pictures."""
+
+    def forward(ctx: Any, *arguments: Any) -> Any:
+        result, ctx.gradient = function(*arguments)
+        ctx.are_tensors = [isinstance(a, Tensor) for a in arguments]
+        return tuple(result) if isinstance(result, list) else result
+
+    def backward(ctx: Any, *gradients: Any) -> tuple[Any, ...]:
+        found = ctx.gradient(*gradients)
+        each = iter(found if isinstance(found, (tuple, list)) else (found,))
+        return tuple(next(each) if tensor else None for tensor in ctx.are_tensors)
+
+    body = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
+    return type(function.__name__, (Function,), body)
