@@ -1,8 +1,8 @@
 """Modules and what they are made of, under the names of ``torch.nn``."""
 
-from autograd_core.nn import functional, init
+from autograd_core.nn import functional, init, utils
 from autograd_core.nn.modules import *  # noqa: F403  # its __all__ is this namespace's list
 from autograd_core.nn.modules import __all__ as _modules
 from autograd_core.nn.parameter import Parameter
 
-__all__ = [*_modules, "Parameter", "functional", "init"]
+__all__ = [*_modules, "Parameter", "functional", "init", "utils"]

@@ -3,53 +3,159 @@
 from __future__ import annotations
 
 import math
+from typing import Any
+
+import numpy as np
 
 from autograd_core.functions import generator
 from autograd_core.tensor import Tensor
 
 
-def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
-    """Uniform random numbers between ``a`` and ``b``."""
-    tensor.array[...] = generator().uniform(a, b, tensor.array.shape)
+def _filled(tensor: Tensor, values: Any) -> Tensor:
+    tensor.array[...] = values
     tensor.bump()
     return tensor
+
+
+def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
+    """Uniform random numbers between ``a`` and ``b``."""
+    return _filled(tensor, generator().uniform(a, b, tensor._shape))
 
 
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Normal random numbers."""
-    tensor.array[...] = generator().normal(mean, std, tensor.array.shape)
-    tensor.bump()
-    return tensor
+    return _filled(tensor, generator().normal(mean, std, tensor._shape))
+
+
+def trunc_normal_(
+    tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
+) -> Tensor:
+    """Normal random numbers between ``a`` and ``b``; what falls outside is drawn again."""
+    values = generator().normal(mean, std, tensor._shape)
+    outside = (values < a) | (values > b)
+    while outside.any():
+        values[outside] = generator().normal(mean, std, int(outside.sum()))
+        outside = (values < a) | (values > b)
+    return _filled(tensor, values)
 
 
 def constant_(tensor: Tensor, val: float) -> Tensor:
     """One number everywhere."""
-    tensor.array.fill(val)
-    tensor.bump()
-    return tensor
+    return _filled(tensor, val)
 
 
 def zeros_(tensor: Tensor) -> Tensor:
     """Zeros."""
-    return constant_(tensor, 0.0)
+    return _filled(tensor, 0)
 
 
 def ones_(tensor: Tensor) -> Tensor:
     """Ones."""
-    return constant_(tensor, 1.0)
+    return _filled(tensor, 1)
+
+
+def eye_(tensor: Tensor) -> Tensor:
+    """A matrix with ones on the diagonal."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    return _filled(tensor, np.eye(*tensor._shape))
+
+
+def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
+    """Kernels (out, in, ...) that pass on the channel of their own number, group by group."""
+    if tensor.ndim not in (3, 4, 5):
+        raise ValueError("Only tensors with 3, 4, or 5 dimensions are supported")
+    per_group, remainder = divmod(tensor._shape[0], groups)
+    if remainder:
+        raise ValueError("dim 0 must be divisible by groups")
+    values = np.zeros(tensor._shape)
+    middle = tuple(n // 2 for n in tensor._shape[2:])
+    for number in range(tensor._shape[0]):
+        channel = number % per_group
+        if channel < tensor._shape[1]:
+            values[(number, channel, *middle)] = 1
+    return _filled(tensor, values)
+
+
+def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
+    """Rows, or columns, at right angles, of length ``gain`` (Saxe et al. 2013)."""
+    if tensor.ndim < 2:
+        raise ValueError("Only tensors with 2 or more dimensions are supported")
+    rows = tensor._shape[0]
+    flat = generator().standard_normal((rows, tensor.numel() // rows))
+    wide = flat.shape[0] < flat.shape[1]
+    q, r = np.linalg.qr(flat.T if wide else flat)
+    q = q * np.sign(np.diag(r))
+    return _filled(tensor, gain * (q.T if wide else q).reshape(tensor._shape))
+
+
+def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
+    """Normal random numbers, with a share of zeros in every column (Martens 2010)."""
+    if tensor.ndim != 2:
+        raise ValueError("Only tensors with 2 dimensions are supported")
+    rows, columns = tensor._shape
+    values = generator().normal(0, std, (rows, columns))
+    for column in range(columns):
+        values[generator().permutation(rows)[: math.ceil(sparsity * rows)], column] = 0
+    return _filled(tensor, values)
+
+
+def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
+    """By how much weights must be larger to make up for what a nonlinearity takes."""
+    if nonlinearity == "leaky_relu":
+        return math.sqrt(2 / (1 + (0.01 if param is None else param) ** 2))
+    gains = {"linear": 1.0, "sigmoid": 1.0, "tanh": 5 / 3, "relu": math.sqrt(2), "selu": 0.75}
+    gains.update(dict.fromkeys((f"conv{n}d" for n in (1, 2, 3)), 1.0))
+    gains.update(dict.fromkeys((f"conv_transpose{n}d" for n in (1, 2, 3)), 1.0))
+    if nonlinearity not in gains:
+        raise ValueError(f"Unsupported nonlinearity {nonlinearity}")
+    return gains[nonlinearity]
 
 
 def fan_in(tensor: Tensor) -> int:
     """How many inputs each output of a weight of shape (out, in, ...) sums over."""
+    return _fans(tensor)[0]
+
+
+def _fans(tensor: Tensor) -> tuple[int, int]:
     if tensor.ndim < 2:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         )
-    return tensor.numel() // tensor.size(0)
+    size = tensor.numel()
+    return size // tensor.size(0), size // tensor.size(1)
 
 
-def kaiming_uniform_(tensor: Tensor, a: float = 0.0) -> Tensor:
-    """Uniform random numbers that keep the variance through a leaky ReLU of slope ``a``
-    (He et al. 2015); with ``a = sqrt(5)`` the bound is 1/sqrt(fan_in), as in linear layers."""
-    bound = math.sqrt(6.0 / ((1 + a * a) * fan_in(tensor)))
+def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Uniform random numbers that keep the variance in both directions (Glorot 2010)."""
+    bound = gain * math.sqrt(6 / sum(_fans(tensor)))
     return uniform_(tensor, -bound, bound)
+
+
+def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
+    """Normal random numbers that keep the variance in both directions (Glorot 2010)."""
+    return normal_(tensor, 0, gain * math.sqrt(2 / sum(_fans(tensor))))
+
+
+def kaiming_uniform_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """Uniform random numbers that keep the variance through a nonlinearity (He et al. 2015); with
+    ``a = sqrt(5)`` the bound is 1/sqrt(fan_in), as in linear layers."""
+    bound = math.sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
+    return uniform_(tensor, -bound, bound)
+
+
+def kaiming_normal_(
+    tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
+) -> Tensor:
+    """Normal random numbers that keep the variance through a nonlinearity (He et al. 2015)."""
+    return normal_(tensor, 0, _kaiming_std(tensor, a, mode, nonlinearity))
+
+
+def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:
+    modes = ("fan_in", "fan_out")
+    if mode not in modes:
+        raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
+    fan = _fans(tensor)[modes.index(mode)]
+    return calculate_gain(nonlinearity, a) / math.sqrt(fan)

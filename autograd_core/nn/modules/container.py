@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, overload
 
 from autograd_core.nn.modules.module import Module
@@ -100,3 +100,55 @@ class ModuleList(_Ordered):
 
     def _made(self, modules: dict[str, Module | None]) -> ModuleList:
         return ModuleList(module for module in modules.values() if module is not None)
+
+
+class ModuleDict(Module):
+    """Modules by name; registers them, and leaves to its owner what to do with them."""
+
+    def __init__(self, modules: Mapping[str, Module] | None = None) -> None:
+        super().__init__()
+        self.update(modules or {})
+
+    def update(self, modules: Mapping[str, Module] | Iterable[tuple[str, Module]]) -> None:
+        """Add all of ``modules``, in place of those that have their names."""
+        for name, module in dict(modules).items():
+            self.add_module(name, module)
+
+    def __getitem__(self, name: str) -> Module:
+        found = self._modules[name]
+        assert found is not None
+        return found
+
+    def __setitem__(self, name: str, module: Module) -> None:
+        self.add_module(name, module)
+
+    def __delitem__(self, name: str) -> None:
+        del self._modules[name]
+
+    def __len__(self) -> int:
+        return len(self._modules)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._modules)
+
+    def __contains__(self, name: str) -> bool:
+        return name in self._modules
+
+    def pop(self, name: str) -> Module:
+        """Take the module of that name out."""
+        module = self[name]
+        del self[name]
+        return module
+
+    def clear(self) -> None:
+        """Take all out."""
+        self._modules.clear()
+
+    def keys(self) -> Iterable[str]:
+        return self._modules.keys()
+
+    def values(self) -> Iterable[Module | None]:
+        return self._modules.values()
+
+    def items(self) -> Iterable[tuple[str, Module | None]]:
+        return self._modules.items()

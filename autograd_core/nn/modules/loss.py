@@ -2,39 +2,231 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, ClassVar
+
 from autograd_core.nn import functional as F
 from autograd_core.nn.modules.module import Module
 from autograd_core.tensor import Tensor
 
 
-class MSELoss(Module):
-    """The mean of the squared differences."""
+class _Loss(Module):
+    """A function of tensors whose options are attributes of the module; those that are tensors
+    are buffers."""
+
+    function: ClassVar[Callable[..., Tensor]]
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__()
+        self._options = tuple(options)
+        for name, value in options.items():
+            if name.endswith("weight"):
+                self.register_buffer(name, value)
+            else:
+                setattr(self, name, value)
+
+    def forward(self, *tensors: Tensor) -> Tensor:
+        options = {name: getattr(self, name) for name in self._options}
+        return type(self).function(*tensors, **options)
+
+
+class _Reduced(_Loss):
+    """One with the option ``reduction`` alone."""
 
     def __init__(self, reduction: str = "mean") -> None:
-        super().__init__()
-        self.reduction = reduction
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.mse_loss(input, target, self.reduction)
+        super().__init__(reduction=reduction)
 
 
-class NLLLoss(Module):
+class MSELoss(_Reduced):
+    """The mean of the squared differences."""
+
+    function = staticmethod(F.mse_loss)
+
+
+class L1Loss(_Reduced):
+    """The mean of the absolute differences."""
+
+    function = staticmethod(F.l1_loss)
+
+
+class SoftMarginLoss(_Reduced):
+    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+
+    function = staticmethod(F.soft_margin_loss)
+
+
+class MultiLabelMarginLoss(_Reduced):
+    """What wrong classes lack to score 1 below every right one."""
+
+    function = staticmethod(F.multilabel_margin_loss)
+
+
+class SmoothL1Loss(_Loss):
+    """Squared differences that become absolute ones from ``beta`` on."""
+
+    function = staticmethod(F.smooth_l1_loss)
+
+    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
+        super().__init__(reduction=reduction, beta=beta)
+
+
+class HuberLoss(_Loss):
+    """``delta`` times SmoothL1Loss."""
+
+    function = staticmethod(F.huber_loss)
+
+    def __init__(self, reduction: str = "mean", delta: float = 1.0) -> None:
+        super().__init__(reduction=reduction, delta=delta)
+
+
+class NLLLoss(_Loss):
     """The negative log likelihood of the right classes, given log probabilities (N, C)."""
+
+    function = staticmethod(F.nll_loss)
 
     def __init__(
         self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
     ) -> None:
-        super().__init__()
-        self.register_buffer("weight", weight)
-        self.ignore_index = ignore_index
-        self.reduction = reduction
-
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.nll_loss(input, target, self.weight, self.ignore_index, self.reduction)
+        super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
-class CrossEntropyLoss(NLLLoss):
+class CrossEntropyLoss(_Loss):
     """The negative log likelihood of the right classes, given any scores (N, C)."""
 
-    def forward(self, input: Tensor, target: Tensor) -> Tensor:
-        return F.cross_entropy(input, target, self.weight, self.ignore_index, self.reduction)
+    function = staticmethod(F.cross_entropy)
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        ignore_index: int = -100,
+        reduction: str = "mean",
+        label_smoothing: float = 0.0,
+    ) -> None:
+        super().__init__(
+            weight=weight,
+            ignore_index=ignore_index,
+            reduction=reduction,
+            label_smoothing=label_smoothing,
+        )
+
+
+class BCELoss(_Loss):
+    """The negative log likelihood of targets, given probabilities of their being 1."""
+
+    function = staticmethod(F.binary_cross_entropy)
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+        super().__init__(weight=weight, reduction=reduction)
+
+
+class BCEWithLogitsLoss(_Loss):
+    """BCELoss of the logistic function of any scores."""
+
+    function = staticmethod(F.binary_cross_entropy_with_logits)
+
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        reduction: str = "mean",
+        pos_weight: Tensor | None = None,
+    ) -> None:
+        super().__init__(weight=weight, reduction=reduction, pos_weight=pos_weight)
+
+
+class MultiLabelSoftMarginLoss(_Loss):
+    """BCEWithLogitsLoss, averaged over classes."""
+
+    function = staticmethod(F.multilabel_soft_margin_loss)
+
+    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+        super().__init__(weight=weight, reduction=reduction)
+
+
+class MultiMarginLoss(_Loss):
+    """What other classes lack to score ``margin`` below the right one."""
+
+    function = staticmethod(F.multi_margin_loss)
+
+    def __init__(
+        self,
+        p: int = 1,
+        margin: float = 1.0,
+        weight: Tensor | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(p=p, margin=margin, weight=weight, reduction=reduction)
+
+
+class KLDivLoss(_Loss):
+    """How far log probabilities are from probabilities."""
+
+    function = staticmethod(F.kl_div)
+
+    def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
+        super().__init__(reduction=reduction, log_target=log_target)
+
+
+class PoissonNLLLoss(_Loss):
+    """The negative log likelihood of counts, given the (log of the) rate."""
+
+    function = staticmethod(F.poisson_nll_loss)
+
+    def __init__(
+        self,
+        log_input: bool = True,
+        full: bool = False,
+        eps: float = 1e-8,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(log_input=log_input, full=full, eps=eps, reduction=reduction)
+
+
+class GaussianNLLLoss(_Loss):
+    """The negative log likelihood of targets, given means and variances."""
+
+    function = staticmethod(F.gaussian_nll_loss)
+
+    def __init__(self, *, full: bool = False, eps: float = 1e-6, reduction: str = "mean") -> None:
+        super().__init__(full=full, eps=eps, reduction=reduction)
+
+
+class _Margin(_Loss):
+    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+        super().__init__(margin=margin, reduction=reduction)
+
+
+class HingeEmbeddingLoss(_Margin):
+    """Distances of like pairs, and what unlike ones lack to ``margin``."""
+
+    function = staticmethod(F.hinge_embedding_loss)
+
+    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
+        super().__init__(margin, reduction)
+
+
+class MarginRankingLoss(_Margin):
+    """What one input lacks to be ``margin`` above the other."""
+
+    function = staticmethod(F.margin_ranking_loss)
+
+
+class CosineEmbeddingLoss(_Margin):
+    """``1 - cos`` of like pairs, ``cos`` above ``margin`` of unlike ones."""
+
+    function = staticmethod(F.cosine_embedding_loss)
+
+
+class TripletMarginLoss(_Loss):
+    """What a negative lacks to be ``margin`` farther from the anchor than the positive is."""
+
+    function = staticmethod(F.triplet_margin_loss)
+
+    def __init__(
+        self,
+        margin: float = 1.0,
+        p: float = 2.0,
+        eps: float = 1e-6,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(margin=margin, p=p, eps=eps, swap=swap, reduction=reduction)

@@ -71,12 +71,12 @@ class Module(Hooked, Stateful):
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             with mode.tracer.module(self):
-                return self._run(inputs, keywords)
+                return self._call_impl(inputs, keywords)
         if is_hooked(self):
             return call_with_hooks(self, inputs, keywords)
         return self.forward(*inputs, **keywords)
 
-    def _run(self, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
+    def _call_impl(self, inputs: tuple[Any, ...], keywords: dict[str, Any]) -> Any:
         if is_hooked(self):
             return call_with_hooks(self, inputs, keywords)
         return self.forward(*inputs, **keywords)
@@ -89,10 +89,10 @@ class Module(Hooked, Stateful):
             kind = "module" if isinstance(value, Module) else "parameter"
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
         if isinstance(value, Parameter):
-            self._forget(name, but="_parameters")
+            _forget(self, name, but="_parameters")
             self._parameters[name] = value
         elif isinstance(value, Module):
-            self._forget(name, but="_modules")
+            _forget(self, name, but="_modules")
             self._modules[name] = value
         elif name in registries.get("_parameters", ()):
             if value is not None:
@@ -121,22 +121,12 @@ class Module(Hooked, Stateful):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
-        if not self._forget(name):
+        if not _forget(self, name):
             object.__delattr__(self, name)
-
-    def _forget(self, name: str, but: str = "") -> bool:
-        """Take ``name`` out of what holds it, apart from the registry ``but``, where a new value
-        shall have the old one's place; whether it was in a registry."""
-        own = self.__dict__
-        own.pop(name, None)
-        found = [r for r in _HELD if name in own[r] and r != but]
-        for registry in found:
-            del own[registry][name]
-        return bool(found)
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Hold ``param`` under ``name``; None keeps the name without a value."""
-        self._check_name("parameter", name, self._parameters)
+        _check_name(self, "parameter", name, self._parameters)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
@@ -146,7 +136,7 @@ class Module(Hooked, Stateful):
 
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Hold a tensor that is not trained; part of the saved state if ``persistent``."""
-        self._check_name("buffer", name, self._buffers)
+        _check_name(self, "buffer", name, self._buffers)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
@@ -162,18 +152,10 @@ class Module(Hooked, Stateful):
         """Hold ``module`` under ``name``."""
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
-        self._check_name("module", name, self._modules)
+        _check_name(self, "module", name, self._modules)
         self._modules[name] = module
 
     register_module = add_module
-
-    def _check_name(self, kind: str, name: str, registry: dict[str, Any]) -> None:
-        if "." in name:
-            raise KeyError(f'{kind} name can\'t contain "."')
-        if name == "":
-            raise KeyError(f'{kind} name can\'t be empty string ""')
-        if name not in registry and hasattr(self, name):
-            raise KeyError(f"attribute '{name}' already exists")
 
     # changing all of it
 
@@ -280,3 +262,23 @@ def _copied(t: Tensor) -> Tensor:
     if t.grad is not None:
         made.grad = t.grad.detach().clone()
     return made
+
+
+def _forget(module: Module, name: str, but: str = "") -> bool:
+    """Take ``name`` out of what holds it, apart from the registry ``but``, where a new value
+    shall have the old one's place; whether it was in a registry."""
+    own = module.__dict__
+    own.pop(name, None)
+    found = [r for r in _HELD if name in own[r] and r != but]
+    for registry in found:
+        del own[registry][name]
+    return bool(found)
+
+
+def _check_name(module: Module, kind: str, name: str, registry: dict[str, Any]) -> None:
+    if "." in name:
+        raise KeyError(f'{kind} name can\'t contain "."')
+    if name == "":
+        raise KeyError(f'{kind} name can\'t be empty string ""')
+    if name not in registry and hasattr(module, name):
+        raise KeyError(f"attribute '{name}' already exists")

@@ -1,0 +1,134 @@
+"""Attention with several heads."""
+
+from __future__ import annotations
+
+from autograd_core import functions
+from autograd_core.dtype import dtype
+from autograd_core.nn import functional as F
+from autograd_core.nn import init
+from autograd_core.nn.modules.linear import Linear
+from autograd_core.nn.modules.module import Module
+from autograd_core.nn.parameter import Parameter
+from autograd_core.ops import shape
+from autograd_core.tensor import Tensor
+
+
+class MultiheadAttention(Module):
+    """What queries find among keys and take from values, in ``num_heads`` subspaces at once
+    (Vaswani et al. 2017), for (length, batch, embed_dim).
+
+    ``in_proj_weight`` is (3 * embed_dim, embed_dim), or three weights where keys or values
+    have sizes of their own.
+    """
+
+    def __init__(
+        self,
+        embed_dim: int,
+        num_heads: int,
+        dropout: float = 0.0,
+        bias: bool = True,
+        add_bias_kv: bool = False,
+        add_zero_attn: bool = False,
+        kdim: int | None = None,
+        vdim: int | None = None,
+        batch_first: bool = False,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        if embed_dim <= 0 or num_heads <= 0:
+            raise ValueError(
+                "embed_dim and num_heads must be greater than 0, got "
+                f"embed_dim={embed_dim} and num_heads={num_heads} instead"
+            )
+        if embed_dim % num_heads:
+            raise AssertionError("embed_dim must be divisible by num_heads")
+        self.embed_dim = embed_dim
+        self.num_heads = num_heads
+        self.dropout = dropout
+        self.batch_first = batch_first
+        self.add_zero_attn = add_zero_attn
+        self.head_dim = embed_dim // num_heads
+        sizes = {"q": embed_dim, "k": kdim or embed_dim, "v": vdim or embed_dim}
+        self._separate = set(sizes.values()) != {embed_dim}
+
+        def parameter(wanted: bool, *size: int) -> Tensor | None:
+            return Parameter(functions.zeros(*size, dtype=dtype)) if wanted else None
+
+        for name, size in sizes.items():
+            made = parameter(self._separate, embed_dim, size)
+            self.register_parameter(f"{name}_proj_weight", made)
+        together = parameter(not self._separate, 3 * embed_dim, embed_dim)
+        self.register_parameter("in_proj_weight", together)
+        self.register_parameter("in_proj_bias", parameter(bias, 3 * embed_dim))
+        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.register_parameter("bias_k", parameter(add_bias_kv, 1, 1, embed_dim))
+        self.register_parameter("bias_v", parameter(add_bias_kv, 1, 1, embed_dim))
+        self._reset_parameters()
+
+    def _reset_parameters(self) -> None:
+        """Start anew: Xavier's weights, no biases."""
+        for name in ("q_proj_weight", "k_proj_weight", "v_proj_weight", "in_proj_weight"):
+            weight = self._parameters[name]
+            if weight is not None:
+                init.xavier_uniform_(weight)
+        if self.in_proj_bias is not None:
+            init.zeros_(self.in_proj_bias)
+            init.zeros_(self.out_proj.bias)
+        if self.bias_k is not None:
+            init.xavier_normal_(self.bias_k)
+            init.xavier_normal_(self.bias_v)
+
+    def forward(
+        self,
+        query: Tensor,
+        key: Tensor,
+        value: Tensor,
+        key_padding_mask: Tensor | None = None,
+        need_weights: bool = True,
+        attn_mask: Tensor | None = None,
+        average_attn_weights: bool = True,
+        is_causal: bool = False,
+    ) -> tuple[Tensor, Tensor | None]:
+        """The result, and, where asked for, how much each query took from each key.
+
+        Masks are True, or -inf, where a key is not to be seen.
+        """
+        alone = query.ndim == 2
+        if alone or self.batch_first:
+            # what was one tensor stays one: the projection is shared then
+            made = {
+                id(t): shape.unsqueeze(t, 1) if alone else shape.transpose(t, 0, 1)
+                for t in (query, key, value)
+            }
+            query, key, value = (made[id(t)] for t in (query, key, value))
+        if alone and key_padding_mask is not None:
+            key_padding_mask = shape.unsqueeze(key_padding_mask, 0)
+        result, weights = F.multi_head_attention_forward(
+            query,
+            key,
+            value,
+            self.embed_dim,
+            self.num_heads,
+            self.in_proj_weight,
+            self.in_proj_bias,
+            self.bias_k,
+            self.bias_v,
+            self.add_zero_attn,
+            self.dropout,
+            self.out_proj.weight,
+            self.out_proj.bias,
+            self.training,
+            key_padding_mask,
+            need_weights,
+            attn_mask,
+            self._separate,
+            self.q_proj_weight,
+            self.k_proj_weight,
+            self.v_proj_weight,
+            average_attn_weights,
+            is_causal,
+        )
+        if alone:
+            squeezed = None if weights is None else shape.squeeze_dim(weights, 0)
+            return shape.squeeze_dim(result, 1), squeezed
+        return shape.transpose(result, 0, 1) if self.batch_first else result, weights

@@ -1,0 +1,153 @@
+"""Normalization per channel over a batch, or over each sample of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd_core import functions
+from autograd_core.dtype import dtype, int64
+from autograd_core.nn import functional as F
+from autograd_core.nn import init
+from autograd_core.nn.modules.module import Module
+from autograd_core.nn.parameter import Parameter
+from autograd_core.tensor import Tensor
+
+
+class _Norm(Module):
+    """What batch and instance norm share: a scale, a shift, and running statistics."""
+
+    _version = 2
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.num_features = num_features
+        self.eps = eps
+        self.momentum = momentum
+        self.affine = affine
+        self.track_running_stats = track_running_stats
+        size = num_features
+        for name, start in (("weight", functions.ones), ("bias", functions.zeros)):
+            self.register_parameter(name, Parameter(start(size, dtype=dtype)) if affine else None)
+        stats: dict[str, Tensor] = {
+            "running_mean": functions.zeros(size, dtype=dtype),
+            "running_var": functions.ones(size, dtype=dtype),
+            "num_batches_tracked": functions.tensor(0, dtype=int64),
+        }
+        for name, value in stats.items():
+            self.register_buffer(name, value if track_running_stats else None)
+
+    def reset_running_stats(self) -> None:
+        """Forget what was seen."""
+        if self.track_running_stats:
+            init.zeros_(self.running_mean)
+            init.ones_(self.running_var)
+            init.zeros_(self.num_batches_tracked)
+
+    def reset_parameters(self) -> None:
+        """Start anew, with a scale of 1 and a shift of 0."""
+        self.reset_running_stats()
+        if self.affine:
+            init.ones_(self.weight)
+            init.zeros_(self.bias)
+
+    def extra_repr(self) -> str:
+        return (
+            f"{self.num_features}, eps={self.eps}, momentum={self.momentum}, "
+            f"affine={self.affine}, track_running_stats={self.track_running_stats}"
+        )
+
+    dims: tuple[int, ...]
+
+    def _check(self, input: Tensor) -> None:
+        if input.ndim not in self.dims:
+            expected = " or ".join(f"{dim}D" for dim in self.dims)
+            raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
+
+
+class _BatchNorm(_Norm):
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        share = 0.0 if self.momentum is None else self.momentum
+        if self.training and self.num_batches_tracked is not None:
+            self.num_batches_tracked.array += 1
+            self.num_batches_tracked.bump()
+            if self.momentum is None:  # the mean of all batches
+                share = 1 / int(self.num_batches_tracked)
+        own = self.training or self.running_mean is None
+        running: Any = (self.running_mean, self.running_var)
+        if self.training and not self.track_running_stats:
+            running = (None, None)
+        return F.batch_norm(input, *running, self.weight, self.bias, own, share, self.eps)
+
+
+class BatchNorm1d(_BatchNorm):
+    """Mean 0 and variance 1 in each channel of (N, C) or (N, C, L), then a scale and a shift."""
+
+    dims = (2, 3)
+
+
+class BatchNorm2d(_BatchNorm):
+    """Mean 0 and variance 1 in each channel of (N, C, H, W), then a scale and a shift."""
+
+    dims = (4,)
+
+
+class BatchNorm3d(_BatchNorm):
+    """Mean 0 and variance 1 in each channel of (N, C, D, H, W), then a scale and a shift."""
+
+    dims = (5,)
+
+
+class _InstanceNorm(_Norm):
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float = 0.1,
+        affine: bool = False,
+        track_running_stats: bool = False,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+
+    def forward(self, input: Tensor) -> Tensor:
+        self._check(input)
+        alone = input.ndim == self.dims[0]
+        batch = functions.unsqueeze(input, 0) if alone else input
+        result = F.instance_norm(
+            batch,
+            self.running_mean,
+            self.running_var,
+            self.weight,
+            self.bias,
+            self.training or not self.track_running_stats,
+            self.momentum if self.momentum is not None else 0.0,
+            self.eps,
+        )
+        return functions.squeeze(result, 0) if alone else result
+
+
+class InstanceNorm1d(_InstanceNorm):
+    """BatchNorm1d of each sample of (N, C, L), or (C, L), by itself."""
+
+    dims = (2, 3)
+
+
+class InstanceNorm2d(_InstanceNorm):
+    """BatchNorm2d of each sample of (N, C, H, W), or (C, H, W), by itself."""
+
+    dims = (3, 4)
+
+
+class InstanceNorm3d(_InstanceNorm):
+    """BatchNorm3d of each sample of (N, C, D, H, W), or (C, D, H, W), by itself."""
+
+    dims = (4, 5)

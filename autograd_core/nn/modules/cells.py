@@ -1,0 +1,154 @@
+"""One step of a recurrent network: the formulas, and the modules around them."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, ClassVar, NamedTuple
+
+from autograd_core import functions
+from autograd_core.dtype import dtype
+from autograd_core.nn import functional as F
+from autograd_core.nn import init
+from autograd_core.nn.modules.module import Module
+from autograd_core.nn.parameter import Parameter
+from autograd_core.ops import elementwise, shape
+from autograd_core.tensor import Tensor
+
+
+class Weights(NamedTuple):
+    """The parameters of one cell, gates one below the other; ``projection`` makes h smaller."""
+
+    input: Any
+    hidden: Any
+    input_bias: Any = None
+    hidden_bias: Any = None
+    projection: Any = None
+
+
+def simple(given: Tensor, hidden: Tensor, weights: Weights, nonlinearity: str) -> Tensor:
+    """The next h of a plain network; ``given`` is what the input contributes."""
+    total = elementwise.add(F.linear(hidden, weights.hidden, weights.hidden_bias), given)
+    return elementwise.tanh(total) if nonlinearity == "tanh" else elementwise.relu(total)
+
+
+def lstm(given: Tensor, state: tuple[Tensor, Tensor], weights: Weights) -> tuple[Tensor, Tensor]:
+    """The next (h, c)."""
+    hidden, memory = state
+    total = elementwise.add(F.linear(hidden, weights.hidden, weights.hidden_bias), given)
+    into, forget, new, out = functions.chunk(total, 4, 1)
+    memory = elementwise.add(
+        elementwise.mul(elementwise.sigmoid(forget), memory),
+        elementwise.mul(elementwise.sigmoid(into), elementwise.tanh(new)),
+    )
+    hidden = elementwise.mul(elementwise.sigmoid(out), elementwise.tanh(memory))
+    if weights.projection is not None:
+        hidden = F.linear(hidden, weights.projection)
+    return hidden, memory
+
+
+def gru(given: Tensor, hidden: Tensor, weights: Weights) -> Tensor:
+    """The next h."""
+    ours = functions.chunk(F.linear(hidden, weights.hidden, weights.hidden_bias), 3, 1)
+    theirs = functions.chunk(given, 3, 1)
+    reset = elementwise.sigmoid(elementwise.add(ours[0], theirs[0]))
+    keep = elementwise.sigmoid(elementwise.add(ours[1], theirs[1]))
+    new = elementwise.tanh(elementwise.add(theirs[2], elementwise.mul(ours[2], reset)))
+    return elementwise.add(elementwise.mul(elementwise.sub(hidden, new), keep), new)
+
+
+class _Cell(Module):
+    """Parameters ``weight_ih`` (gates * hidden, in), ``weight_hh``, ``bias_ih``, ``bias_hh``."""
+
+    gates: ClassVar[int] = 1
+
+    def __init__(
+        self, input_size: int, hidden_size: int, bias: bool = True, dtype: dtype | None = None
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.bias = bias
+        rows = self.gates * hidden_size
+        self.weight_ih = Parameter(functions.zeros(rows, input_size, dtype=dtype))
+        self.weight_hh = Parameter(functions.zeros(rows, hidden_size, dtype=dtype))
+        for name in ("bias_ih", "bias_hh"):
+            made = Parameter(functions.zeros(rows, dtype=dtype)) if bias else None
+            self.register_parameter(name, made)
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Start anew, with uniform random numbers up to ``1 / sqrt(hidden_size)``."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def forward(self, input: Tensor, hx: Any = None) -> Any:
+        if input.ndim not in (1, 2):
+            raise ValueError(
+                f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead"
+            )
+        alone = input.ndim == 1
+        if alone:
+            input = shape.unsqueeze(input, 0)
+        if hx is None:
+            hx = self._zeros(input)
+        elif alone:
+            hx = _each(hx, lambda t: shape.unsqueeze(t, 0))
+        weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
+        given = F.linear(input, self.weight_ih, self.bias_ih)
+        state = self.step(given, hx, weights)
+        return _each(state, lambda t: shape.squeeze_dim(t, 0)) if alone else state
+
+    def _zeros(self, input: Tensor) -> Any:
+        return functions.zeros(input._shape[0], self.hidden_size, dtype=input.dtype)
+
+    def step(self, given: Tensor, state: Any, weights: Weights) -> Any:
+        """The next state, from what the input contributes and the last one."""
+        raise NotImplementedError
+
+    def extra_repr(self) -> str:
+        return f"{self.input_size}, {self.hidden_size}" + ("" if self.bias else ", bias=False")
+
+
+def _each(state: Any, function: Any) -> Any:
+    return tuple(map(function, state)) if isinstance(state, tuple) else function(state)
+
+
+class RNNCell(_Cell):
+    """``tanh(W_ih x + b_ih + W_hh h + b_hh)``."""
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        nonlinearity: str = "tanh",
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__(input_size, hidden_size, bias, dtype)
+        self.nonlinearity = nonlinearity
+
+    def step(self, given: Tensor, state: Any, weights: Weights) -> Any:
+        return simple(given, state, weights, self.nonlinearity)
+
+
+class LSTMCell(_Cell):
+    """One step of an LSTM, from and to (h, c)."""
+
+    gates = 4
+
+    def _zeros(self, input: Tensor) -> Any:
+        zeros = super()._zeros(input)
+        return zeros, zeros
+
+    def step(self, given: Tensor, state: Any, weights: Weights) -> Any:
+        return lstm(given, state, weights)
+
+
+class GRUCell(_Cell):
+    """One step of a GRU."""
+
+    gates = 3
+
+    def step(self, given: Tensor, state: Any, weights: Weights) -> Any:
+        return gru(given, state, weights)

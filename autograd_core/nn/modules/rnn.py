@@ -1,0 +1,232 @@
+"""Recurrent networks over sequences: RNN, LSTM and GRU."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from autograd_core import functions
+from autograd_core.dtype import dtype
+from autograd_core.nn import functional as F
+from autograd_core.nn import init
+from autograd_core.nn.modules import cells
+from autograd_core.nn.modules.module import Module
+from autograd_core.nn.parameter import Parameter
+from autograd_core.ops import shape
+from autograd_core.tensor import Tensor
+
+
+class RNNBase(Module):
+    """Layers of cells, each fed what the one below gave out, in one direction or both.
+
+    The parameters of layer k are ``weight_ih_lk`` (gates * hidden, in), ``weight_hh_lk``
+    (gates * hidden, hidden), ``bias_ih_lk`` and ``bias_hh_lk``; ``_reverse`` is appended for
+    the second direction.
+    """
+
+    gates: ClassVar[int] = 1
+    has_cell_state: ClassVar[bool] = False
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        proj_size: int = 0,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__()
+        self.input_size = input_size
+        self.hidden_size = hidden_size
+        self.num_layers = num_layers
+        self.bias = bias
+        self.batch_first = batch_first
+        self.dropout = float(dropout)
+        self.bidirectional = bidirectional
+        self.proj_size = proj_size
+        out = proj_size or hidden_size
+        for layer in range(num_layers):
+            given = input_size if layer == 0 else out * (2 if bidirectional else 1)
+            for suffix in self._suffixes(layer):
+                rows = self.gates * hidden_size
+                sizes: dict[str, tuple[int, ...]] = {
+                    "weight_ih": (rows, given), "weight_hh": (rows, out),
+                }  # fmt: skip
+                sizes.update({"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {})
+                sizes.update({"weight_hr": (proj_size, hidden_size)} if proj_size else {})
+                for name, size in sizes.items():
+                    made = Parameter(functions.zeros(size, dtype=dtype))
+                    self.register_parameter(f"{name}_{suffix}", made)
+        self.reset_parameters()
+
+    def _suffixes(self, layer: int) -> list[str]:
+        return [f"l{layer}", f"l{layer}_reverse"] if self.bidirectional else [f"l{layer}"]
+
+    def reset_parameters(self) -> None:
+        """Start anew, with uniform random numbers up to ``1 / sqrt(hidden_size)``."""
+        bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0
+        for parameter in self.parameters():
+            init.uniform_(parameter, -bound, bound)
+
+    def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
+        """The next state, from what the input contributes and the last one."""
+        raise NotImplementedError
+
+    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
+        batched = input.ndim == 3
+        if input.ndim not in (2, 3):
+            raise ValueError(
+                f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead"
+            )
+        if input._shape[-1] != self.input_size:
+            raise RuntimeError(
+                "input.size(-1) must be equal to input_size. Expected "
+                f"{self.input_size}, got {input._shape[-1]}"
+            )
+        if not batched:
+            input = shape.unsqueeze(input, 1)
+            hx = _each(hx, lambda t: shape.unsqueeze(t, 1))
+        elif self.batch_first:
+            input = shape.transpose(input, 0, 1)
+        output, state = self._run(input, self._states(input, hx))
+        if not batched:
+            return shape.squeeze_dim(output, 1), _each(state, lambda t: shape.squeeze_dim(t, 1))
+        return shape.transpose(output, 0, 1) if self.batch_first else output, state
+
+    def _states(self, input: Tensor, hx: Any) -> Iterator[Any]:
+        """The first state of each layer and direction."""
+        count = self.num_layers * (2 if self.bidirectional else 1)
+        out = self.proj_size or self.hidden_size
+        if hx is None:
+            sizes = [out, self.hidden_size] if self.has_cell_state else [out]
+            zeros = [
+                functions.zeros(count, input._shape[1], size, dtype=input.dtype) for size in sizes
+            ]
+            hx = tuple(zeros) if self.has_cell_state else zeros[0]
+        first = hx[0] if self.has_cell_state else hx
+        if first._shape != (count, input._shape[1], out):
+            raise RuntimeError(
+                f"Expected hidden{'[0]' if self.has_cell_state else ''} size "
+                f"{(count, input._shape[1], out)}, got {list(first.shape)}"
+            )
+        if self.has_cell_state:
+            return zip(*(shape.unbind(t, 0) for t in hx), strict=True)
+        return iter(shape.unbind(hx, 0))
+
+    def _run(self, input: Tensor, states: Iterator[Any]) -> tuple[Tensor, Any]:
+        last: list[Any] = []
+        for layer in range(self.num_layers):
+            outputs = []
+            for suffix in self._suffixes(layer):
+                output, state = self._direction(input, next(states), suffix)
+                outputs.append(output)
+                last.append(state)
+            input = outputs[0] if len(outputs) == 1 else shape.cat(outputs, dim=2)
+            if layer < self.num_layers - 1:
+                input = F.dropout(input, self.dropout, self.training)
+        if self.has_cell_state:
+            return input, tuple(shape.stack(list(each)) for each in zip(*last, strict=True))
+        return input, shape.stack(last)
+
+    def _direction(self, input: Tensor, state: Any, suffix: str) -> tuple[Tensor, Any]:
+        """The outputs of one layer in one direction, and its last state."""
+        weights = cells.Weights(
+            *(
+                self._parameters.get(f"{name}_{suffix}")
+                for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
+            )
+        )
+        steps = shape.unbind(F.linear(input, weights.input, weights.input_bias), 0)
+        backwards = suffix.endswith("reverse")
+        outputs = []
+        for given in reversed(steps) if backwards else steps:
+            state = self.cell(given, state, weights)
+            outputs.append(state[0] if self.has_cell_state else state)
+        return shape.stack(outputs[::-1] if backwards else outputs), state
+
+    def extra_repr(self) -> str:
+        text = f"{self.input_size}, {self.hidden_size}"
+        defaults = {"proj_size": 0, "num_layers": 1, "bias": True, "batch_first": False,
+                    "dropout": 0.0, "bidirectional": False}  # fmt: skip
+        for name, default in defaults.items():
+            if getattr(self, name) != default:
+                text += f", {name}={getattr(self, name)}"
+        return text
+
+
+def _each(state: Any, function: Any) -> Any:
+    if isinstance(state, tuple):
+        return tuple(function(t) for t in state)
+    return None if state is None else function(state)
+
+
+class RNN(RNNBase):
+    """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence (length, batch, input_size).
+
+    Returns the h of every step, (length, batch, hidden_size), and the last of each layer.
+    """
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        nonlinearity: str = "tanh",
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        dtype: dtype | None = None,
+    ) -> None:
+        if nonlinearity not in ("tanh", "relu"):
+            raise ValueError(
+                f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
+            )
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+            dtype=dtype,
+        )  # fmt: skip
+        self.nonlinearity = nonlinearity
+
+    def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
+        return cells.simple(given, hidden, weights, self.nonlinearity)
+
+
+class LSTM(RNNBase):
+    """Long short-term memory (Hochreiter and Schmidhuber 1997); its state is the pair (h, c)."""
+
+    gates = 4
+    has_cell_state = True
+
+    def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
+        return cells.lstm(given, hidden, weights)
+
+
+class GRU(RNNBase):
+    """Gated recurrent units (Cho et al. 2014)."""
+
+    gates = 3
+
+    def __init__(
+        self,
+        input_size: int,
+        hidden_size: int,
+        num_layers: int = 1,
+        bias: bool = True,
+        batch_first: bool = False,
+        dropout: float = 0.0,
+        bidirectional: bool = False,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__(
+            input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
+            dtype=dtype,
+        )  # fmt: skip
+
+    def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
+        return cells.gru(given, hidden, weights)

@@ -1,0 +1,25 @@
+"""All parameters in one row, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from autograd_core.functions import reshape
+from autograd_core.ops.shape import cat
+from autograd_core.tensor import Tensor
+
+
+def parameters_to_vector(parameters: Iterable[Tensor]) -> Tensor:
+    """All elements in one vector, with a graph back to the parameters."""
+    return cat([reshape(p, (-1,)) for p in parameters], dim=0)
+
+
+def vector_to_parameters(vec: Tensor, parameters: Iterable[Tensor]) -> None:
+    """Give the parameters pieces of ``vec`` as data, of which they are views."""
+    if not isinstance(vec, Tensor):
+        raise TypeError(f"expected torch.Tensor, but got: {type(vec)}")
+    done = 0
+    for parameter in parameters:
+        size = parameter.numel()
+        parameter.data = Tensor.from_array(vec.array[done : done + size].reshape(parameter._shape))
+        done += size
