@@ -6,14 +6,14 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import viz
 from autograd_core.dag.capture import View, capture
-from autograd_core.dag.model import Graph, Source
+from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
+from autograd_core.dag.sources import with_portable_sources
 from autograd_core.dag.trace import trace
 from tui.failure import ExitCode, Failure, ScriptDone
 from tui.intercept import Intercepted, intercepting, run_and_capture
@@ -58,7 +58,7 @@ def render_target(
             sys.stdout.buffer.write(drawing.data)
             sys.stdout.buffer.flush()
             return list(drawing.notes)
-        _write(drawing, path)
+        drawing.save(path)
         return [*drawing.notes, f"wrote {name}"]
     except viz.VizError as error:
         raise Failure(str(error), _code_of(error)) from None
@@ -82,19 +82,6 @@ def _writable(path: Path) -> Path:
     if problem:
         raise Failure(f"cannot write {path}: {problem}", ExitCode.USAGE)
     return path.resolve()
-
-
-def _write(drawing: viz.Rendering, path: Path) -> None:
-    if not path.exists() or path.is_file():
-        drawing.save(path)
-        return
-    try:
-        path.write_bytes(drawing.data)  # a pipe or a device, which nothing may replace
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise Failure(f"cannot write {path} ({reason})", ExitCode.USAGE) from None
 
 
 @contextmanager
@@ -125,7 +112,7 @@ def graph_of(target: Target, arguments: list[str], view: View, call: int | None)
         found = find_named(target, arguments)
     require_graph(found.root, target)
     graph = capture(found.root, view, names=Names(found.names), title=target.name)
-    return with_portable_sources(graph, target.path)
+    return with_portable_sources(graph, _folder(target.path))
 
 
 def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | None) -> Graph:
@@ -134,7 +121,7 @@ def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | N
     def draw(found: Intercepted) -> bool:
         if call is not None and found.number != call:
             return False
-        captured[:] = [with_portable_sources(run_and_capture(found, view), path)]
+        captured[:] = [with_portable_sources(run_and_capture(found, view), _folder(path))]
         if call is not None:
             raise ScriptDone
         return True
@@ -148,21 +135,8 @@ def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | N
         raise calls.no_such(call)
     name, scalar = single_scalar(variables)
     graph = capture(scalar, view, names=Names(variables), title=name)
-    return with_portable_sources(graph, path)
+    return with_portable_sources(graph, _folder(path))
 
 
-def with_portable_sources(graph: Graph, script: Path | None) -> Graph:
-    """``graph`` with its source files named as seen from the script's directory, or from where
-    Python found them: a picture is the same wherever the program lies."""
-    here = Path.cwd() if script is None else script.absolute().parent
-    places = [str(here), str(here.resolve()), *sorted(sys.path, key=len, reverse=True)]
-
-    def portable(file: str) -> str:
-        for place in places:
-            if place and file.startswith(f"{place.rstrip(os.sep)}{os.sep}"):
-                return Path(file).relative_to(place).as_posix()
-        return Path(file).name
-
-    names = {file: portable(file) for file in {source.file for source in graph.sources.values()}}
-    sources = {id: Source(names[at.file], at.line) for id, at in graph.sources.items()}
-    return replace(graph, sources=sources)
+def _folder(script: Path | None) -> Path:
+    return Path.cwd() if script is None else script.absolute().parent

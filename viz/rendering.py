@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograd_core.dag.model import Graph
+from autograd_core.dag.sources import with_portable_sources
 from viz import theme
 from viz.dot import write_dot
 from viz.errors import (
@@ -100,7 +101,7 @@ def render_graph(
     if format == "json":
         from autograd_core.dag.serialize import to_json
 
-        return Rendering("json", to_json(graph).encode())
+        return Rendering("json", to_json(with_portable_sources(graph, Path.cwd())).encode())
     picture = make_picture(graph, view, leaves=leaves, title=title)
     if not picture.boxes:
         raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
@@ -194,9 +195,16 @@ def choose_format(out: str | os.PathLike[str] | None, format: str | None) -> str
 
 
 def write_atomically(path: Path, data: bytes) -> Path:
-    """Write a temporary file beside ``path``, then put it in its place."""
+    """Write a temporary file beside ``path``, then put it in its place.
+
+    A link is followed, and a device or pipe written to: nothing may replace those.
+    """
     temporary = ""
+    path = path.resolve()
     try:
+        if path.exists() and not path.is_file() and not path.is_dir():
+            path.write_bytes(data)
+            return path
         with tempfile.NamedTemporaryFile(
             dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part", delete=False
         ) as file:
