@@ -10,7 +10,7 @@ tensor(36.)
 
 import warnings as _warnings
 
-from autograd_core import autograd, linalg, nn, optim, return_types
+from autograd_core import autograd, fft, linalg, masked, nn, optim, return_types, special
 from autograd_core.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -158,6 +158,7 @@ __all__ = [
     "eq",
     "equal",
     "exp",
+    "fft",
     "flatten",
     "float",
     "float16",
@@ -190,6 +191,7 @@ __all__ = [
     "lu_solve",
     "lu_unpack",
     "manual_seed",
+    "masked",
     "matmul",
     "matrix_exp",
     "matrix_power",
@@ -226,6 +228,7 @@ __all__ = [
     "sin",
     "slogdet",
     "softmax",
+    "special",
     "split",
     "split_with_sizes",
     "sqrt",

@@ -1,0 +1,123 @@
+"""Fourier transforms with real results, under the names of ``torch.fft``.
+
+Complex tensors are out of scope here; a real one is taken as a spectrum without imaginary part.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograd_core.dtype import get_default_dtype
+from autograd_core.functions import to_dtype
+from autograd_core.ops.fourier import signal
+from autograd_core.ops.rearrange import roll
+from autograd_core.tensor import Tensor
+
+__all__ = ["fftshift", "hfft", "hfft2", "hfftn", "ifftshift", "irfft", "irfft2", "irfftn"]
+
+Dims = int | Sequence[int] | None
+# `hfft` is `irfft` with the other normalization, as long as nothing is complex
+_OTHER = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+def irfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The real signal of ``n`` elements whose spectrum's first half is ``input``.
+
+    ``norm`` says where to divide by ``n``: "backward" (here, the default), "forward" (not here),
+    or "ortho" (by the root, here and there).
+    """
+    return irfftn(input, None if n is None else (n,), (dim,), norm)
+
+
+def irfft2(
+    input: Tensor,
+    s: Sequence[int] | None = None,
+    dim: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """:func:`irfft` in two dimensions."""
+    return irfftn(input, s, dim, norm)
+
+
+def irfftn(
+    input: Tensor, s: Sequence[int] | None = None, dim: Dims = None, norm: str | None = None
+) -> Tensor:
+    """:func:`irfft` over several dimensions, the last of which is the halved one."""
+    x, size, dims = _prepared(input, s, dim)
+    return signal(x, size, dims, _known(norm))
+
+
+def hfft(input: Tensor, n: int | None = None, dim: int = -1, norm: str | None = None) -> Tensor:
+    """The spectrum, which is real, of a signal whose first half is ``input``."""
+    return hfftn(input, None if n is None else (n,), (dim,), norm)
+
+
+def hfft2(
+    input: Tensor,
+    s: Sequence[int] | None = None,
+    dim: Sequence[int] = (-2, -1),
+    norm: str | None = None,
+) -> Tensor:
+    """:func:`hfft` in two dimensions."""
+    return hfftn(input, s, dim, norm)
+
+
+def hfftn(
+    input: Tensor, s: Sequence[int] | None = None, dim: Dims = None, norm: str | None = None
+) -> Tensor:
+    """:func:`hfft` over several dimensions, the last of which is the halved one."""
+    x, size, dims = _prepared(input, s, dim)
+    return signal(x, size, dims, _OTHER[_known(norm)])
+
+
+def _known(norm: str | None) -> str:
+    if norm not in (None, "backward", "forward", "ortho"):
+        raise RuntimeError(f'Invalid normalization mode: "{norm}"')
+    return norm or "backward"
+
+
+def _prepared(
+    x: Tensor, s: Sequence[int] | None, dim: Dims
+) -> tuple[Tensor, tuple[int, ...], tuple[int, ...]]:
+    """The input as floats, the size of the result along each dimension, and these."""
+    if not x.dtype.is_floating_point:
+        x = to_dtype(x, get_default_dtype())
+    if x.dtype.name == "float16":
+        raise RuntimeError("Unsupported dtype Half")
+    if not x.ndim:
+        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    if s is not None and len(s) > x.ndim:
+        raise RuntimeError(
+            f"Got shape with {len(s)} values but input tensor only has {x.ndim} dimensions."
+        )
+    if dim is None:
+        dims = tuple(range(x.ndim if s is None else len(s)))
+        dims = tuple(d + x.ndim - len(dims) for d in dims)
+    else:
+        dims = (dim,) if isinstance(dim, int) else tuple(dim)
+    if s is not None and len(s) != len(dims):
+        raise RuntimeError("When given, dim and shape arguments must have the same length")
+    size = [x._shape[d] for d in dims]
+    size[-1] = 2 * (size[-1] - 1)
+    size = [have if want == -1 else want for have, want in zip(size, s or size, strict=True)]
+    if min(size) < 1:
+        raise RuntimeError(f"Invalid number of data points ({min(size)}) specified")
+    return x, tuple(size), dims
+
+
+def fftshift(input: Tensor, dim: Dims = None) -> Tensor:
+    """Frequency 0, which stands first, in the middle."""
+    dims = _all_or(dim, input)
+    return roll(input, tuple(input._shape[d] // 2 for d in dims), dims)
+
+
+def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
+    """What :func:`fftshift` did, undone."""
+    dims = _all_or(dim, input)
+    return roll(input, tuple((input._shape[d] + 1) // 2 for d in dims), dims)
+
+
+def _all_or(dim: Dims, x: Tensor) -> tuple[int, ...]:
+    if dim is None:
+        return tuple(range(x.ndim))
+    return (dim,) if isinstance(dim, int) else tuple(dim)

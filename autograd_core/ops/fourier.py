@@ -1,0 +1,47 @@
+"""The Fourier transforms that are real: of half a spectrum that is real, back to a signal.
+
+Inside they are complex, as NumPy's are; what comes in and goes out is real.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+
+# A transform's adjoint goes the other way, and is divided by what the transform was.
+_DUAL = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+
+
+@op(
+    x=lambda g, x_shape, size, dim, norm: spectrum(g, x_shape, size, dim, norm),
+    linear=True,
+    node="FftC2RBackward0",
+    samples=(
+        Sample(((3,),), {"size": (4,), "dim": (0,), "norm": "backward"}),
+        Sample(((3, 4),), {"size": (3, 5), "dim": (0, 1), "norm": "ortho"}),
+        Sample(((4, 2, 3),), {"size": (2, 6), "dim": (2, 0), "norm": "forward"}),
+    ),
+)
+def signal(x, /, size, dim, norm):
+    """The signal of ``size`` along ``dim``, of which ``x`` is the spectrum; of its last dimension
+    the first half, the other being equal."""
+    return np.fft.irfftn(x, size, dim, norm)
+
+
+@op(
+    x=lambda g, size, dim, norm: signal(g, size, dim, norm),
+    linear=True,
+    samples=(Sample(((4,),), {"shape": (3,), "size": (4,), "dim": (0,), "norm": "backward"}),),
+)
+def spectrum(x, /, shape, size, dim, norm):
+    """The gradient, of ``shape``, of what :func:`signal` was given."""
+    whole = np.fft.rfftn(x, size, dim, _DUAL[norm]).real
+    last = dim[-1]
+    # elements of the spectrum that stand for two count twice
+    twice = (slice(None),) * (last % x.ndim) + (slice(1, (size[-1] + 1) // 2),)
+    whole[twice] *= 2
+    result = np.zeros(shape, x.dtype)
+    inside = tuple(slice(0, min(have, want)) for have, want in zip(whole.shape, shape, strict=True))
+    result[inside] = whole[inside]
+    return result
