@@ -55,7 +55,7 @@ def _debug_script(
     target: Target, path: Path, arguments: list[str], face: _Face, call: int | None
 ) -> None:
     def halt(found: Intercepted) -> bool:
-        if call is not None and found.number != call:
+        if face.detached or (call is not None and found.number != call):
             return False
         face.debug_call(found)
         return True
@@ -93,7 +93,7 @@ class _Face:
     """Shows one session after the other; breakpoints outlive the call they were set in.
 
     ``lines`` are one stream of commands for all sessions: ``q`` in it closes a session, as on
-    the screen, and leaves the rest to the next one; ``Q`` aborts.
+    the screen, and leaves the rest to the next one; ``Q`` aborts, ``D`` halts no more.
     """
 
     def __init__(self, places: Sequence[str], lines: list[str], batch: bool, title: str) -> None:
@@ -102,6 +102,7 @@ class _Face:
         self._batch = batch
         self._title = title
         self._breakpoints: tuple[Breakpoint, ...] = ()
+        self.detached = False  # whether to halt no more
 
     def debug_call(self, found: Intercepted) -> None:
         """Debug a call of the script's."""
@@ -139,6 +140,7 @@ class _Face:
         if outcome == "abort":
             session.abort()
             raise ScriptDone
+        self.detached = outcome == "detach"
         self._breakpoints = session.breakpoints
         session.finish()
 
@@ -159,6 +161,8 @@ class _Face:
                 return "continue"
             if line in ("Q", "abort"):
                 return "abort"
+            if line in ("D", "detach"):
+                return "detach"
             reply = session.do(line)
             if reply.error:
                 raise Failure(f"the commands of -x stop here: {reply.text}", ExitCode.USAGE)

@@ -89,7 +89,9 @@ class Ledger:
     def targets(self, index: int) -> list[int]:
         """The plan nodes that node ``index`` sends gradients to."""
         found = (resolve(edge)[0] for edge in self.order[index].edges)
-        return [self.index[target] for target in found if target in self.index]
+        return [
+            self.index[target] for target in found if target is not None and target in self.index
+        ]
 
     def arrived(self, index: int, position: int) -> tuple[int, int]:
         """How many contributions node ``index`` has had by ``position``, and of how many."""

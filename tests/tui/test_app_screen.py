@@ -375,7 +375,7 @@ def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
 # -- leaving and help --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("key", "outcome"), [("q", "continue"), ("Q", "abort")])
+@pytest.mark.parametrize(("key", "outcome"), [("q", "continue"), ("D", "detach"), ("Q", "abort")])
 def test_q_goes_on_and_capital_q_aborts(key: str, outcome: str) -> None:
     async def script(screen: Driver) -> None:
         await screen.press(key)

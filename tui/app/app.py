@@ -11,7 +11,7 @@ from textual.theme import Theme
 from autograd_core.debug.protocol import DebugSession
 from tui.app.screens import DebuggerScreen
 
-Outcome = Literal["continue", "abort"]
+Outcome = Literal["continue", "detach", "abort"]
 
 # The colours of the pictures: green is backward, amber leaves, purple saved, red trouble.
 DARK = {
@@ -69,8 +69,9 @@ THEMES = (
 class DebuggerApp(App[Outcome]):
     """The full-screen debugger over a :class:`DebugSession`.
 
-    ``run()`` returns "continue" (the script goes on) or "abort" (it is to end, with ``.grad``
-    as before the call; that is for the caller to do).
+    ``run()`` returns "continue" (the script goes on), "detach" (it goes on and is to halt no
+    more) or "abort" (it is to end, with ``.grad`` as before the call; all that is for the caller
+    to do).
     """
 
     CSS_PATH = "app.tcss"

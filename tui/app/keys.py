@@ -74,6 +74,7 @@ KEY_GROUPS = (
                 "close this, the script goes on",
                 "q",
             ),
+            _key("D", "leave('detach')", "", "the same, and halt at no later backward()"),
             _key("Q", "leave('abort')", "abort", "end the script, .grad as before this call"),
         ),
     ),
