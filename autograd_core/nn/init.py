@@ -58,7 +58,7 @@ def eye_(tensor: Tensor) -> Tensor:
     """A matrix with ones on the diagonal."""
     if tensor.ndim != 2:
         raise ValueError("Only tensors with 2 dimensions are supported")
-    return _filled(tensor, np.eye(*tensor._shape))
+    return _filled(tensor, np.eye(tensor._shape[0], tensor._shape[1]))
 
 
 def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:

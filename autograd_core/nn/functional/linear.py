@@ -15,6 +15,8 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
         return linalg.matmul(input, shape.t(weight))
     if len(input._shape) == 2:
         return linalg.addmm(bias, input, shape.t(weight))
+    if not input.array.flags.c_contiguous:
+        return elementwise.add(linalg.matmul(input, shape.t(weight)), bias)
     tall = reshape(input, (-1, input._shape[-1]))
     result = linalg.addmm(bias, tall, shape.t(weight))
     return shape.view(result, (*input._shape[:-1], weight._shape[0]))

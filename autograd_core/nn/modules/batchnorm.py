@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from autograd_core import functions
 from autograd_core.dtype import dtype, int64
 from autograd_core.nn import functional as F
@@ -82,10 +80,9 @@ class _BatchNorm(_Norm):
             if self.momentum is None:  # the mean of all batches
                 share = 1 / int(self.num_batches_tracked)
         own = self.training or self.running_mean is None
-        running: Any = (self.running_mean, self.running_var)
-        if self.training and not self.track_running_stats:
-            running = (None, None)
-        return F.batch_norm(input, *running, self.weight, self.bias, own, share, self.eps)
+        kept = not self.training or self.track_running_stats
+        mean, var = (self.running_mean, self.running_var) if kept else (None, None)
+        return F.batch_norm(input, mean, var, self.weight, self.bias, own, share, self.eps)
 
 
 class BatchNorm1d(_BatchNorm):

@@ -102,22 +102,14 @@ class Hooked:
     ) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` when the gradients of all inputs are
         there; what it returns takes the place of ``grad_input``."""
-        self._use_full_backward_hooks(True)
+        _use_full_backward_hooks(self, True)
         return add_hook(self._backward_hooks, hook, prepend)
 
     def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(module, grad_input, grad_output)`` with the gradients around the last op
         within the module; deprecated in PyTorch for :meth:`register_full_backward_hook`."""
-        self._use_full_backward_hooks(False)
+        _use_full_backward_hooks(self, False)
         return add_hook(self._backward_hooks, hook)
-
-    def _use_full_backward_hooks(self, full: bool) -> None:
-        if self._is_full_backward_hook is (not full):
-            raise RuntimeError(
-                "Cannot use both regular backward hooks and full backward hooks on a single "
-                "Module. Please use only one of them."
-            )
-        self._is_full_backward_hook = full
 
 
 def is_hooked(module: Hooked) -> bool:
@@ -212,6 +204,15 @@ def _legacy_hooks(module: Any) -> tuple[Callable[..., Any], ...]:
     if module._is_full_backward_hook is False:
         found.update(module._backward_hooks)
     return tuple(found.values())
+
+
+def _use_full_backward_hooks(module: Hooked, full: bool) -> None:
+    if module._is_full_backward_hook is (not full):
+        raise RuntimeError(
+            "Cannot use both regular backward hooks and full backward hooks on a single "
+            "Module. Please use only one of them."
+        )
+    module._is_full_backward_hook = full
 
 
 # Hooks for all modules

@@ -93,7 +93,7 @@ class RNNBase(Module):
             hx = _each(hx, lambda t: shape.unsqueeze(t, 1))
         elif self.batch_first:
             input = shape.transpose(input, 0, 1)
-        output, state = self._run(input, self._states(input, hx))
+        output, state = self._all_layers(input, self._states(input, hx))
         if not batched:
             return shape.squeeze_dim(output, 1), _each(state, lambda t: shape.squeeze_dim(t, 1))
         return shape.transpose(output, 0, 1) if self.batch_first else output, state
@@ -118,7 +118,7 @@ class RNNBase(Module):
             return zip(*(shape.unbind(t, 0) for t in hx), strict=True)
         return iter(shape.unbind(hx, 0))
 
-    def _run(self, input: Tensor, states: Iterator[Any]) -> tuple[Tensor, Any]:
+    def _all_layers(self, input: Tensor, states: Iterator[Any]) -> tuple[Tensor, Any]:
         last: list[Any] = []
         for layer in range(self.num_layers):
             outputs = []

@@ -49,7 +49,8 @@ class Embedding(Module):
         cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None
     ) -> Embedding:
         """An embedding with the weight given, which is not trained if ``freeze``."""
-        made = cls(*embeddings._shape, padding_idx=padding_idx)
+        count, size = embeddings._shape
+        made = cls(count, size, padding_idx=padding_idx)
         made.weight = Parameter(embeddings, requires_grad=not freeze)
         return made
 

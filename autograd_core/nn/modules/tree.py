@@ -53,7 +53,7 @@ class Tree:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """All parameters, each once, with dotted names."""
-        return self._held("_parameters", prefix, recurse, remove_duplicate)
+        return _held(self, "_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
         """All parameters, each once."""
@@ -63,25 +63,11 @@ class Tree:
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
         """All buffers, each once, with dotted names."""
-        return self._held("_buffers", prefix, recurse, remove_duplicate)
+        return _held(self, "_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
         """All buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
-
-    def _held(
-        self, registry: str, prefix: str, recurse: bool, once: bool
-    ) -> Iterator[tuple[str, Tensor]]:
-        modules: Iterable[tuple[str, Any]] = ((prefix, self),)
-        if recurse:
-            modules = self.named_modules(prefix=prefix, remove_duplicate=once)
-        held = (
-            (join(module_name, name), value)
-            for module_name, module in modules
-            for name, value in module.__dict__[registry].items()
-            if value is not None
-        )
-        return each_once(held) if once else held
 
     def get_submodule(self, target: str) -> Module:
         """The module under a dotted name.
@@ -101,21 +87,11 @@ class Tree:
 
     def get_parameter(self, target: str) -> Tensor:
         """The parameter under a dotted name."""
-        return self._get("_parameters", target, "nn.Parameter")
+        return _get(self, "_parameters", target, "nn.Parameter")
 
     def get_buffer(self, target: str) -> Tensor:
         """The buffer under a dotted name."""
-        return self._get("_buffers", target, "buffer")
-
-    def _get(self, registry: str, target: str, kind: str) -> Tensor:
-        path, _, name = target.rpartition(".")
-        module = self.get_submodule(path)
-        if not hasattr(module, name):
-            raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
-        found: Tensor | None = module.__dict__[registry].get(name)
-        if found is None:
-            raise AttributeError(f"`{name}` is not {'an' if kind[0] == 'n' else 'a'} {kind}")
-        return found
+        return _get(self, "_buffers", target, "buffer")
 
 
 def join(prefix: str, name: str) -> str:
@@ -141,3 +117,29 @@ def children_first(module: Module, visit: Callable[[Module], Any]) -> None:
         stack += [child for child in found._modules.values() if child is not None]
     for found in reversed(order):
         visit(found)
+
+
+def _held(
+    tree: Tree, registry: str, prefix: str, recurse: bool, once: bool
+) -> Iterator[tuple[str, Tensor]]:
+    modules: Iterable[tuple[str, Any]] = ((prefix, tree),)
+    if recurse:
+        modules = tree.named_modules(prefix=prefix, remove_duplicate=once)
+    held = (
+        (join(module_name, name), value)
+        for module_name, module in modules
+        for name, value in module.__dict__[registry].items()
+        if value is not None
+    )
+    return each_once(held) if once else held
+
+
+def _get(tree: Tree, registry: str, target: str, kind: str) -> Tensor:
+    path, _, name = target.rpartition(".")
+    module = tree.get_submodule(path)
+    if not hasattr(module, name):
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    found: Tensor | None = module.__dict__[registry].get(name)
+    if found is None:
+        raise AttributeError(f"`{name}` is not {'an' if kind[0] == 'n' else 'a'} {kind}")
+    return found
