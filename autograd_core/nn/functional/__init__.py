@@ -38,22 +38,24 @@ from autograd_core.nn.functional.linear import bilinear, embedding, embedding_ba
 from autograd_core.nn.functional.loss import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
-    cosine_embedding_loss,
     cross_entropy,
     gaussian_nll_loss,
-    hinge_embedding_loss,
     huber_loss,
     kl_div,
     l1_loss,
-    margin_ranking_loss,
     mse_loss,
-    multi_margin_loss,
-    multilabel_margin_loss,
     multilabel_soft_margin_loss,
     nll_loss,
     poisson_nll_loss,
     smooth_l1_loss,
     soft_margin_loss,
+)
+from autograd_core.nn.functional.margin import (
+    cosine_embedding_loss,
+    hinge_embedding_loss,
+    margin_ranking_loss,
+    multi_margin_loss,
+    multilabel_margin_loss,
     triplet_margin_loss,
 )
 from autograd_core.nn.functional.normalization import (

@@ -11,7 +11,16 @@ from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.normalization import dropout
-from autograd_core.ops import attention, elementwise, index, linalg, loss, reduce, shape
+from autograd_core.ops import (
+    attention,
+    elementwise,
+    index,
+    linalg,
+    loss,
+    products,
+    reduce,
+    shape,
+)
 from autograd_core.tensor import Tensor
 
 
@@ -146,9 +155,8 @@ def multi_head_attention_forward(
         )
         result = linear(flat, out_proj_weight, out_proj_bias)
         return shape.view(result, (length, batch, result._shape[1])), None
-    scores = linalg.bmm(elementwise.mul(q, math.sqrt(1 / head)), shape.transpose(k, -2, -1))
-    if mask is not None:
-        scores = elementwise.add(mask, scores)
+    pair = elementwise.mul(q, math.sqrt(1 / head)), shape.transpose(k, -2, -1)
+    scores = linalg.bmm(*pair) if mask is None else products.baddbmm(mask, *pair)
     shares = dropout(loss.softmax(scores, -1), dropout_p)
     flat = reshape(shape.transpose(linalg.bmm(shares, v), 0, 1), (length * batch, size))
     result = linear(flat, out_proj_weight, out_proj_bias)

@@ -11,8 +11,14 @@ import numpy as np
 from autograd_core import functions
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.activation import logsigmoid
-from autograd_core.nn.functional.distance import pairwise_distance
-from autograd_core.ops import elementwise, elementwise_loss, loss, margin_loss, reduce, shape
+from autograd_core.ops import (
+    elementwise,
+    elementwise_loss,
+    exponential,
+    loss,
+    reduce,
+    shape,
+)
 from autograd_core.tensor import Tensor
 
 
@@ -23,7 +29,8 @@ def known(reduction: str) -> str:
     return reduction
 
 
-def _reduced(losses: Tensor, reduction: str) -> Tensor:
+def reduced(losses: Tensor, reduction: str) -> Tensor:
+    """The mean or the sum of ``losses``, or all of them."""
     if known(reduction) == "none":
         return losses
     return reduce.mean_all(losses) if reduction == "mean" else reduce.sum_all(losses)
@@ -98,7 +105,7 @@ def _smooth(
     counts = target.array != ignore_index
     losses = elementwise.where(Tensor.from_array(counts), losses, 0)
     if reduction != "mean":
-        return _reduced(losses, reduction)
+        return reduced(losses, reduction)
     total = counts.sum() if weight is None else weight.array[target.array[counts]].sum()
     return elementwise.div(reduce.sum_all(losses), float(total))
 
@@ -138,7 +145,7 @@ def mse_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
 def l1_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
     """The mean of the absolute differences."""
     input, target = _expanded(input, target)
-    return _reduced(elementwise.abs(elementwise.sub(input, target)), reduction)
+    return reduced(elementwise.abs(elementwise.sub(input, target)), reduction)
 
 
 def smooth_l1_loss(
@@ -206,15 +213,10 @@ def kl_div(
     if log_target:
         losses = elementwise.mul(elementwise.exp(target), elementwise.sub(target, input))
     else:
-        losses = elementwise.sub(_xlogx(target), elementwise.mul(target, input))
+        losses = elementwise.sub(exponential.xlogy(target, target), elementwise.mul(target, input))
     if reduction == "batchmean":
         return elementwise.div(reduce.sum_all(losses), max(input._shape[:1] or (1,)))
-    return _reduced(losses, reduction)
-
-
-def _xlogx(x: Tensor) -> Tensor:
-    safe = elementwise.where(elementwise.eq(x, 0), 1, x)
-    return elementwise.mul(x, elementwise.log(safe))
+    return reduced(losses, reduction)
 
 
 def poisson_nll_loss(
@@ -236,7 +238,7 @@ def poisson_nll_loss(
         large = np.where(t > 1, t, 1)
         terms = large * np.log(large) - large + 0.5 * np.log(2 * math.pi * large)
         losses = elementwise.add(losses, Tensor.from_array(np.where(t > 1, terms, 0)))
-    return _reduced(losses, reduction)
+    return reduced(losses, reduction)
 
 
 def gaussian_nll_loss(
@@ -263,7 +265,7 @@ def gaussian_nll_loss(
     )
     if full:
         losses = elementwise.add(losses, 0.5 * math.log(2 * math.pi))
-    return _reduced(losses, reduction)
+    return reduced(losses, reduction)
 
 
 def multilabel_soft_margin_loss(
@@ -276,95 +278,4 @@ def multilabel_soft_margin_loss(
     if weight is not None:
         losses = elementwise.mul(losses, weight)
     dim = input.ndim - 1
-    return _reduced(elementwise.div(reduce.sum_dim(losses, dim), input._shape[dim]), reduction)
-
-
-def multi_margin_loss(
-    input: Tensor,
-    target: Tensor,
-    p: int = 1,
-    margin: float = 1.0,
-    weight: Tensor | None = None,
-    reduction: str = "mean",
-) -> Tensor:
-    """What other classes lack to score ``margin`` below the right one, (N, C) and (N,)."""
-    if p not in (1, 2):
-        raise ValueError("only p == 1 and p == 2 supported")
-    if input.ndim == 1:
-        input, target = shape.unsqueeze(input, 0), reshape(target, (1,))
-        found = margin_loss.multi_margin_loss(input, target, weight, p, margin, known(reduction))
-        return reshape(found, ()) if reduction == "none" else found
-    return margin_loss.multi_margin_loss(input, target, weight, p, margin, known(reduction))
-
-
-def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
-    """:func:`multi_margin_loss` for several right classes, lists that end at -1, (N, C)."""
-    if input.ndim == 1:
-        input, target = shape.unsqueeze(input, 0), shape.unsqueeze(target, 0)
-        found = margin_loss.multilabel_margin_loss(input, target, known(reduction))
-        return reshape(found, ()) if reduction == "none" else found
-    return margin_loss.multilabel_margin_loss(input, target, known(reduction))
-
-
-def hinge_embedding_loss(
-    input: Tensor, target: Tensor, margin: float = 1.0, reduction: str = "mean"
-) -> Tensor:
-    """Distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is -1."""
-    apart = _at_least_0(elementwise.sub(margin, input))
-    return _reduced(_by_label(target, input, apart), reduction)
-
-
-def _at_least_0(x: Tensor) -> Tensor:
-    return functions.clamp(x, min=0)
-
-
-def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
-    """``alike`` where ``target`` is 1, ``apart`` where it is -1."""
-    return elementwise.add(
-        elementwise.where(elementwise.ne(target, 1), apart, 0),
-        elementwise.where(elementwise.ne(target, -1), alike, 0),
-    )
-
-
-def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
-) -> Tensor:
-    """What the first lacks to be ``margin`` above the second, for target 1; for -1, below."""
-    difference = elementwise.mul(elementwise.neg(target), elementwise.sub(input1, input2))
-    return _reduced(_at_least_0(elementwise.add(difference, margin)), reduction)
-
-
-def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
-) -> Tensor:
-    """``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
-    dim = input1.ndim - 1
-    cosine = _cosine_with_eps(input1, input2, dim)
-    apart = _at_least_0(elementwise.sub(cosine, margin))
-    return _reduced(_by_label(target, elementwise.sub(1, cosine), apart), reduction)
-
-
-def _cosine_with_eps(a: Tensor, b: Tensor, dim: int) -> Tensor:
-    product = reduce.sum_dim(elementwise.mul(a, b), dim)
-    squares = [elementwise.add(reduce.sum_dim(elementwise.mul(x, x), dim), 1e-12) for x in (a, b)]
-    return elementwise.div(product, elementwise.sqrt(elementwise.mul(*squares)))
-
-
-def triplet_margin_loss(
-    anchor: Tensor,
-    positive: Tensor,
-    negative: Tensor,
-    margin: float = 1.0,
-    p: float = 2,
-    eps: float = 1e-6,
-    swap: bool = False,
-    reduction: str = "mean",
-) -> Tensor:
-    """What the negative lacks to be ``margin`` farther from the anchor than the positive is."""
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
-    if swap:
-        other = pairwise_distance(positive, negative, p, eps)
-        far = elementwise.where(elementwise.lt(other, far), other, far)
-    gap = elementwise.sub(elementwise.add(near, margin), far)
-    return _reduced(_at_least_0(gap), reduction)
+    return reduced(elementwise.div(reduce.sum_dim(losses, dim), input._shape[dim]), reduction)

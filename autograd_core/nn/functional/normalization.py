@@ -9,7 +9,9 @@ import numpy as np
 from autograd_core import functions
 from autograd_core.functions import generator, reshape
 from autograd_core.ops import batch_norm as norms
-from autograd_core.ops import elementwise, normalization, reduce, shape
+from autograd_core.ops import elementwise, normalization, reduce
+from autograd_core.ops.exponential import rsqrt
+from autograd_core.ops.rearrange import repeat
 from autograd_core.tensor import Tensor
 
 
@@ -40,7 +42,7 @@ def rms_norm(
         )
     small = float(np.finfo(input.dtype.dtype).eps) if eps is None else eps
     mean = reduce.mean_dim(functions.pow(input, 2), dims, True)
-    result = elementwise.mul(input, functions.pow(elementwise.add(mean, small), -0.5))
+    result = elementwise.mul(input, rsqrt(elementwise.add(mean, small)))
     return result if weight is None else elementwise.mul(result, weight)
 
 
@@ -102,10 +104,7 @@ def instance_norm(
     if not use_input_stats:
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     every = reshape(input, (1, samples * channels, *rest))
-    scale, shift = (
-        None if t is None else reshape(shape.expand(t, (samples, channels)), (-1,))
-        for t in (weight, bias)
-    )
+    scale, shift = (None if t is None else repeat(t, (samples,)) for t in (weight, bias))
     if running_mean is not None and running_var is not None:
         axes = tuple(range(2, input.ndim))
         _move(running_mean, input.array.mean(axes).mean(0), momentum)

@@ -1,0 +1,100 @@
+"""Losses that hold apart what is unlike, by a margin."""
+
+from __future__ import annotations
+
+from autograd_core.functions import reshape
+from autograd_core.nn.functional.distance import pairwise_distance
+from autograd_core.nn.functional.loss import known, reduced
+from autograd_core.ops import elementwise, margin_loss, reduce, select, shape
+from autograd_core.tensor import Tensor
+
+
+def multi_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    p: int = 1,
+    margin: float = 1.0,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """What other classes lack to score ``margin`` below the right one, (N, C) and (N,)."""
+    if p not in (1, 2):
+        raise ValueError("only p == 1 and p == 2 supported")
+    if input.ndim == 1:
+        input, target = shape.unsqueeze(input, 0), reshape(target, (1,))
+        found = margin_loss.multi_margin_loss(input, target, weight, p, margin, known(reduction))
+        return reshape(found, ()) if reduction == "none" else found
+    return margin_loss.multi_margin_loss(input, target, weight, p, margin, known(reduction))
+
+
+def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+    """:func:`multi_margin_loss` for several right classes, lists that end at -1, (N, C)."""
+    if input.ndim == 1:
+        input, target = shape.unsqueeze(input, 0), shape.unsqueeze(target, 0)
+        found = margin_loss.multilabel_margin_loss(input, target, known(reduction))
+        return reshape(found, ()) if reduction == "none" else found
+    return margin_loss.multilabel_margin_loss(input, target, known(reduction))
+
+
+def hinge_embedding_loss(
+    input: Tensor, target: Tensor, margin: float = 1.0, reduction: str = "mean"
+) -> Tensor:
+    """Distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is -1."""
+    apart = _at_least_0(elementwise.sub(margin, input))
+    return reduced(_by_label(target, input, apart), reduction)
+
+
+def _at_least_0(x: Tensor) -> Tensor:
+    return select.clamp_min(x, bound=0)
+
+
+def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
+    """``alike`` where ``target`` is 1, ``apart`` where it is -1."""
+    return elementwise.add(
+        elementwise.where(elementwise.ne(target, 1), apart, 0),
+        elementwise.where(elementwise.ne(target, -1), alike, 0),
+    )
+
+
+def margin_ranking_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
+    """What the first lacks to be ``margin`` above the second, for target 1; for -1, below."""
+    difference = elementwise.mul(elementwise.neg(target), elementwise.sub(input1, input2))
+    return reduced(_at_least_0(elementwise.add(difference, margin)), reduction)
+
+
+def cosine_embedding_loss(
+    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+) -> Tensor:
+    """``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
+    dim = input1.ndim - 1
+    cosine = _cosine_with_eps(input1, input2, dim)
+    apart = _at_least_0(elementwise.sub(cosine, margin))
+    return reduced(_by_label(target, elementwise.sub(1, cosine), apart), reduction)
+
+
+def _cosine_with_eps(a: Tensor, b: Tensor, dim: int) -> Tensor:
+    product = reduce.sum_dim(elementwise.mul(a, b), dim)
+    squares = [elementwise.add(reduce.sum_dim(elementwise.mul(x, x), dim), 1e-12) for x in (a, b)]
+    return elementwise.div(product, elementwise.sqrt(elementwise.mul(*squares)))
+
+
+def triplet_margin_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    margin: float = 1.0,
+    p: float = 2,
+    eps: float = 1e-6,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """What the negative lacks to be ``margin`` farther from the anchor than the positive is."""
+    near = pairwise_distance(anchor, positive, p, eps)
+    far = pairwise_distance(anchor, negative, p, eps)
+    if swap:
+        other = pairwise_distance(positive, negative, p, eps)
+        far = elementwise.where(elementwise.lt(other, far), other, far)
+    gap = elementwise.sub(elementwise.add(near, margin), far)
+    return reduced(_at_least_0(gap), reduction)
