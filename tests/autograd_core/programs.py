@@ -7,9 +7,25 @@ from typing import Any, NamedTuple
 import numpy as np
 from hypothesis import strategies as st
 
-UNARY = ("tanh", "sin", "neg", "exp", "relu", "transpose", "double", "select", "max", "clone")
-BINARY = ("add", "sub", "mul", "cat", "matmul")
+UNARY = (
+    "tanh", "sin", "neg", "exp", "relu", "transpose", "double", "select", "max", "clone",
+    "exp_in_place", "column_in_place", "hooked",
+)  # fmt: skip
+BINARY = ("add", "sub", "mul", "cat", "matmul", "add_in_place", "row_in_place", "assign")
 SEVERAL = ("unbind", "split")
+
+
+def _assign(x: Any, y: Any) -> None:
+    x[1] = y[0]
+
+
+IN_PLACE = {
+    "exp_in_place": lambda x, y: x.exp_(),
+    "column_in_place": lambda x, y: x[:, 1].tanh_(),
+    "add_in_place": lambda x, y: x.add_(y),
+    "row_in_place": lambda x, y: x[0].mul_(y[1]),
+    "assign": _assign,
+}
 
 
 class Instruction(NamedTuple):
@@ -73,6 +89,15 @@ def _apply(name: str, picked: list[Any], torch: Any) -> list[Any]:
         return [x + x.max(1)[0]]
     if name == "cat":
         return [torch.cat([x, y], dim=0)[1:3]]
+    if name in IN_PLACE:
+        changed = x * 1.0  # fresh, so that nothing has saved it
+        IN_PLACE[name](changed, y)
+        return [changed]
+    if name == "hooked":
+        result = x * 1.0
+        if result.requires_grad:
+            result.register_hook(lambda g: g * 0.5)
+        return [result]
     if name == "unbind":
         first, _ = x.unbind(0)
         return [first + x]
