@@ -14,7 +14,8 @@ from typing import Any
 from weakref import ref
 
 from autograd_core.autograd.backward import make_call, run
-from autograd_core.autograd.function import Function, FunctionNode
+from autograd_core.autograd.function import Function
+from autograd_core.autograd.function_node import FunctionNode
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
 from autograd_core.autograd.node import LEAF, Node, next_sequence_nr, resolve
 from autograd_core.functions import generator
