@@ -88,8 +88,8 @@ def _code(text: str, name: str) -> CodeType:
     return code
 
 
-# What Node declares for those of its subclasses that have it in a slot.
-_OURS: Final = frozenset({"all_edges", "i1", "output_count", "to"})
+# Names no saved value may bear; some of Node's are there to be slots of its subclasses.
+_TAKEN: Final = frozenset(dir(Node)) - {"all_edges", "i1", "output_count", "to"}
 
 
 def _node_class(op: Op) -> type[Node]:
@@ -104,7 +104,7 @@ def _node_class(op: Op) -> type[Node]:
     if op.materializes:
         slots.append("output_shapes")
         slots.append("output_count")
-    clash = sorted(set(slots).intersection(dir(Node)) - _OURS)
+    clash = sorted(_TAKEN.intersection(slots))
     if clash:
         raise TypeError(f"{op.name}: nodes already have {', '.join(clash)}; rename the input")
     body = {
