@@ -94,7 +94,8 @@ class FunctionNode(Node):
             return
         for number, kept in enumerate(self._saved):
             if kept is not None:
-                yield f"saved_tensors[{number}]", kept.value, kept.state
+                value = kept.value.tensor() if isinstance(kept.value, Packed) else kept.value
+                yield f"saved_tensors[{number}]", value, kept.state
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
         return (("inputs", f"{self.function.__name__}.backward(ctx, g)"),)

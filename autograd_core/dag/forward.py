@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Callable, Mapping
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.engine import Plan
@@ -40,6 +39,11 @@ def add_traced_forward(
     leaf_ids = {
         record.tensor(): number for record, number in ids.items() if isinstance(record, LeafRecord)
     }
+
+    def producer_of(value: Tensor) -> int | None:
+        found = value.record
+        return ids.get(found[0]) if isinstance(found, tuple) else None
+
     for node, backward in backward_ids.items():
         if isinstance(node, AccumulateGrad):
             forward = leaf_ids.get(node.leaf())
@@ -47,8 +51,7 @@ def add_traced_forward(
             forward = ids.get(node.record)
         if forward is not None:
             build.pair(forward, backward)
-            if isinstance(node, SavedNode):
-                _add_saved(build, node, forward, backward, ids, names)
+            _add_saved(build, node, forward, backward, producer_of, names)
 
 
 def _reachable(roots: list[Record]) -> list[Record]:
@@ -153,28 +156,31 @@ def scalar_statistics(tensor: Tensor) -> Statistics | None:
 
 def _add_saved(
     build: GraphBuilder,
-    node: SavedNode,
+    node: GradFn,
     forward: int,
     backward: int,
-    ids: Mapping[Any, int],
+    producer_of: Callable[[Tensor], int | None],
     names: Names,
 ) -> None:
     """Link what ``node`` keeps to where it came from: an input's producer, or its own op."""
     for name, value, _ in node.saved():
-        if isinstance(value, Tensor):
-            found = value.record
-            producer = ids.get(found[0]) if isinstance(found, tuple) else None
-            label = names.of(value) or name
-            array = value.array
-        elif value is not None:
-            producer, label, array = forward, name, value
-        else:
+        if value is None:
             continue
-        if producer is not None:
-            build.edge(
-                "saved", producer, backward, shape=array.shape, dtype=array.dtype.name,
-                label=label, nbytes=array.nbytes,
-            )  # fmt: skip
+        producer, label, array = forward, name, value
+        if isinstance(value, Tensor):
+            source = producer_of(value)
+            if source is None:
+                continue
+            producer, label, array = source, names.of(value) or name, value.array
+        build.edge(
+            "saved",
+            producer,
+            backward,
+            shape=array.shape,
+            dtype=array.dtype.name,
+            label=label,
+            nbytes=array.nbytes,
+        )
 
 
 def add_derived_forward(
@@ -203,11 +209,14 @@ def add_derived_forward(
         maker, nr = resolve(tensor.edge)
         assert maker is not None
         _add_output(build, tensor, label, ids[maker], nr)
-    by_edge: dict[Any, int] = dict(ids)
+
+    def producer_of(value: Tensor) -> int | None:
+        source = resolve(value.edge)[0]
+        return None if source is None else ids.get(source)
+
     for node, backward in backward_ids.items():
         build.pair(ids[node], backward)
-        if isinstance(node, SavedNode):
-            _add_derived_saved(build, node, ids[node], backward, by_edge, names)
+        _add_saved(build, node, ids[node], backward, producer_of, names)
 
 
 def _forward_order(node: GradFn) -> tuple[bool, int]:
@@ -227,26 +236,3 @@ def _add_derived(build: GraphBuilder, node: GradFn, names: Names) -> int:
         )  # fmt: skip
     name = node.op.public_name if isinstance(node, SavedNode) else short_name(node.name())
     return build.node("op", "forward", name, shape=shape, dtype=dtype)
-
-
-def _add_derived_saved(
-    build: GraphBuilder,
-    node: SavedNode,
-    forward: int,
-    backward: int,
-    ids: Mapping[Any, int],
-    names: Names,
-) -> None:
-    for name, value, _ in node.saved():
-        if isinstance(value, Tensor):
-            producer = ids.get(resolve(value.edge)[0])
-            label, array = names.of(value) or name, value.array
-        elif value is not None:
-            producer, label, array = forward, name, value
-        else:
-            continue
-        if producer is not None:
-            build.edge(
-                "saved", producer, backward, shape=array.shape, dtype=array.dtype.name,
-                label=label, nbytes=array.nbytes,
-            )  # fmt: skip

@@ -2,21 +2,8 @@
 
 from __future__ import annotations
 
-import importlib
-import importlib.util
 import warnings
 from typing import Any
-
-import pytest
-
-LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=LIBRARIES)
-def torch(request: pytest.FixtureRequest) -> Any:
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    return importlib.import_module(request.param)
 
 
 def warned(run: Any) -> tuple[list[str], str]:

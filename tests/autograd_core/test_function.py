@@ -4,26 +4,11 @@ from __future__ import annotations
 
 import gc
 import importlib
-import importlib.util
 import weakref
 from typing import Any
 
 import numpy as np
 import pytest
-
-LIBRARIES = [
-    "autograd_core",
-    pytest.param("torch", marks=pytest.mark.torch),
-]
-
-
-@pytest.fixture(params=LIBRARIES)
-def torch(request: pytest.FixtureRequest) -> Any:
-    """Each fact is stated once, and holds in both libraries."""
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    importlib.import_module(f"{request.param}.autograd.function")
-    return importlib.import_module(request.param)
 
 
 def tensor(torch: Any, *values: float) -> Any:

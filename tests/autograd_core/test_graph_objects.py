@@ -3,21 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import threading
 from typing import Any
 
 import pytest
-
-LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=LIBRARIES)
-def torch(request: pytest.FixtureRequest) -> Any:
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    importlib.import_module(f"{request.param}.autograd.graph")
-    return importlib.import_module(request.param)
 
 
 def vector(torch: Any, *values: float) -> Any:

@@ -4,20 +4,10 @@ from __future__ import annotations
 
 import gc
 import importlib
-import importlib.util
 import weakref
 from typing import Any
 
 import pytest
-
-LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=LIBRARIES)
-def torch(request: pytest.FixtureRequest) -> Any:
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    return importlib.import_module(request.param)
 
 
 def matrix(torch: Any, requires_grad: bool = True) -> Any:

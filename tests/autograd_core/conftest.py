@@ -1,0 +1,20 @@
+"""What the parity tests share: each fact is stated once, and holds in both libraries."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+import pytest
+
+
+@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
+def torch(request: pytest.FixtureRequest) -> Any:
+    """This core, and PyTorch where it is installed."""
+    name: str = request.param
+    if importlib.util.find_spec(name) is None:
+        pytest.skip(f"{name} is not installed")
+    for part in ("autograd.function", "autograd.graph"):
+        importlib.import_module(f"{name}.{part}")
+    return importlib.import_module(name)
