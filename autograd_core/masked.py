@@ -182,8 +182,8 @@ def mean(
 
 def _count(x: Tensor, mask: Tensor | None, dims: tuple[int, ...], keepdim: bool) -> Tensor:
     """How many elements count."""
-    ones = np.ones(x._shape, np.bool_) if mask is None else _spread(mask, x).array
-    return Tensor.from_array(np.add.reduce(ones, dims, np.int64, keepdims=keepdim))
+    ones = Tensor.from_array(np.ones(x._shape, np.bool_)) if mask is None else _spread(mask, x)
+    return reduce.sum_dim(ones, dims, keepdim)
 
 
 def median(

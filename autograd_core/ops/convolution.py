@@ -1,12 +1,13 @@
-"""Convolution in two dimensions, as one matrix product over columns of image patches.
+"""Convolution in any number of dimensions, as one matrix product over columns of image patches.
 
 The output and the gradients of image and weight are each bilinear in what they are made of,
 and the derivatives of each are the other two: three entries, closed under differentiation.
-Inside, images lie as (C, H, W, N), so that copying patches copies long runs of memory.
+Inside, images lie as (C, ..., N), so that copying patches copies long runs of memory.
 """
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -20,27 +21,31 @@ _SAMPLES = (
     {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1},
     {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 2), "groups": 1},
     {"stride": (1, 1), "padding": (1, 1), "dilation": (1, 1), "groups": 2},
+    {"stride": (2,), "padding": (1,), "dilation": (1,), "groups": 1},
+    {"stride": (1, 1, 2), "padding": (0, 1, 0), "dilation": (1, 1, 1), "groups": 1},
 )
 
 
 @op(
-    x=lambda g, weight, x_shape, stride, padding, dilation, groups: conv2d_input(
+    x=lambda g, weight, x_shape, stride, padding, dilation, groups: convolution_input(
         g, weight, x_shape, stride, padding, dilation, groups
     ),
-    weight=lambda g, x, weight_shape, stride, padding, dilation, groups: conv2d_weight(
+    weight=lambda g, x, weight_shape, stride, padding, dilation, groups: convolution_weight(
         g, x, weight_shape, stride, padding, dilation, groups
     ),
-    bias=lambda g: sum_dim(g, (0, 2, 3)),
+    bias=lambda g: over_channels(g),
     node="ConvolutionBackward0",
     saved_as="x:input",
     samples=(
         Sample(((2, 2, 3, 3), (2, 2, 2, 2), (2,)), _SAMPLES[0]),
         Sample(((1, 1, 4, 4), (2, 1, 2, 2), None), _SAMPLES[1]),
         Sample(((1, 2, 2, 2), (2, 1, 2, 2), (2,)), _SAMPLES[2]),
+        Sample(((1, 2, 4), (2, 2, 2), (2,)), _SAMPLES[3]),
+        Sample(((1, 1, 2, 2, 3), (2, 1, 1, 2, 2), None), _SAMPLES[4]),
     ),
 )
-def conv2d(x, weight, bias=None, /, stride=(1, 1), padding=(0, 0), dilation=(1, 1), groups=1):
-    """Images ``x`` (N, C, H, W) under the kernels ``weight`` (O, C / groups, h, w): (N, O, H', W').
+def convolution(x, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
+    """Images ``x`` (N, C, ...) under the kernels ``weight`` (O, C / groups, ...): (N, O, ...).
 
     Groups of channels are convolved separately.
     """
@@ -49,17 +54,17 @@ def conv2d(x, weight, bias=None, /, stride=(1, 1), padding=(0, 0), dilation=(1, 
     _check(x, weight, bias, groups)
     columns, size = _columns(x, windows)
     product = np.matmul(_grouped(weight, groups), columns.reshape(groups, -1, columns.shape[-1]))
-    result = product.reshape(len(weight), *size, len(x)).transpose(3, 0, 1, 2)
+    result = _images(product.reshape(len(weight), *size, len(x)))
     if bias is None:
         return np.ascontiguousarray(result)
-    return np.add(result, bias[:, None, None], order="C")
+    return np.add(result, _per_channel(bias, x.ndim), order="C")
 
 
 @op(
-    grad=lambda g, weight, stride, padding, dilation, groups: conv2d(
+    grad=lambda g, weight, stride, padding, dilation, groups: convolution(
         g, weight, None, stride, padding, dilation, groups
     ),
-    weight=lambda g, grad, weight_shape, stride, padding, dilation, groups: conv2d_weight(
+    weight=lambda g, grad, weight_shape, stride, padding, dilation, groups: convolution_weight(
         grad, g, weight_shape, stride, padding, dilation, groups
     ),
     linear=True,
@@ -69,8 +74,8 @@ def conv2d(x, weight, bias=None, /, stride=(1, 1), padding=(0, 0), dilation=(1, 
         Sample(((1, 2, 3, 3), (2, 1, 2, 2)), {"shape": (1, 2, 2, 2), **_SAMPLES[2]}),
     ),
 )
-def conv2d_input(grad, weight, /, shape, stride, padding, dilation, groups):
-    """The gradient, of ``shape``, of the images that :func:`conv2d` was given."""
+def convolution_input(grad, weight, /, shape, stride, padding, dilation, groups):
+    """The gradient, of ``shape``, of the images that :func:`convolution` was given."""
     windows = Windows(weight.shape[2:], stride, padding, dilation)
     count, channels, *size = shape
     output = grad.shape[2:]
@@ -78,16 +83,16 @@ def conv2d_input(grad, weight, /, shape, stride, padding, dilation, groups):
     columns = np.matmul(_grouped(weight, groups).swapaxes(1, 2), rows)
     columns = columns.reshape(channels, *windows.kernel, *output, count)
     padded = _padded((channels, *size, count), windows, grad.dtype)
-    for i, j, patch in windows.offsets(padded, output, axis=1):
-        patch += columns[:, i, j]
-    return np.ascontiguousarray(padded[(slice(None), *windows.inside(size))].transpose(3, 0, 1, 2))
+    for offset, patch in windows.offsets(padded, output, axis=1):
+        patch += columns[(slice(None), *offset)]
+    return np.ascontiguousarray(_images(padded[(slice(None), *windows.inside(size))]))
 
 
 @op(
-    grad=lambda g, x, stride, padding, dilation, groups: conv2d(
+    grad=lambda g, x, stride, padding, dilation, groups: convolution(
         x, g, None, stride, padding, dilation, groups
     ),
-    x=lambda g, grad, x_shape, stride, padding, dilation, groups: conv2d_input(
+    x=lambda g, grad, x_shape, stride, padding, dilation, groups: convolution_input(
         grad, g, x_shape, stride, padding, dilation, groups
     ),
     linear=True,
@@ -97,8 +102,8 @@ def conv2d_input(grad, weight, /, shape, stride, padding, dilation, groups):
         Sample(((1, 2, 3, 3), (1, 2, 2, 2)), {"shape": (2, 1, 2, 2), **_SAMPLES[2]}),
     ),
 )
-def conv2d_weight(grad, x, /, shape, stride, padding, dilation, groups):
-    """The gradient, of ``shape``, of the kernels that :func:`conv2d` was given."""
+def convolution_weight(grad, x, /, shape, stride, padding, dilation, groups):
+    """The gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
     columns, _ = _columns(x, Windows(shape[2:], stride, padding, dilation))
     rows = _rows(grad).reshape(groups, shape[0] // groups, -1)
     return np.matmul(rows, columns.reshape(groups, -1, rows.shape[-1]).swapaxes(1, 2)).reshape(
@@ -106,28 +111,92 @@ def conv2d_weight(grad, x, /, shape, stride, padding, dilation, groups):
     )
 
 
-def _columns(x: Any, windows: Windows) -> tuple[Any, tuple[int, int]]:
-    """What lies in each window of the images, (C * h * w, H' * W' * N), and the size (H', W')."""
+def _columns(x: Any, windows: Windows) -> tuple[Any, tuple[int, ...]]:
+    """What lies in each window, (C * kernel, windows * N), and how many there are."""
     count, channels, *size = x.shape
     output = windows.output_size(size)
     padded = _padded((channels, *size, count), windows, x.dtype)
-    padded[(slice(None), *windows.inside(size))] = x.transpose(1, 2, 3, 0)
-    columns = np.empty((channels, *windows.kernel, *output, count), x.dtype)
-    for i, j, patch in windows.offsets(padded, output, axis=1):
-        columns[:, i, j] = patch
-    return columns.reshape(channels * windows.kernel[0] * windows.kernel[1], -1), output
+    padded[(slice(None), *windows.inside(size))] = _channels_first(x)
+    columns: Any = np.empty((channels, *windows.kernel, *output, count), x.dtype)
+    for offset, patch in windows.offsets(padded, output, axis=1):
+        columns[(slice(None), *offset)] = patch
+    return columns.reshape(channels * math.prod(windows.kernel), -1), output
 
 
 def _padded(shape: tuple[int, ...], windows: Windows, kind: Any) -> Any:
-    """Zeros for images (C, H, W, N) with their padding."""
-    channels, height, width, count = shape
-    top, left = windows.padding
-    return np.zeros((channels, height + 2 * top, width + 2 * left, count), kind)
+    """Zeros for images (C, ..., N) with their padding."""
+    channels, *size, count = shape
+    return np.zeros((channels, *windows.padded_size(size), count), kind)
+
+
+def _channels_first(x: Any) -> Any:
+    """(N, C, ...) as (C, ..., N)."""
+    return x.transpose(*range(1, x.ndim), 0)
+
+
+def _images(x: Any) -> Any:
+    """(C, ..., N) as (N, C, ...)."""
+    return x.transpose(x.ndim - 1, *range(x.ndim - 1))
 
 
 def _rows(grad: Any) -> Any:
-    """(N, O, H, W) as (O, H * W * N), a contiguous copy."""
-    return np.ascontiguousarray(grad.transpose(1, 2, 3, 0)).reshape(grad.shape[1], -1)
+    """(N, O, ...) as (O, ... * N), a contiguous copy."""
+    return np.ascontiguousarray(_channels_first(grad)).reshape(grad.shape[1], -1)
+
+
+def _per_channel(bias: Any, ndim: int) -> Any:
+    return bias.reshape(-1, *(1,) * (ndim - 2))
+
+
+def over_channels(g: Any) -> Any:
+    """The gradient of a bias: all but the channels summed."""
+    return sum_dim(g, (0, *range(2, g.ndim)))
+
+
+@op(
+    x=lambda g, weight, stride, padding, dilation, groups: convolution(
+        g, weight, None, stride, padding, dilation, groups
+    ),
+    weight=lambda g, x, weight_shape, stride, padding, dilation, groups: convolution_weight(
+        x, g, weight_shape, stride, padding, dilation, groups
+    ),
+    bias=lambda g: over_channels(g),
+    node="ConvolutionBackward0",
+    saved_as="x:input",
+    samples=(
+        Sample(((1, 2, 2, 2), (2, 1, 2, 2), (1,)), {**_SAMPLES[0], "output_padding": (0, 0)}),
+        Sample(((1, 2, 3, 2), (2, 1, 2, 2), None), {**_SAMPLES[1], "output_padding": (1, 0)}),
+        Sample(((1, 2, 3), (2, 1, 2), (1,)), {**_SAMPLES[3], "output_padding": (1,)}),
+        Sample(((1, 2, 3, 3), (2, 1, 2, 2), (2,)), {**_SAMPLES[2], "output_padding": (0, 0)}),
+    ),
+)
+def conv_transpose(
+    x, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1, output_padding=()
+):
+    """Images (N, C, ...) spread by kernels (C, O / groups, ...): (N, O, ...), what a convolution
+    of those kernels would make (N, C, ...) of."""
+    check_same_dtype(x, weight, bias)
+    if x.shape[1] != len(weight):
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {list(weight.shape)}, expected input"
+            f"{list(x.shape)} to have {len(weight)} channels, but got {x.shape[1]} channels instead"
+        )
+    outputs = weight.shape[1] * groups
+    if bias is not None and bias.shape != (outputs,):
+        raise RuntimeError(
+            f"Given transposed=1, weight of size {list(weight.shape)}, expected bias to be "
+            f"1-dimensional with {outputs} elements, but got bias of size {list(bias.shape)} "
+            "instead"
+        )
+    size = [
+        (n - 1) * step - 2 * pad + spread * (kernel - 1) + extra + 1
+        for n, kernel, step, pad, spread, extra in zip(
+            x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding, strict=True
+        )
+    ]
+    shape = (len(x), outputs, *size)
+    result = convolution_input(x, weight, shape, stride, padding, dilation, groups)
+    return result if bias is None else result + _per_channel(bias, x.ndim)
 
 
 def _grouped(weight: Any, groups: int) -> Any:

@@ -5,12 +5,14 @@ Inside they are complex, as NumPy's are; what comes in and goes out is real.
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autograd_core.op import Sample, op
 
 # A transform's adjoint goes the other way, and is divided by what the transform was.
-_DUAL = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
+_DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
 
 
 @op(

@@ -13,77 +13,119 @@ from autograd_core.ops.windows import Windows
 _SAMPLES = (
     {"kernel_size": (2, 2), "stride": (2, 2), "padding": (0, 0), "dilation": (1, 1)},
     {"kernel_size": (2, 3), "stride": (1, 2), "padding": (1, 1), "dilation": (1, 1)},
+    {"kernel_size": (2, 1, 2), "stride": (1, 1, 2), "padding": (0, 0, 1), "dilation": (1, 1, 1)},
 )
 _PLACES = np.array([[[[3, 0], [1, 2]]]], np.int16)
 
 
 @op(
-    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool2d_backward(
+    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool_backward(
         g, places, x_shape, kernel_size, stride, padding, dilation
     ),
     outputs="ans places",
     nondiff="places",
     hidden="places",
     node="MaxPool2DWithIndicesBackward0",
-    saved_as="places:result1",
-    samples=(Sample(((1, 2, 4, 4),), _SAMPLES[0]), Sample(((1, 1, 3, 4),), _SAMPLES[1])),
+    samples=(
+        Sample(((1, 2, 4, 4),), _SAMPLES[0]),
+        Sample(((1, 1, 3, 4),), _SAMPLES[1]),
+        Sample(((1, 5, 5),), {**_SAMPLES[0], "ceil_mode": True}),
+    ),
 )
-def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1)):
+def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
     """The largest element in each window of images (..., H, W), the first of equals.
 
     ``places`` says where in its window each was found, counting row by row.
     """
-    windows = Windows(kernel_size, stride, padding, dilation)
-    output = windows.output_size(x.shape[-2:])
-    padded = _padded(x.shape, windows, x.dtype, -np.inf if x.dtype.kind == "f" else None)
-    padded[(..., *windows.inside(x.shape[-2:]))] = x
-    offsets = windows.offsets(padded, output, axis=x.ndim - 2)
-    result = next(offsets)[2].copy()
+    return _largest(x, Windows(kernel_size, stride, padding, dilation), ceil_mode)
+
+
+@op(
+    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, places, x_shape, kernel_size, stride, padding, dilation
+    ),
+    outputs="ans places",
+    nondiff="places",
+    hidden="places",
+    node="MaxPool3DWithIndicesBackward0",
+    samples=(Sample(((1, 1, 2, 2, 3),), _SAMPLES[2]),),
+)
+def max_pool3d(x, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
+    """The largest element in each window of volumes (..., D, H, W), the first of equals."""
+    return _largest(x, Windows(kernel_size, stride, padding, dilation), ceil_mode)
+
+
+def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
+    size = x.shape[x.ndim - len(windows.kernel) :]
+    output = windows.output_size(size, ceil_mode)
+    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+    padded = padded_image(x.shape, windows, output, x.dtype, lowest)
+    padded[(..., *windows.inside(size))] = x
+    offsets = windows.offsets(padded, output, axis=x.ndim - len(size))
+    result = next(offsets)[1].copy()
     places = np.zeros(result.shape, np.int16)
-    for i, j, patch in offsets:
+    for place, (_, patch) in enumerate(offsets, 1):
         # a NaN is larger than all numbers, to PyTorch as to np.maximum
-        np.putmask(places, ~(patch <= result) & (result == result), i * kernel_size[1] + j)
+        np.putmask(places, ~(patch <= result) & (result == result), place)
         np.maximum(result, patch, out=result)
     return result, places
 
 
+def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
+    """Where in the whole image each place in a window is, counting row by row."""
+    within = np.unravel_index(places.astype(np.int64), windows.kernel)
+    result: Any = 0
+    for axis, offset in enumerate(within):
+        shape = [1] * len(size)
+        shape[axis] = -1
+        count = places.shape[places.ndim - len(size) + axis]
+        start = np.arange(count) * windows.stride[axis] - windows.padding[axis]
+        coordinate = start.reshape(shape) + offset * windows.dilation[axis]
+        result = result * size[axis] + coordinate
+    return result
+
+
 @op(
-    x=lambda g, places, kernel_size, stride, padding, dilation: max_pool2d_gather(
+    x=lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
         g, places, kernel_size, stride, padding, dilation
     ),
     linear=True,
     samples=(Sample(((1, 1, 2, 2), _PLACES), {"shape": (1, 1, 4, 4), **_SAMPLES[0]}),),
 )
-def max_pool2d_backward(x, places, /, shape, kernel_size, stride, padding, dilation):
+def max_pool_backward(x, places, /, shape, kernel_size, stride, padding, dilation):
     """Zeros of ``shape`` to which ``x`` was added at ``places`` of the windows."""
     windows = Windows(kernel_size, stride, padding, dilation)
-    padded = _padded(shape, windows, x.dtype, 0)
-    for i, j, patch in windows.offsets(padded, x.shape[-2:], axis=len(shape) - 2):
-        patch += masked(x, places == i * kernel_size[1] + j)
-    return padded[(..., *windows.inside(shape[-2:]))]
+    axis = len(shape) - len(kernel_size)
+    output = x.shape[axis:]
+    padded = padded_image(shape, windows, output, x.dtype, 0)
+    for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
+        patch += masked(x, places == place)
+    return padded[(..., *windows.inside(shape[axis:]))]
 
 
 @op(
-    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool2d_backward(
+    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool_backward(
         g, places, x_shape, kernel_size, stride, padding, dilation
     ),
     linear=True,
     samples=(Sample(((1, 1, 4, 4), _PLACES), _SAMPLES[0]),),
 )
-def max_pool2d_gather(x, places, /, kernel_size, stride, padding, dilation):
+def max_pool_gather(x, places, /, kernel_size, stride, padding, dilation):
     """The elements of ``x`` at ``places`` of the windows."""
     windows = Windows(kernel_size, stride, padding, dilation)
-    padded = _padded(x.shape, windows, x.dtype, 0)
-    padded[(..., *windows.inside(x.shape[-2:]))] = x
+    axis = x.ndim - len(kernel_size)
+    output = places.shape[axis:]
+    padded = padded_image(x.shape, windows, output, x.dtype, 0)
+    padded[(..., *windows.inside(x.shape[axis:]))] = x
     result = np.empty(places.shape, x.dtype)
-    for i, j, patch in windows.offsets(padded, places.shape[-2:], axis=x.ndim - 2):
-        np.copyto(result, patch, where=places == i * kernel_size[1] + j)
+    for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
+        np.copyto(result, patch, where=places == place)
     return result
 
 
-def _padded(shape: tuple[int, ...], windows: Windows, kind: Any, value: Any) -> Any:
+def padded_image(
+    shape: tuple[int, ...], windows: Windows, output: tuple[int, ...], kind: Any, value: Any
+) -> Any:
     """An array for images of ``shape`` with their padding, filled with ``value``."""
-    top, left = windows.padding
-    lowest = np.iinfo(kind).min if value is None else value
-    *before, height, width = shape
-    return np.full((*before, height + 2 * top, width + 2 * left), lowest, kind)
+    axis = len(shape) - len(windows.kernel)
+    return np.full((*shape[:axis], *windows.padded_size(shape[axis:], output)), value, kind)

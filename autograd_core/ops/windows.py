@@ -1,51 +1,70 @@
-"""Windows that slide over images: what convolution and pooling share."""
+"""Windows that slide over images: what convolution and pooling share.
+
+Images have any number of dimensions: one for a signal, two for a picture, three for a volume.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from itertools import product
 from typing import Any, NamedTuple
 
-Pair = tuple[int, int]
+Sizes = tuple[int, ...]
 
 
 class Windows(NamedTuple):
-    """How a kernel moves over the height and width of an image."""
+    """How a kernel moves over the dimensions of an image."""
 
-    kernel: Pair
-    stride: Pair
-    padding: Pair
-    dilation: Pair
+    kernel: Sizes
+    stride: Sizes
+    padding: Sizes
+    dilation: Sizes
 
-    def output_size(self, size: Pair) -> Pair:
-        """How many places the kernel has, down and across."""
-        height, width = (
-            (n + 2 * padding - dilation * (kernel - 1) - 1) // stride + 1
-            for n, kernel, stride, padding, dilation in zip(size, *self, strict=True)
-        )
-        if height < 1 or width < 1:
+    def output_size(self, size: Sequence[int], ceil_mode: bool = False) -> Sizes:
+        """How many places the kernel has along each dimension.
+
+        With ``ceil_mode``, also places that reach beyond the padding, if they begin before it.
+        """
+        output = []
+        for n, kernel, stride, padding, dilation in zip(size, *self, strict=True):
+            room = n + 2 * padding - dilation * (kernel - 1) - 1
+            count = (-(-room // stride) if ceil_mode else room // stride) + 1
+            if ceil_mode and (count - 1) * stride >= n + padding:
+                count -= 1
+            output.append(count)
+        if min(output) < 1:
             padded = " x ".join(str(n + 2 * p) for n, p in zip(size, self.padding, strict=True))
             raise RuntimeError(
                 f"Calculated padded input size per channel: ({padded}). Kernel size: "
-                f"({self.kernel[0]} x {self.kernel[1]}). "
+                f"({' x '.join(map(str, self.kernel))}). "
                 "Kernel size can't be greater than actual input size"
             )
-        return height, width
+        return tuple(output)
 
-    def inside(self, size: Pair) -> tuple[slice, slice]:
+    def padded_size(self, size: Sequence[int], output: Sequence[int] = ()) -> Sizes:
+        """The size of an image with its padding, and with what windows reach beyond it."""
+        reached = output and [
+            (count - 1) * stride + dilation * (kernel - 1) + 1
+            for count, kernel, stride, dilation in zip(
+                output, self.kernel, self.stride, self.dilation, strict=True
+            )
+        ]
+        padded = [n + 2 * padding for n, padding in zip(size, self.padding, strict=True)]
+        return tuple(max(pair) for pair in zip(padded, reached or padded, strict=True))
+
+    def inside(self, size: Sequence[int]) -> tuple[slice, ...]:
         """Where in a padded image the image of ``size`` itself lies."""
-        (top, left), (height, width) = self.padding, size
-        return slice(top, top + height), slice(left, left + width)
+        return tuple(slice(p, p + n) for p, n in zip(self.padding, size, strict=True))
 
-    def offsets(self, padded: Any, output: Pair, axis: int) -> Iterator[tuple[int, int, Any]]:
-        """For each offset (i, j) within the kernel: what lies there in every window, a view of
-        the padded image, whose height and width are axes ``axis`` and ``axis + 1``."""
+    def offsets(self, padded: Any, output: Sizes, axis: int) -> Iterator[tuple[Sizes, Any]]:
+        """For each offset within the kernel: what lies there in every window, a view of the
+        padded image, whose dimensions begin at ``axis``."""
         before = (slice(None),) * axis
-        for i in range(self.kernel[0]):
-            for j in range(self.kernel[1]):
-                rows, columns = (
-                    slice(o * dilation, o * dilation + (count - 1) * stride + 1, stride)
-                    for o, count, stride, dilation in zip(
-                        (i, j), output, self.stride, self.dilation, strict=True
-                    )
-                )
-                yield i, j, padded[(*before, rows, columns)]
+        sides = [
+            [slice(o * dilation, o * dilation + (count - 1) * stride + 1, stride)
+             for o in range(kernel)]
+            for count, kernel, stride, dilation in zip(
+                output, self.kernel, self.stride, self.dilation, strict=True)
+        ]  # fmt: skip
+        for offset, slices in zip(product(*map(range, self.kernel)), product(*sides), strict=True):
+            yield offset, padded[(*before, *slices)]

@@ -1,0 +1,173 @@
+"""Convolutions of signals, images and volumes, and what goes the other way."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core.ops import convolution as ops
+from autograd_core.ops import shape
+from autograd_core.ops.rearrange import constant_pad_nd
+from autograd_core.tensor import Tensor
+
+Sizes = int | Sequence[int]
+
+
+def sizes(value: Any, dims: int) -> tuple[int, ...]:
+    """One number for all dimensions, or one for each."""
+    if isinstance(value, int):
+        return (value,) * dims
+    return tuple(value) * (dims if len(value) == 1 else 1)
+
+
+Pair = Sizes
+
+
+def pair(value: Any) -> tuple[int, ...]:
+    """One number for both dimensions, or one for each."""
+    return sizes(value, 2)
+
+
+def conv1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Signals (N, C, L), or one (C, L), under the kernels (O, C / groups, l)."""
+    return _convolved(1, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Images (N, C, H, W), or one (C, H, W), under the kernels (O, C / groups, h, w).
+
+    ``padding`` is a number of zeros on all sides, or "valid" for none, or "same" for as many as
+    keep the size.
+    """
+    return _convolved(2, input, weight, bias, stride, padding, dilation, groups)
+
+
+def conv3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes | str = 0,
+    dilation: Sizes = 1,
+    groups: int = 1,
+) -> Tensor:
+    """Volumes (N, C, D, H, W), or one (C, D, H, W), under the kernels (O, C / groups, d, h, w)."""
+    return _convolved(3, input, weight, bias, stride, padding, dilation, groups)
+
+
+def _convolved(
+    dims: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
+    dilation: Any, groups: int,
+) -> Tensor:  # fmt: skip
+    if x.ndim == dims + 1:
+        one = shape.unsqueeze(x, 0)
+        found = _convolved(dims, one, weight, bias, stride, padding, dilation, groups)
+        return shape.squeeze_dim(found, 0)
+    _check_batch(f"conv{dims}d", dims, x)
+    stride, dilation = sizes(stride, dims), sizes(dilation, dims)
+    if isinstance(padding, str):
+        x, padding = _by_name(x, weight, padding, stride, dilation)
+    return ops.convolution(x, weight, bias, stride, sizes(padding, dims), dilation, groups)
+
+
+def _check_batch(name: str, dims: int, x: Tensor) -> None:
+    if x.ndim != dims + 2:
+        raise RuntimeError(
+            f"Expected {dims + 1}D (unbatched) or {dims + 2}D (batched) input to {name}, but got "
+            f"input of size: {list(x.shape)}"
+        )
+
+
+def _by_name(
+    x: Tensor, weight: Tensor, name: str, stride: tuple[int, ...], dilation: tuple[int, ...]
+) -> tuple[Tensor, tuple[int, ...]]:
+    """The padding that "same" or "valid" asks for; what is uneven is put around ``x`` itself."""
+    dims = len(stride)
+    if name == "valid":
+        return x, (0,) * dims
+    if name != "same":
+        raise RuntimeError(f"Invalid padding string: '{name}'")
+    if any(step != 1 for step in stride):
+        raise RuntimeError("padding='same' is not supported for strided convolutions")
+    total = [d * (k - 1) for d, k in zip(dilation, weight._shape[2:], strict=True)]
+    if any(n % 2 for n in total):
+        uneven = tuple(part for n in reversed(total) for part in (0, n % 2))
+        x = constant_pad_nd(x, uneven, 0)
+    return x, tuple(n // 2 for n in total)
+
+
+def conv_transpose1d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """Signals (N, C, L), or one (C, L), spread by the kernels (C, O / groups, l)."""
+    return _spread(1, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose2d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """Images (N, C, H, W), or one (C, H, W), spread by the kernels (C, O / groups, h, w)."""
+    return _spread(2, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def conv_transpose3d(
+    input: Tensor,
+    weight: Tensor,
+    bias: Tensor | None = None,
+    stride: Sizes = 1,
+    padding: Sizes = 0,
+    output_padding: Sizes = 0,
+    groups: int = 1,
+    dilation: Sizes = 1,
+) -> Tensor:
+    """Volumes (N, C, D, H, W), or one (C, D, H, W), spread by the kernels (C, O / groups, ...)."""
+    return _spread(3, input, weight, bias, stride, padding, output_padding, groups, dilation)
+
+
+def _spread(
+    dims: int, x: Tensor, weight: Tensor, bias: Tensor | None, stride: Any, padding: Any,
+    output_padding: Any, groups: int, dilation: Any,
+) -> Tensor:  # fmt: skip
+    if x.ndim == dims + 1:
+        one = shape.unsqueeze(x, 0)
+        found = _spread(dims, one, weight, bias, stride, padding, output_padding, groups, dilation)
+        return shape.squeeze_dim(found, 0)
+    _check_batch(f"conv_transpose{dims}d", dims, x)
+    stride, padding, dilation = (sizes(each, dims) for each in (stride, padding, dilation))
+    extra = sizes(output_padding, dims)
+    if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
+        raise RuntimeError(
+            "output padding must be smaller than either stride or dilation, but got "
+            f"output_padding: {list(extra)} stride: {list(stride)} dilation: {list(dilation)}"
+        )
+    return ops.conv_transpose(x, weight, bias, stride, padding, dilation, groups, extra)

@@ -1,0 +1,222 @@
+"""Images of another size or border, windows as columns, and what is left of ``vision``."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core.nn.functional.convolution import Sizes, sizes
+from autograd_core.nn.functional.pooling import (
+    adaptive_avg_pool1d,
+    adaptive_avg_pool2d,
+    adaptive_avg_pool3d,
+    avg_pool2d,
+    avg_pool3d,
+)
+from autograd_core.ops import places, resample, shape, shuffle
+from autograd_core.ops.rearrange import constant_pad_nd
+from autograd_core.tensor import Tensor
+
+
+def pad(
+    input: Tensor, pad: Sequence[int], mode: str = "constant", value: float | None = None
+) -> Tensor:
+    """A border around ``input``, or, by negative numbers, its border cut off.
+
+    Args:
+        pad: how wide, before and after, of the last dimension first.
+        mode: "constant" (``value``), "reflect" (the image mirrored), "replicate" (its edge),
+            "circular" (its other end).
+    """
+    if mode == "constant":
+        return constant_pad_nd(input, tuple(pad), 0 if value is None else value)
+    if mode not in ("reflect", "replicate", "circular"):
+        raise NotImplementedError(f"Unrecognised padding mode {mode}")
+    if value is not None and value != 0:
+        raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
+    dims = len(pad) // 2
+    if input.ndim not in (dims + 1, dims + 2):
+        raise NotImplementedError(
+            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
+        )
+    around = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(dims))]
+    size = input._shape[input.ndim - dims :]
+    for n, widths in zip(size, around, strict=True):
+        _check_border(mode, n, widths, input, pad)
+    maps = tuple(resample.border(n, *widths, mode) for n, widths in zip(size, around, strict=True))
+    if mode == "circular":
+        return resample.circular_pad(input, maps)
+    return (resample.REFLECTION if mode == "reflect" else resample.REPLICATION)[dims](input, maps)
+
+
+def _check_border(mode: str, n: int, widths: tuple[int, int], x: Tensor, pad: Any) -> None:
+    if mode == "reflect" and max(widths) >= n:
+        dim = x.ndim - 1 - next(i for i in range(len(pad) // 2) if max(pad[2 * i : 2 * i + 2]) >= n)
+        raise RuntimeError(
+            "Argument #4: Padding size should be less than the corresponding input dimension, "
+            f"but got: padding ({widths[0]}, {widths[1]}) at dimension {dim} of input "
+            f"{list(x.shape)}"
+        )
+    if mode == "circular" and max(widths) > n:
+        raise RuntimeError("Padding value causes wrapping around more than once.")
+
+
+_DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
+
+
+def interpolate(
+    input: Tensor,
+    size: Sizes | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+    recompute_scale_factor: bool | None = None,
+    antialias: bool = False,
+) -> Tensor:
+    """Images (N, C, ...) of another ``size``, or ``scale_factor`` times as large.
+
+    Args:
+        mode: "nearest", "nearest-exact", "linear" (signals), "bilinear" and "bicubic" (images),
+            "trilinear" (volumes), or "area" (means).
+        align_corners: whether the outermost elements stay where they are; if not, the outer
+            edges do.
+        antialias: whether images that shrink are filtered ("bilinear" and "bicubic").
+    """
+    dims = input.ndim - 2
+    wanted, scales = _target(input, dims, size, scale_factor, recompute_scale_factor)
+    if mode in ("nearest", "nearest-exact", "area"):
+        if align_corners is not None:
+            raise ValueError(
+                "align_corners option can only be set with the interpolating modes: linear | "
+                "bilinear | bicubic | trilinear"
+            )
+    elif mode not in _DIMS:
+        raise NotImplementedError(
+            "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
+            f"{input.ndim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | "
+            f"area | nearest-exact (got {mode})"
+        )
+    elif _DIMS[mode] != dims:
+        raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs "
+                                  f"{_DIMS[mode] + 2}D input")  # fmt: skip
+    if mode == "area":
+        pools = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
+        return pools[dims - 1](input, wanted)
+    return _resized(input, mode, wanted, scales, bool(align_corners), antialias)
+
+
+def _resized(
+    x: Tensor, mode: str, wanted: tuple[int, ...], scales: Any, align: bool, antialias: bool
+) -> Tensor:
+    dims = len(wanted)
+    sides = list(zip(x._shape[2:], wanted, scales, strict=True))
+    if mode.startswith("nearest"):
+        exact = mode == "nearest-exact"
+        maps = tuple(resample.nearest(n, w, s, exact) for n, w, s in sides)
+        return (resample.NEAREST_EXACT if exact else resample.NEAREST)[dims](x, maps)
+    if antialias:
+        degree = 3 if mode == "bicubic" else 1
+        maps = tuple(resample.antialiased(n, w, s, align, degree) for n, w, s in sides)
+        return (resample.BICUBIC_AA if degree == 3 else resample.BILINEAR_AA)(x, maps)
+    if mode == "bicubic":
+        return resample.BICUBIC(x, tuple(resample.cubic(n, w, s, align) for n, w, s in sides))
+    maps = tuple(resample.linear(n, w, s, align) for n, w, s in sides)
+    return resample.LINEAR[dims](x, maps)
+
+
+def _target(
+    x: Tensor, dims: int, size: Any, scale_factor: Any, recompute: bool | None
+) -> tuple[tuple[int, ...], tuple[float | None, ...]]:
+    """The size of the result, and the factors where they were given and count."""
+    if size is not None and scale_factor is not None:
+        raise ValueError("only one of size or scale_factor should be defined")
+    if size is not None:
+        return sizes(size, dims), (None,) * dims
+    if scale_factor is None:
+        raise ValueError("either size or scale_factor should be defined")
+    factors = (scale_factor,) * dims if isinstance(scale_factor, int | float) else scale_factor
+    wanted = tuple(math.floor(n * f) for n, f in zip(x._shape[2:], factors, strict=True))
+    return wanted, (None,) * dims if recompute else tuple(map(float, factors))
+
+
+def upsample_nearest(
+    input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
+) -> Tensor:
+    """:func:`interpolate` under an older name."""
+    warnings.warn("`nn.functional.upsample_nearest` is deprecated. Use "
+                  "`nn.functional.interpolate` instead.", stacklevel=2)  # fmt: skip
+    return interpolate(input, size, scale_factor, mode="nearest")
+
+
+def upsample_bilinear(
+    input: Tensor, size: Sizes | None = None, scale_factor: float | None = None
+) -> Tensor:
+    """:func:`interpolate`, corners aligned, under an older name."""
+    warnings.warn("`nn.functional.upsample_bilinear` is deprecated. Use "
+                  "`nn.functional.interpolate` instead.", stacklevel=2)  # fmt: skip
+    return interpolate(input, size, scale_factor, mode="bilinear", align_corners=True)
+
+
+def unfold(
+    input: Tensor,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
+    """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
+    options = [sizes(v, 2) for v in (kernel_size, dilation, padding, stride)]
+    return places.im2col(input, *options)
+
+
+def fold(
+    input: Tensor,
+    output_size: Sizes,
+    kernel_size: Sizes,
+    dilation: Sizes = 1,
+    padding: Sizes = 0,
+    stride: Sizes = 1,
+) -> Tensor:
+    """Columns as :func:`unfold` makes them, added up to images where windows overlap."""
+    options = [sizes(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]
+    return places.col2im(input, *options)
+
+
+def local_response_norm(
+    input: Tensor, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0
+) -> Tensor:
+    """Each element divided by a power of the mean of squares over ``size`` channels around it."""
+    if input.ndim < 3:
+        raise ValueError(
+            "Expected 3D or higher dimensionality                          input "
+            f"(got {input.ndim} dimensions)"
+        )
+    around = size // 2, (size - 1) // 2
+    squares = input * input
+    if input.ndim == 3:
+        padded = constant_pad_nd(shape.unsqueeze(squares, 1), (0, 0, *around), 0)
+        means = shape.squeeze_dim(avg_pool2d(padded, (size, 1), 1), 1)
+    else:
+        batch, channels, height = input._shape[:3]
+        deep = shape.view(squares, (batch, 1, channels, height, -1))
+        padded = constant_pad_nd(deep, (0, 0, 0, 0, *around), 0)
+        means = shape.squeeze_dim(avg_pool3d(padded, (size, 1, 1), 1), 1)
+        means = shape.view(means, input._shape)
+    return input / (means * alpha + k) ** beta
+
+
+def pixel_shuffle(input: Tensor, upscale_factor: int) -> Tensor:
+    """Channels (..., C * r * r, H, W) spread over images (..., C, H * r, W * r)."""
+    return shuffle.pixel_shuffle(input, upscale_factor)
+
+
+def pixel_unshuffle(input: Tensor, downscale_factor: int) -> Tensor:
+    """The opposite of :func:`pixel_shuffle`."""
+    return shuffle.pixel_unshuffle(input, downscale_factor)
+
+
+def channel_shuffle(input: Tensor, groups: int) -> Tensor:
+    """The channels of (N, C, ...) dealt out: one of each group in turn."""
+    return shuffle.channel_shuffle(input, groups)

@@ -1,0 +1,131 @@
+"""Means of windows of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.pooling import padded_image
+from autograd_core.ops.windows import Windows
+
+_MEANS = {"ceil_mode": False, "count_include_pad": True, "divisor_override": None}
+
+
+@op(
+    x=lambda g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    divisor_override: avg_pool_backward(
+        g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    linear=True,
+    node="AvgPool2DBackward0",
+    samples=(
+        Sample(((1, 2, 4, 4),), {"kernel_size": (2, 2), "stride": (2, 1)}),
+        Sample(((1, 5, 4),), {"kernel_size": (2, 3), "stride": (2, 1), "padding": (1, 1),
+                              "ceil_mode": True, "count_include_pad": False}),
+        Sample(((1, 3, 3),), {"kernel_size": (2, 2), "stride": (1, 1), "divisor_override": 3}),
+    ),
+)  # fmt: skip
+def avg_pool2d(
+    x, /, kernel_size, stride, padding=(0, 0), ceil_mode=False, count_include_pad=True,
+    divisor_override=None,
+):  # fmt: skip
+    """The mean of each window of images (..., H, W)."""
+    windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
+    return _means(x, windows, ceil_mode, count_include_pad, divisor_override)
+
+
+@op(
+    x=lambda g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    divisor_override: avg_pool_backward(
+        g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    linear=True,
+    node="AvgPool3DBackward0",
+    samples=(Sample(((1, 2, 3, 4),), {"kernel_size": (1, 2, 2), "stride": (1, 1, 2)}),),
+)  # fmt: skip
+def avg_pool3d(
+    x, /, kernel_size, stride, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True,
+    divisor_override=None,
+):  # fmt: skip
+    """The mean of each window of volumes (..., D, H, W)."""
+    windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
+    return _means(x, windows, ceil_mode, count_include_pad, divisor_override)
+
+
+def _means(
+    x: Any, windows: Windows, ceil_mode: bool, include_pad: bool, divisor: int | None
+) -> Any:
+    axis = x.ndim - len(windows.kernel)
+    size = x.shape[axis:]
+    output = windows.output_size(size, ceil_mode)
+    padded = padded_image(x.shape, windows, output, x.dtype, 0)
+    padded[(..., *windows.inside(size))] = x
+    # one dimension after the other: the sums of sums are those of the windows
+    for each in range(len(windows.kernel)):
+        part = _one_dimension(windows, each)
+        patches = part.offsets(padded, (output[each],), axis + each)
+        padded = next(patches)[1].copy()
+        for _, patch in patches:
+            padded += patch
+    padded /= _counts(windows, size, output, include_pad, divisor).astype(x.dtype)
+    return padded
+
+
+def _one_dimension(windows: Windows, axis: int) -> Windows:
+    return Windows(*((values[axis],) for values in windows))
+
+
+def _counts(
+    windows: Windows, size: Any, output: Any, include_pad: bool, divisor: int | None
+) -> Any:
+    """What the sum of each window is divided by."""
+    if divisor is not None:
+        return np.array(divisor)
+    result = np.ones(())
+    for axis, n in enumerate(size):
+        kernel, stride, padding, _ = (values[axis] for values in windows)
+        start = np.arange(output[axis]) * stride - padding
+        end = np.minimum(start + kernel, n + padding)
+        if not include_pad:
+            start, end = np.maximum(start, 0), np.minimum(end, n)
+        result = result[..., None] * (end - start)
+    return result
+
+
+@op(
+    x=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    divisor_override: _any_avg_pool(
+        g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    linear=True,
+    samples=(
+        Sample(((1, 2, 2),), {"shape": (1, 4, 4), "kernel_size": (2, 2), "stride": (2, 2),
+                              "padding": (0, 0), **_MEANS}),
+    ),
+)  # fmt: skip
+def avg_pool_backward(
+    x, /, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    """The gradient, of ``shape``, of what was averaged."""
+    windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
+    axis = len(shape) - len(kernel_size)
+    size, output = shape[axis:], x.shape[axis:]
+    counts = _counts(windows, size, output, count_include_pad, divisor_override)
+    spread = x / counts.astype(x.dtype)
+    whole = windows.padded_size(size, output)
+    for each in range(len(kernel_size)):
+        sides = list(spread.shape)
+        sides[axis + each] = whole[each]
+        sums = np.zeros(sides, x.dtype)
+        part = _one_dimension(windows, each)
+        for _, patch in part.offsets(sums, (output[each],), axis + each):
+            patch += spread
+        spread = sums
+    return np.ascontiguousarray(spread[(..., *windows.inside(size))])
+
+
+def _any_avg_pool(g: Any, kernel_size: Any, *attributes: Any) -> Any:
+    pool = avg_pool2d if len(kernel_size) == 2 else avg_pool3d
+    return pool(g, kernel_size, *attributes)

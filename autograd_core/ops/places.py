@@ -1,0 +1,206 @@
+"""Places in images: adaptive maxima, their inverse, and windows as columns."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.pooling import padded_image
+from autograd_core.ops.windows import Windows
+
+
+def adaptive_bounds(size: int, count: int) -> list[tuple[int, int]]:
+    """``count`` windows that cover ``size`` elements, where each starts and ends."""
+    return [(i * size // count, -(-(i + 1) * size // count)) for i in range(count)]
+
+
+def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
+    """The largest element of each of ``output_size`` windows, and where in the image it is."""
+    axis = x.ndim - len(output_size)
+    size = x.shape[axis:]
+    flat = np.arange(math.prod(size)).reshape(size)
+    result = np.empty((*x.shape[:axis], *output_size), x.dtype)
+    indices = np.empty(result.shape, np.int64)
+    bounds = [adaptive_bounds(n, count) for n, count in zip(size, output_size, strict=True)]
+    for place in np.ndindex(*output_size):
+        window = tuple(slice(*bounds[d][i]) for d, i in enumerate(place))
+        part = x[(..., *window)].reshape(*x.shape[:axis], -1)
+        found = np.argmax(part, -1)
+        result[(..., *place)] = np.take_along_axis(part, found[..., None], -1)[..., 0]
+        indices[(..., *place)] = flat[window].ravel()[found]
+    return result, indices
+
+
+_ADAPTIVE = (Sample(((1, 2, 5, 4),), {"output_size": (2, 3)}),)
+
+
+@op(
+    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    outputs="ans indices",
+    nondiff="indices",
+    node="AdaptiveMaxPool2DBackward0",
+    samples=_ADAPTIVE,
+)
+def adaptive_max_pool2d(x, /, output_size):
+    """The largest element of each of ``output_size`` windows of images, and where it is."""
+    return adaptive_largest(x, output_size)
+
+
+@op(
+    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    outputs="ans indices",
+    nondiff="indices",
+    node="AdaptiveMaxPool3DBackward0",
+    samples=(Sample(((1, 2, 3, 4),), {"output_size": (1, 2, 2)}),),
+)
+def adaptive_max_pool3d(x, /, output_size):
+    """The largest element of each of ``output_size`` windows of volumes, and where it is."""
+    return adaptive_largest(x, output_size)
+
+
+_PLACES = np.array([[3, 0], [9, 6]])
+
+
+@op(
+    x=lambda g, indices, dims: from_indices(g, indices, dims),
+    linear=True,
+    samples=(Sample(((1, 2, 2), _PLACES[None]), {"shape": (1, 3, 4), "dims": 2}),),
+)
+def at_indices(x, indices, /, shape, dims):
+    """Zeros of ``shape`` to which ``x`` was added at ``indices`` of the last ``dims`` dimensions,
+    counted as one."""
+    result, flat, places = _flat(shape, indices, dims, x.dtype)
+    rows = np.arange(len(flat))[:, None]
+    np.add.at(flat, (rows, places), x.reshape(len(flat), -1))
+    return result
+
+
+@op(
+    x=lambda g, indices, x_shape, dims: at_indices(g, indices, x_shape, dims),
+    linear=True,
+    samples=(Sample(((1, 3, 4), _PLACES[None]), {"dims": 2}),),
+)
+def from_indices(x, indices, /, dims):
+    """The elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
+    lead = math.prod(x.shape[: x.ndim - dims])
+    found = np.take_along_axis(x.reshape(lead, -1), indices.reshape(lead, -1), -1)
+    return found.reshape(indices.shape)
+
+
+def _flat(shape: Any, indices: Any, dims: int, kind: Any) -> tuple[Any, Any, Any]:
+    """Zeros of ``shape``, the same with the last dimensions as one, and indices into that."""
+    result = np.zeros(shape, kind)
+    lead = math.prod(shape[: len(shape) - dims])
+    return result, result.reshape(lead, -1), indices.reshape(lead, -1)
+
+
+def _unpooled(x: Any, indices: Any, output_size: tuple[int, ...]) -> Any:
+    dims = len(output_size)
+    shape = (*x.shape[: x.ndim - dims], *output_size)
+    if x.shape != indices.shape:
+        raise RuntimeError(
+            "Expected shape of indices to be same as that of the input tensor "
+            f"({list(x.shape)}) but got indices tensor with shape: {list(indices.shape)}"
+        )
+    limit = math.prod(output_size)
+    wrong = indices[(indices < 0) | (indices >= limit)]
+    if wrong.size:
+        raise RuntimeError(
+            f"Found an invalid max index: {wrong[0]} (output volumes are of size "
+            f"{'x'.join(map(str, output_size))}"
+        )
+    result, flat, places = _flat(shape, indices, dims, x.dtype)
+    np.put_along_axis(flat, places, x.reshape(len(flat), -1), -1)
+    return result
+
+
+@op(
+    x=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    linear=True,
+    node="MaxUnpool2DBackward0",
+    samples=(Sample(((1, 2, 2), _PLACES[None]), {"output_size": (3, 4)}),),
+)
+def max_unpool2d(x, indices, /, output_size):
+    """Images of ``output_size``, zero but for ``x`` at ``indices``."""
+    return _unpooled(x, indices, tuple(output_size))
+
+
+@op(
+    x=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    linear=True,
+    node="MaxUnpool3DBackward0",
+    samples=(Sample(((1, 1, 2, 2), _PLACES[None, None]), {"output_size": (1, 3, 4)}),),
+)
+def max_unpool3d(x, indices, /, output_size):
+    """Volumes of ``output_size``, zero but for ``x`` at ``indices``."""
+    return _unpooled(x, indices, tuple(output_size))
+
+
+# --- windows as columns ------------------------------------------------------------------------
+
+_WINDOWS = {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (1, 0), "stride": (1, 2)}
+
+
+@op(
+    x=lambda g, x_shape, kernel_size, dilation, padding, stride: col2im(
+        g, tuple(x_shape[-2:]), kernel_size, dilation, padding, stride
+    ),
+    linear=True,
+    node="Im2ColBackward0",
+    samples=(Sample(((1, 2, 3, 4),), _WINDOWS), Sample(((1, 3, 4),), _WINDOWS)),
+)
+def im2col(x, /, kernel_size, dilation, padding, stride):
+    """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
+    if x.ndim == 3:
+        return im2col(x[None], kernel_size, dilation, padding, stride)[0]
+    windows = Windows(kernel_size, stride, padding, dilation)
+    size = x.shape[2:]
+    output = windows.output_size(size)
+    padded = padded_image(x.shape, windows, output, x.dtype, 0)
+    padded[(..., *windows.inside(size))] = x
+    columns: Any = np.empty((*x.shape[:2], *kernel_size, *output), x.dtype)
+    everything = (slice(None),) * 2
+    for offset, patch in windows.offsets(padded, output, axis=2):
+        columns[(*everything, *offset)] = patch
+    return columns.reshape(len(x), -1, math.prod(output))
+
+
+@op(
+    x=lambda g, kernel_size, dilation, padding, stride: im2col(
+        g, kernel_size, dilation, padding, stride
+    ),
+    linear=True,
+    node="Col2ImBackward0",
+    samples=(Sample(((1, 8, 8),), {"output_size": (3, 4), **_WINDOWS}),),
+)
+def col2im(x, /, output_size, kernel_size, dilation, padding, stride):
+    """Columns as :func:`im2col` makes them, added up where windows overlap."""
+    if x.ndim == 2:
+        return col2im(x[None], output_size, kernel_size, dilation, padding, stride)[0]
+    windows = Windows(kernel_size, stride, padding, dilation)
+    output = windows.output_size(output_size)
+    area = math.prod(kernel_size)
+    if x.shape[1] % area:
+        raise RuntimeError(
+            "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
+            f"but got input.size(1)={x.shape[1]} and kernel_size=({kernel_size[0]}, "
+            f"{kernel_size[1]})."
+        )
+    if x.shape[2] != math.prod(output):
+        raise RuntimeError(
+            f"Given output_size=({output_size[0]}, {output_size[1]}), kernel_size="
+            f"({kernel_size[0]}, {kernel_size[1]}), dilation=({dilation[0]}, {dilation[1]}), "
+            f"padding=({padding[0]}, {padding[1]}), stride=({stride[0]}, {stride[1]}), expected "
+            f"size of input's dimension 2 to match the calculated number of sliding blocks "
+            f"{output[0]} * {output[1]} = {math.prod(output)}, but got input.size(2)={x.shape[2]}."
+        )
+    channels = x.shape[1] // area
+    columns = x.reshape(len(x), channels, *kernel_size, *output)
+    shape = (len(x), channels, *output_size)
+    padded = padded_image(shape, windows, output, x.dtype, 0)
+    for offset, patch in windows.offsets(padded, output, axis=2):
+        patch += columns[(slice(None), slice(None), *offset)]
+    return np.ascontiguousarray(padded[(..., *windows.inside(output_size))])
