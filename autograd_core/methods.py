@@ -6,6 +6,7 @@ Bound in one place, so that tensors need not know ops, which are made of tensors
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import wraps
 from typing import Any
 
 import numpy as np
@@ -13,9 +14,24 @@ import numpy as np
 from autograd_core import functions
 from autograd_core.autograd.backward import backward
 from autograd_core.autograd.deliver import connect
-from autograd_core.dtype import Number, bool_, dtype, float16, float32, float64, int32, int64
+from autograd_core.dtype import (
+    Number,
+    bool_,
+    dtype,
+    float16,
+    float32,
+    float64,
+    int8,
+    int16,
+    int32,
+    int64,
+    uint8,
+)
+from autograd_core.functions import arithmetic, shapes, subscript
+from autograd_core.linalg import older
+from autograd_core.method_names import DECISIONS, IN_PLACE, LINALG, NAMED
 from autograd_core.op import inplace
-from autograd_core.ops import assign, elementwise, linalg, loss, reduce, shape
+from autograd_core.ops import assign, elementwise, linalg, logic, shape
 from autograd_core.tensor import Tensor
 
 
@@ -23,12 +39,15 @@ def bind() -> None:
     """Give :class:`Tensor` its operators and methods."""
     for name, function in {**_OPERATORS, **_METHODS}.items():
         setattr(Tensor, name, function)
-    computed = {name: getattr(Tensor, name) for name in _IN_PLACE}
+    for source, names in ((functions, NAMED), (older, LINALG)):
+        for name in names:
+            setattr(Tensor, name, getattr(source, name))
+    computed = {name: getattr(Tensor, name) for name in IN_PLACE}
+    computed |= {name: _decided(getattr(Tensor, name)) for name in DECISIONS}
     for name, call in {**computed, **_ASSIGNMENTS}.items():
         setattr(Tensor, f"{name}_", inplace(call, f"{name}_"))
-    for operator, name in (("__iadd__", "add_"), ("__isub__", "sub_"), ("__imul__", "mul_"),
-                           ("__itruediv__", "div_")):  # fmt: skip
-        setattr(Tensor, operator, getattr(Tensor, name))
+    for operator, name in _AUGMENTED.items():
+        setattr(Tensor, f"__i{operator}__", getattr(Tensor, f"{name}_"))
     connect(tensor=Tensor.from_array, sum_to=shape.sum_to, cast=functions.to_dtype)
 
 
@@ -79,7 +98,7 @@ def _set_item(self: Tensor, key: Any, value: Any) -> None:
     within it, lists and tensors pick places to put."""
     if not isinstance(value, Tensor):
         value = Tensor.from_array(np.asarray(value, dtype=self.dtype.dtype))
-    part, picked = functions.take_apart(self, key)
+    part, picked = subscript.take_apart(self, key)
     if picked is None:
         part.copy_(value)
     else:
@@ -108,6 +127,48 @@ def _same_shape(self: Tensor, other: Tensor) -> Tensor:
     return shape.view(self, other._shape)
 
 
+def _reshaped_as(self: Tensor, other: Tensor) -> Tensor:
+    return functions.reshape(self, other._shape)
+
+
+def _expanded_as(self: Tensor, other: Tensor) -> Tensor:
+    return shape.expand(self, other._shape)
+
+
+def _where(self: Tensor, condition: Tensor, other: Any) -> Tensor:
+    """This tensor where ``condition`` holds, else ``other``."""
+    return functions.where(condition, self, other)
+
+
+def _new(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        return make(*args, **{"dtype": self.dtype, **kwargs})
+
+    method.__doc__ = f"{make.__doc__} Of the dtype of this one, unless another is given."
+    return method
+
+
+def _drawn(draw: Callable[..., Any], *defaults: float) -> Callable[..., Any]:
+    """Random numbers in the place of a tensor, whose gradient ends there."""
+
+    def call(self: Tensor, *parameters: float) -> Any:
+        given = (*parameters, *defaults[len(parameters) :])
+        array = np.asarray(draw(functions.generator(), *given, self._shape))
+        return assign.copy(self, Tensor.from_array(array.astype(self.dtype.dtype)))
+
+    return call
+
+
+def _decided(call: Callable[..., Tensor]) -> Callable[..., Any]:
+    """Truth values in the place of a tensor, as 0 and 1 of its dtype."""
+
+    @wraps(call)
+    def decided(self: Tensor, *args: Any) -> Any:
+        return assign.copy(self, functions.to_dtype(call(self, *args), self.dtype))
+
+    return decided
+
+
 def _dims(self: Tensor, dims: Sequence[int]) -> Any:
     return shape.permute(self, tuple(dims))
 
@@ -116,15 +177,30 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__add__": elementwise.add,
     "__radd__": elementwise.add,
     "__sub__": elementwise.sub,
-    "__rsub__": functions.rsub,
+    "__rsub__": arithmetic.rsub,
     "__mul__": elementwise.mul,
     "__rmul__": elementwise.mul,
     "__truediv__": elementwise.div,
-    "__rtruediv__": functions.rdiv,
+    "__rtruediv__": arithmetic.rdiv,
     "__neg__": elementwise.neg,
     "__pow__": functions.pow,
     "__rpow__": _reflected(functions.pow),
     "__abs__": elementwise.abs,
+    "__pos__": functions.positive,
+    "__rdiv__": arithmetic.rdiv,
+    "__mod__": functions.remainder,
+    "__rmod__": _reflected(functions.remainder),
+    "__floordiv__": functions.floor_divide,
+    "__rfloordiv__": _reflected(functions.floor_divide),
+    "__invert__": logic.bitwise_not,
+    "__and__": logic.bitwise_and,
+    "__rand__": logic.bitwise_and,
+    "__or__": logic.bitwise_or,
+    "__ror__": logic.bitwise_or,
+    "__xor__": logic.bitwise_xor,
+    "__rxor__": logic.bitwise_xor,
+    "__lshift__": logic.bitwise_left_shift,
+    "__rshift__": logic.bitwise_right_shift,
     "__matmul__": linalg.matmul,
     "__rmatmul__": _reflected(linalg.matmul),
     "__eq__": _comparison(elementwise.eq),
@@ -133,64 +209,32 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__le__": elementwise.le,
     "__gt__": elementwise.gt,
     "__ge__": elementwise.ge,
-    "__getitem__": functions.getitem,
+    "__getitem__": subscript.getitem,
     "__setitem__": _set_item,
     "__iter__": _iterate,
 }
 
 _METHODS: dict[str, Callable[..., Any]] = {
-    "add": functions.add,
-    "sub": functions.sub,
-    "mul": elementwise.mul,
-    "div": elementwise.div,
-    "neg": elementwise.neg,
-    "pow": functions.pow,
-    "exp": elementwise.exp,
-    "log": elementwise.log,
-    "sqrt": elementwise.sqrt,
-    "sin": elementwise.sin,
-    "cos": elementwise.cos,
-    "tanh": elementwise.tanh,
-    "sigmoid": elementwise.sigmoid,
-    "relu": elementwise.relu,
-    "softmax": loss.softmax,
-    "log_softmax": loss.log_softmax,
-    "abs": elementwise.abs,
-    "sign": elementwise.sign,
-    "clamp": functions.clamp,
-    "eq": elementwise.eq,
-    "ne": elementwise.ne,
-    "lt": elementwise.lt,
-    "le": elementwise.le,
-    "gt": elementwise.gt,
-    "ge": elementwise.ge,
-    "matmul": linalg.matmul,
-    "mm": linalg.mm,
-    "bmm": linalg.bmm,
-    "mv": linalg.mv,
-    "dot": linalg.dot,
-    "sum": functions.sum,
-    "mean": functions.mean,
-    "max": functions.max,
-    "min": functions.min,
-    "argmax": reduce.argmax,
-    "argmin": reduce.argmin,
     "view": _varargs(shape.view),
     "reshape": _varargs(functions.reshape),
     "expand": _varargs(shape.expand),
     "permute": _varargs(_dims),
     "view_as": _same_shape,
-    "flatten": functions.flatten,
-    "transpose": shape.transpose,
-    "t": shape.t,
-    "T": property(functions.reversed_dims),  # type: ignore[dict-item]
-    "mT": property(functions.mT),  # type: ignore[dict-item]
-    "squeeze": functions.squeeze,
-    "unsqueeze": functions.unsqueeze,
-    "unbind": shape.unbind,
-    "split": functions.split,
-    "chunk": functions.chunk,
-    "clone": shape.clone,
+    "reshape_as": _reshaped_as,
+    "expand_as": _expanded_as,
+    "repeat": shapes.repeat,
+    "sum_to_size": shapes.sum_to_size,
+    "where": _where,
+    "new_zeros": _new(functions.zeros),
+    "new_ones": _new(functions.ones),
+    "new_empty": _new(functions.empty),
+    "new_full": _new(functions.full),
+    "new_tensor": _new(functions.tensor),
+    "T": property(shapes.reversed_dims),  # type: ignore[dict-item]
+    "real": property(functions.real),  # type: ignore[dict-item]
+    "mT": property(shapes.mT),  # type: ignore[dict-item]
+    "mH": property(shapes.mT),  # type: ignore[dict-item]
+    "H": property(shapes.H),  # type: ignore[dict-item]
     "contiguous": functions.contiguous,
     "backward": _backward,
     "to": functions.to,
@@ -199,6 +243,9 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "float": _type(float32),
     "half": _type(float16),
     "long": _type(int64),
+    "short": _type(int16),
+    "char": _type(int8),
+    "byte": _type(uint8),
     "int": _type(int32),
     "bool": _type(bool_),
 }
@@ -208,7 +255,12 @@ _ASSIGNMENTS: dict[str, Callable[..., Any]] = {
     "fill": _fill,
     "copy": assign.copy,
     "_assign": assign.assigned,
+    "normal": _drawn(np.random.Generator.normal, 0.0, 1.0),
+    "uniform": _drawn(np.random.Generator.uniform, 0.0, 1.0),
+    "bernoulli": _drawn(lambda rng, p, size: rng.random(size) < p, 0.5),
 }
 
-_IN_PLACE = ("add", "sub", "mul", "div", "neg", "pow", "exp", "log", "sqrt", "sin", "cos",
-             "tanh", "sigmoid", "relu", "abs", "clamp")  # fmt: skip
+
+_AUGMENTED = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
+              "mod": "remainder", "floordiv": "floor_divide", "and": "bitwise_and",
+              "or": "bitwise_or", "xor": "bitwise_xor"}  # fmt: skip

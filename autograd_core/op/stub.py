@@ -27,6 +27,7 @@ from typing import Any
 
 from autograd_core import return_types
 from autograd_core.dtype import Number, dtype
+from autograd_core.linalg import results
 from autograd_core.tensor import Tensor
 
 Dim = int | Sequence[int] | None
@@ -35,11 +36,12 @@ class TensorMethods:
 '''
 # Where the methods come from; what else Tensor has is in its own file.
 _SOURCES: Final = ("autograd_core.ops.", "autograd_core.functions", "autograd_core.methods",
-                   "autograd_core.op.inplace")  # fmt: skip
+                   "autograd_core.op.inplace", "autograd_core.linalg.")  # fmt: skip
 # Within the class these names are methods, so annotations must look for them elsewhere.
 _SHADOWED: Final = re.compile(r"\b(bool|float|int|type)\b")
 _CLASH_WITH_OBJECT: Final = {"__eq__", "__ne__"}
-_AUGMENTED: Final = {"__iadd__", "__isub__", "__imul__", "__itruediv__"}
+_AUGMENTED: Final = {"__iadd__", "__isub__", "__imul__", "__itruediv__", "__ipow__", "__imod__",
+                     "__ifloordiv__", "__iand__", "__ior__", "__ixor__"}  # fmt: skip
 
 
 def stub_text() -> str:

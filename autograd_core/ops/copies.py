@@ -12,9 +12,6 @@ from autograd_core.op import Op, op
 from autograd_core.ops import index, rearrange, shape
 from autograd_core.ops.diagonals import diagonal
 
-__all__ = ["alias_copy", "diagonal_copy", "t_copy", "transpose_copy", "unfold_copy",
-           "unsqueeze_copy"]  # fmt: skip
-
 
 def _copying(view: Callable[..., Any], node: str = "") -> Callable[..., Any]:
     """The op that copies what the op ``view`` looks at."""

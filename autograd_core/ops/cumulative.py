@@ -16,8 +16,6 @@ from autograd_core.ops.scatter import scatter_zeros
 from autograd_core.ops.shape import expand, reshape, transpose, unsqueeze
 from autograd_core.ops.statistics import all as all_of
 
-__all__ = ["cummax", "cummin", "logcumsumexp"]
-
 _ONE_WAY = (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0}))
 _ZEROS = [[2.0, 0.0, 3.0], [0.5, 0.0, 0.0], [1.0, -2.0, 0.5]]
 _PRODUCTS = (

@@ -8,8 +8,6 @@ from autograd_core.op import Sample, op
 from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.shape import expand
 
-__all__ = ["diag_embed", "diagonal", "diagonal_scatter", "trace", "tril", "triu"]
-
 _MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))
 
 

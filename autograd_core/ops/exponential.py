@@ -19,18 +19,6 @@ from autograd_core.ops.elementwise import (
 )
 from autograd_core.ops.logic import logical_and
 
-__all__ = [
-    "exp2",
-    "expm1",
-    "ldexp",
-    "log1p",
-    "log2",
-    "log10",
-    "logaddexp",
-    "logaddexp2",
-    "rsqrt",
-]  # fmt: skip
-
 _LN2, _LN10 = math.log(2), math.log(10)
 _POSITIVE_PAIR = (Sample(([0.5, 1.0, 2.5], [3.0, 0.25, 1.0])), Sample(([[0.5], [2.0]], [1.5, 3.0])))
 

@@ -6,12 +6,6 @@ import numpy as np
 
 from autograd_core.op import op, pointwise
 
-__all__ = [
-    "bitwise_and", "bitwise_left_shift", "bitwise_not", "bitwise_or", "bitwise_right_shift",
-    "bitwise_xor", "isclose", "isfinite", "isinf", "isnan", "isneginf", "isposinf", "logical_and",
-    "logical_not", "logical_or", "logical_xor", "signbit",
-]  # fmt: skip
-
 
 @pointwise(np.logical_and, result="bool")
 def logical_and(x, y):

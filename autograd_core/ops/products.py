@@ -11,8 +11,6 @@ from autograd_core.ops.checks import check_same_dtype
 from autograd_core.ops.linalg import bmm, mv
 from autograd_core.ops.shape import expand, t, transpose, unsqueeze
 
-__all__ = ["addbmm", "addmv", "addr", "baddbmm"]
-
 _SCALED = {"beta": 0.5, "alpha": 2}
 
 

@@ -13,8 +13,6 @@ from autograd_core.ops.index import select, slice_
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import reshape
 
-__all__ = ["constant_pad_nd", "unfold"]
-
 
 @op(
     x=lambda g, dims: flip(g, dims),

@@ -9,8 +9,6 @@ from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.elementwise import PAIR, where
 from autograd_core.ops.logic import isnan, logical_and, logical_or
 
-__all__ = ["addcdiv", "addcmul", "fmax", "fmin", "maximum", "minimum"]
-
 _THREE = (Sample(((2, 3), (2, 3), (2, 3))), Sample(((2, 3), (3,), (2, 1)), {"value": 0.5}))
 _BOUNDS = (
     Sample(([[-2.0], [0.5]], [-1.0, 0.0, 0.7], 0.6)),
@@ -204,3 +202,16 @@ def addcdiv(x, y, z, *, value=1):
 def fill_tensor(x, y):
     """The one value of ``y`` in every place of ``x``."""
     return np.full_like(x, y)
+
+
+@pointwise(
+    of="rsub",
+    node="RsubBackward0",
+    linear=True,
+    x=lambda g, alpha: -g if alpha == 1 else -g * alpha,
+    y=lambda g: g,
+    samples=(Sample(((2, 3), (3,))), Sample(((2, 1), (2, 3)), {"alpha": 2})),
+)
+def rsub_tensor(x, y, *, alpha=1):
+    """``y - alpha * x``."""
+    return np.subtract(y, x if alpha == 1 else alpha * x)

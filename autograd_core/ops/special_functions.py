@@ -10,8 +10,6 @@ import numpy as np
 from autograd_core.op import Sample, pointwise
 from autograd_core.ops.elementwise import ONE, POSITIVE, exp, where
 
-__all__ = ["digamma", "erf", "erfc", "erfinv", "i0", "lgamma"]
-
 
 def _scipy(name: str, *arguments: Any) -> Any:
     """A function of SciPy's, which is imported now, in the dtype of the last argument."""

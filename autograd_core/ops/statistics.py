@@ -12,8 +12,6 @@ from autograd_core.ops.logic import isnan
 from autograd_core.ops.reduce import count, kept_shape, mean_dim, spread, sum_dim
 from autograd_core.ops.shape import expand, reshape
 
-__all__ = ["all", "any", "count_nonzero"]
-
 _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 
 

@@ -10,11 +10,6 @@ from autograd_core.op import Sample, pointwise
 from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.elementwise import ONE, PAIR, POSITIVE, cos, sqrt, where
 
-__all__ = [
-    "acos", "acosh", "angle", "asin", "asinh", "atan", "atan2", "atanh", "cosh", "deg2rad", "hypot",
-    "rad2deg", "sinc", "sinh", "tan",
-]  # fmt: skip
-
 _WITHIN_ONE = (Sample(([-0.5, 0.25, 0.75],)), Sample(([[0.0, 0.5]],)))
 
 

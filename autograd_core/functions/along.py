@@ -1,0 +1,279 @@
+"""Along a dimension: order, quantiles, running extrema, differences and integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core import return_types
+from autograd_core.functions.reduction import cumsum
+from autograd_core.functions.shapes import narrow, squeeze
+from autograd_core.ops import cumulative, scatter, sorting
+from autograd_core.ops.index import select
+from autograd_core.ops.logic import logical_xor
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.select import lerp_number, lerp_tensor
+from autograd_core.ops.shape import cat, reshape, squeeze_result, transpose, unsqueeze
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "bucketize", "cummax", "cummin", "cumulative_trapezoid", "diff", "gradient", "msort",
+    "nanquantile", "quantile", "searchsorted", "sort", "topk", "trapezoid", "trapz",
+]  # fmt: skip
+
+
+def sort(
+    x: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
+) -> return_types.sort:
+    """The elements in order along ``dim``, and where they were."""
+    call = sorting.sort if stable is None else sorting.sort_stable
+    return return_types.sort(*call(x, dim, descending))
+
+
+def msort(x: Tensor) -> Tensor:
+    """The elements in order along the first dimension."""
+    return sorting.sort(x, 0)[0]
+
+
+def topk(
+    x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> return_types.topk:
+    """The ``k`` largest, or smallest, elements along ``dim``, and where they were."""
+    return return_types.topk(*sorting.topk(x, k, dim, largest, sorted))
+
+
+def searchsorted(
+    sorted_sequence: Tensor,
+    values: Tensor | float,
+    *,
+    right: bool = False,
+    side: str | None = None,
+) -> Tensor:
+    """Where ``values`` would be inserted into a sorted sequence, the last dimension."""
+    if not isinstance(values, Tensor):
+        values = Tensor.from_array(np.asarray(values))
+    return sorting.searchsorted(sorted_sequence, values, right or side == "right")
+
+
+def bucketize(x: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
+    """Between which of the sorted ``boundaries`` each element lies."""
+    return searchsorted(boundaries, x, right=right)
+
+
+def cummax(x: Tensor, dim: int) -> return_types.cummax:
+    """The largest element so far along ``dim``, and where it is."""
+    return return_types.cummax(*cumulative.cummax(x, dim))
+
+
+def cummin(x: Tensor, dim: int) -> return_types.cummin:
+    """The smallest element so far along ``dim``, and where it is."""
+    return return_types.cummin(*cumulative.cummin(x, dim))
+
+
+# Quantiles
+
+
+def quantile(
+    x: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """The elements that the shares ``q`` lie below, along ``dim`` or of all; NaN if one is."""
+    return _quantile(x, q, dim, keepdim, interpolation, False)
+
+
+def nanquantile(
+    x: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """:func:`quantile` of what is not NaN."""
+    return _quantile(x, q, dim, keepdim, interpolation, True)
+
+
+def _quantile(
+    x: Tensor, q: Tensor | float, dim: int | None, keepdim: bool, interpolation: str, skip: bool
+) -> Tensor:
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    shares = np.asarray(q.array if isinstance(q, Tensor) else q, x.dtype.dtype)
+    if shares.size and not (shares.min() >= 0 and shares.max() <= 1):
+        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+    rows = reshape(x, (-1,)) if dim is None else _last(x, dim)
+    ordered = sorting.sort(rows)[0]
+    ranks = _ranks(ordered, shares.reshape(-1), skip)
+    low, high = np.floor(ranks), np.ceil(ranks)
+    if interpolation in ("lower", "higher", "nearest"):
+        rank = {"lower": low, "higher": high, "nearest": np.rint(ranks)}[interpolation]
+        found = _at(ordered, rank)
+    elif interpolation == "midpoint":
+        found = lerp_number(_at(ordered, low), _at(ordered, high), weight=0.5)
+    else:
+        weight = Tensor.from_array((ranks - low).astype(x.dtype.dtype))
+        found = lerp_tensor(_at(ordered, low), _at(ordered, high), weight)
+    if shares.ndim:
+        found = transpose(unsqueeze(found, 0), 0, -1)
+    found = squeeze_result(found, -1)
+    return reshape(found, (*shares.shape, *_kept(x, dim))) if keepdim else found
+
+
+def _last(x: Tensor, dim: int) -> Tensor:
+    if dim % x.ndim == x.ndim - 1:
+        return x
+    return squeeze(transpose(unsqueeze(x, -1), dim % x.ndim, -1), dim % x.ndim)
+
+
+def _kept(x: Tensor, dim: int | None) -> tuple[int, ...]:
+    if dim is None:
+        return (1,) * x.ndim
+    dim %= x.ndim
+    return (*x._shape[:dim], 1, *x._shape[dim + 1 :])
+
+
+def _ranks(ordered: Tensor, shares: Any, skip: bool) -> Any:
+    """At which places, whole or not, of the ordered rows the quantiles are."""
+    strange = np.isnan(ordered.array)
+    number = np.count_nonzero(~strange, axis=-1, keepdims=True)
+    last = ordered._shape[-1] - 1
+    if skip:
+        ranks = shares * np.maximum(number - 1, 0)
+    else:
+        ranks = np.where(number <= last, last, shares * last)
+    return ranks.astype(ordered.dtype.dtype)
+
+
+def _at(ordered: Tensor, ranks: Any) -> Tensor:
+    return scatter.gather(ordered, Tensor.from_array(ranks.astype(np.int64)), -1)
+
+
+# Differences and integrals
+
+
+def diff(
+    x: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Differences of neighbours along ``dim``, taken ``n`` times."""
+    parts = [part for part in (prepend, x, append) if part is not None]
+    if len(parts) > 1:
+        x = cat(parts, dim=dim)
+    for _ in range(min(n, x._shape[dim])):
+        count = x._shape[dim] - 1
+        after, before = narrow(x, dim, 1, count), narrow(x, dim, 0, count)
+        x = logical_xor(after, before) if x.dtype.category == 0 else after - before
+    return x
+
+
+def _sides(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    count = y._shape[dim] - 1
+    return narrow(y, dim, 1, count), narrow(y, dim, 0, count)
+
+
+def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """The distances of the points ``x``, shaped to be multiplied with those of ``y``."""
+    if x.ndim == 1:
+        shape = [1] * y.ndim
+        shape[dim] = -1
+        x = reshape(x, tuple(shape))
+        after, before = _sides(x, dim)
+    else:
+        after, before = _sides(x, dim if dim < 0 else dim - y.ndim)
+    return after - before
+
+
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """The integral of ``y`` along ``dim``, at points ``x`` or in steps of ``dx``."""
+    if x is not None:
+        after, before = _sides(y, dim)
+        return sum_dim((after + before) * _steps(y, x, dim), dim) / 2.0
+    ends = (select(y, dim, 0) + select(y, dim, -1)) * 0.5
+    return (sum_dim(y, dim) - ends) * (1.0 if dx is None else dx)
+
+
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """The integrals of ``y`` along ``dim`` up to each point but the first."""
+    after, before = _sides(y, dim)
+    if x is not None:
+        return cumsum((after + before) * _steps(y, x, dim), dim) / 2.0
+    return cumsum((after + before) * (0.5 * (1.0 if dx is None else dx)), dim)
+
+
+trapz = trapezoid
+
+
+def gradient(
+    x: Tensor,
+    *,
+    spacing: Any = 1,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """The slope of ``x`` along each dimension: central differences, one-sided at the ends.
+
+    ``spacing`` is a number, one for each dimension, or a tensor of coordinates for each.
+    """
+    if edge_order not in (1, 2):
+        raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got "
+                           f"{edge_order}")  # fmt: skip
+    dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    given = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
+    return tuple(_slope(x, step, d, edge_order) for step, d in zip(given, dims, strict=True))
+
+
+def _slope(x: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
+    last = x._shape[dim] - 1
+    if last < edge_order:
+        raise RuntimeError(
+            "torch.gradient expected each dimension size to be at least edge_order+1"
+        )
+
+    def at(place: int) -> Tensor:
+        return narrow(x, dim, place, 1)
+
+    if isinstance(spacing, Tensor):
+        steps = np.diff(spacing.array)
+    else:
+        steps = np.full(last, spacing, x.dtype.dtype)
+    row = [1] * x.ndim
+    row[dim] = -1
+    before, after = (Tensor.from_array(part.reshape(row)) for part in (steps[:-1], steps[1:]))
+    left, here, right = (narrow(x, dim, start, last - 1) for start in range(3))
+    if isinstance(spacing, Tensor):
+        inner = (
+            left * -(after / (before * (before + after)))
+            + here * ((after - before) / (before * after))
+            + right * (before / (after * (before + after)))
+        )
+    else:
+        inner = (right - left) / 2 / spacing
+    first, final = float(steps[0]), float(steps[-1])
+    if edge_order == 1:
+        start, end = (at(1) - at(0)) / first, (at(last) - at(last - 1)) / final
+    else:
+        second, before_final = float(steps[1]), float(steps[-2])
+        start = _edge(at(0), at(1), at(2), first, second)
+        end = -_edge(at(last), at(last - 1), at(last - 2), final, before_final)
+    return cat([start, inner, end], dim=dim)
+
+
+def _edge(x: Tensor, y: Tensor, z: Tensor, h: float, k: float) -> Tensor:
+    """The slope at ``x`` of the parabola through three points at distances ``h`` and ``k``."""
+    return x * -((2 * h + k) / (h * (h + k))) + y * ((h + k) / (h * k)) + z * -(h / (k * (h + k)))

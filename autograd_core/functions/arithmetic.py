@@ -1,0 +1,206 @@
+"""Arithmetic in front of the entries: numbers or tensors, and forms made of other ops."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core import return_types
+from autograd_core.dtype import Number, dtype, float64, number_dtype, result_type
+from autograd_core.functions.convert import to_dtype
+from autograd_core.ops import assign, elementwise, exponential, rounding, select, special_functions
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "add", "clamp", "clamp_max", "clamp_min", "clip", "conj", "conj_physical", "copysign", "div",
+    "divide", "fill", "float_power", "floor_divide", "fmod", "frexp", "lerp", "logit", "mvlgamma",
+    "nan_to_num", "polygamma", "positive", "pow", "real", "remainder", "resolve_conj",
+    "resolve_neg", "round", "rsub", "square", "sub", "subtract", "true_divide", "xlogy",
+]  # fmt: skip
+
+
+def add(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``x + alpha * y``."""
+    return elementwise.add(x, y) if alpha == 1 else elementwise.add_scaled(x, y, alpha=alpha)
+
+
+def sub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``x - alpha * y``."""
+    return elementwise.sub(x, y) if alpha == 1 else elementwise.sub_scaled(x, y, alpha=alpha)
+
+
+def rsub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``y - alpha * x``."""
+    if isinstance(y, Tensor):
+        return select.rsub_tensor(x, y, alpha=alpha)
+    return elementwise.rsub(promoted(x if alpha == 1 else x * alpha, y), number=y)
+
+
+def rdiv(x: Tensor, y: Number) -> Tensor:
+    """``y / x`` for a number ``y``, by way of the reciprocal, as PyTorch has it."""
+    return elementwise.mul(elementwise.reciprocal(x), y)
+
+
+def div(x: Tensor, y: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
+    """``x / y``; rounded down ("floor") or towards 0 ("trunc") on demand."""
+    if rounding_mode is None:
+        return elementwise.div(x, y)
+    return rounding.div_rounded(x, y, rounding_mode=rounding_mode)
+
+
+def floor_divide(x: Tensor, y: Tensor | Number) -> Tensor:
+    """``x // y``: the quotient rounded down."""
+    return rounding.div_rounded(x, y, rounding_mode="floor")
+
+
+def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """``x`` to the power of a number or a tensor."""
+    if isinstance(exponent, Tensor):
+        if isinstance(x, Tensor):
+            return elementwise.pow_tensor(x, exponent)
+        return elementwise.pow_base(promoted(exponent, x), base=x)
+    return elementwise.pow_number(promoted(x, exponent), exponent=exponent)
+
+
+def float_power(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """:func:`pow` in float64."""
+    base, power = (to_dtype(v, float64) if isinstance(v, Tensor) else v for v in (x, exponent))
+    return pow(base, power)
+
+
+def square(x: Tensor) -> Tensor:
+    """``x * x``."""
+    return pow(x, 2)
+
+
+def promoted(x: Any, y: Number) -> Any:
+    """``x`` in the dtype that it takes beside the number ``y``."""
+    own = number_dtype(y)
+    return to_dtype(x, own) if isinstance(x, Tensor) and own.category > x.dtype.category else x
+
+
+def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
+    """What is left of ``x`` after division by ``y``, with the sign of ``x``."""
+    if isinstance(y, Tensor):
+        return rounding.fmod(x, y)
+    return rounding.fmod_number(promoted(x, y), number=y)
+
+
+def remainder(x: Tensor | Number, y: Tensor | Number) -> Tensor:
+    """``x % y``: what is left of ``x`` after division by ``y``, with the sign of ``y``."""
+    if isinstance(y, Tensor):
+        return rounding.remainder(x, y)
+    return rounding.remainder_number(promoted(x, y), number=y)
+
+
+def copysign(x: Tensor, y: Tensor | Number) -> Tensor:
+    """The size of ``x`` with the sign of ``y``."""
+    if isinstance(y, Tensor):
+        return rounding.copysign(x, y)
+    return rounding.copysign_number(x, number=y)
+
+
+def xlogy(x: Tensor | Number, y: Tensor | Number) -> Tensor:
+    """``x * log(y)``, and 0 where ``x`` is."""
+    if not isinstance(y, Tensor):
+        return exponential.xlogy_number(x, number=y)
+    if not isinstance(x, Tensor):
+        return exponential.xlogy_of_number(y, number=x)
+    return exponential.xlogy(x, y)
+
+
+def clamp(
+    x: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
+) -> Tensor:
+    """``x`` held between ``min`` and ``max``, numbers or tensors; either may be left out."""
+    bounds = [bound for bound in (min, max) if isinstance(bound, Tensor)]
+    if not bounds:
+        for bound in (min, max):
+            x = x if bound is None else promoted(x, bound)  # type: ignore[arg-type]
+        return elementwise.clamp(x, min=min, max=max)
+    kind = result_type(*((t.dtype, 2 if t.ndim else 1) for t in (x, *bounds)))
+    low, high = (
+        to_dtype(b, kind) if isinstance(b, Tensor) else None if b is None else _constant(b, kind)
+        for b in (min, max)
+    )
+    return select.clamp_tensors(to_dtype(x, kind), low, high)
+
+
+def _constant(value: Number, kind: dtype) -> Tensor:
+    return Tensor.from_array(np.asarray(value, kind.dtype))
+
+
+def clamp_min(x: Tensor, min: Tensor | Number) -> Tensor:
+    """``x``, or ``min`` where ``x`` is below it."""
+    if isinstance(min, Tensor):
+        return select.clamp_min_tensor(x, min)
+    return select.clamp_min(promoted(x, min), bound=min)
+
+
+def clamp_max(x: Tensor, max: Tensor | Number) -> Tensor:
+    """``x``, or ``max`` where ``x`` is above it."""
+    if isinstance(max, Tensor):
+        return select.clamp_max_tensor(x, max)
+    return select.clamp_max(promoted(x, max), bound=max)
+
+
+def lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
+    """The point ``weight`` of the way from ``start`` to ``end``."""
+    if isinstance(weight, Tensor):
+        return select.lerp_tensor(start, end, weight)
+    return select.lerp_number(start, end, weight=weight)
+
+
+def fill(x: Tensor, value: Tensor | Number) -> Tensor:
+    """``value`` in every place of ``x``."""
+    return (
+        select.fill_tensor(x, value) if isinstance(value, Tensor) else assign.fill(x, value=value)
+    )
+
+
+def round(x: Tensor, *, decimals: int = 0) -> Tensor:
+    """The nearest whole number, the even one of two; or with ``decimals`` after the point."""
+    return rounding.round_decimals(x, decimals=decimals) if decimals else rounding.round_(x)
+
+
+def nan_to_num(
+    x: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+) -> Tensor:
+    """``x`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
+    return rounding.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+
+
+def frexp(x: Tensor) -> return_types.frexp:
+    """``x`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
+    return return_types.frexp(*rounding.frexp(x))
+
+
+def logit(x: Tensor, eps: float | None = None) -> Tensor:
+    """``log(x / (1 - x))``, of ``x`` held between ``eps`` and ``1 - eps`` if that is given."""
+    return exponential.logit(x, eps=eps)
+
+
+def polygamma(n: int, x: Tensor) -> Tensor:
+    """The ``n``-th derivative of :func:`digamma`."""
+    return special_functions.polygamma(x, n=n)
+
+
+def mvlgamma(x: Tensor, p: int) -> Tensor:
+    """Logarithm of the gamma function of ``p`` variables, for ``x > (p - 1) / 2``."""
+    return special_functions.mvlgamma(x, p=p)
+
+
+def positive(x: Tensor) -> Tensor:
+    """``+x``: ``x`` itself."""
+    return x
+
+
+def real(x: Tensor) -> Tensor:
+    """``x`` itself, as all numbers here are real."""
+    return x
+
+
+conj = conj_physical = resolve_conj = resolve_neg = real
+divide = true_divide = div
+subtract, clip = sub, clamp

@@ -1,0 +1,197 @@
+"""Tensors made from data, or from nothing."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import Number, dtype, get_default_dtype
+from autograd_core.functions.convert import to_dtype
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "allclose", "arange", "as_tensor", "empty", "empty_like", "equal", "eye", "from_numpy", "full",
+    "full_like", "is_floating_point", "is_tensor", "linspace", "logspace", "numel", "ones",
+    "ones_like", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
+]  # fmt: skip
+
+
+def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """A new tensor with a copy of ``data``: a number, nested lists, an array.
+
+    >>> tensor([1.0, 2.0], requires_grad=True)
+    tensor([1., 2.], requires_grad=True)
+
+    Python floats become the default dtype, ints int64; an array keeps its own dtype.
+    """
+    if isinstance(data, Tensor):
+        data = data.array
+    array = np.array(data, dtype=None if dtype is None else dtype.dtype)
+    if dtype is None and array.dtype == np.float64 and not _has_dtype(data):
+        array = array.astype(get_default_dtype().dtype)
+    return Tensor.from_array(array, requires_grad)
+
+
+def _has_dtype(data: Any) -> bool:
+    while isinstance(data, (list, tuple)) and data:
+        data = data[0]
+    return isinstance(data, (np.ndarray, np.generic))
+
+
+def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
+    """``data`` as a tensor, without a copy where that is possible."""
+    if isinstance(data, Tensor):
+        return data if dtype is None else to_dtype(data, dtype)
+    if isinstance(data, np.ndarray) and (dtype is None or dtype.dtype == data.dtype):
+        return Tensor.from_array(data)
+    return tensor(data, dtype)
+
+
+def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
+    """A tensor that shares the memory of ``array``."""
+    if not isinstance(array, np.ndarray):
+        raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
+    return Tensor.from_array(array)
+
+
+def scalar_tensor(value: Number, *, dtype: dtype | None = None) -> Tensor:
+    """A tensor of no dimensions."""
+    return tensor(value, dtype or get_default_dtype())
+
+
+def size_of(size: tuple[Any, ...]) -> tuple[int, ...]:
+    """A shape given number by number, or as one sequence."""
+    return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+
+
+def zeros(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of zeros."""
+    kind = (dtype or get_default_dtype()).dtype
+    return Tensor.from_array(np.zeros(size_of(size), kind), requires_grad)
+
+
+def ones(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of ones."""
+    kind = (dtype or get_default_dtype()).dtype
+    return Tensor.from_array(np.ones(size_of(size), kind), requires_grad)
+
+
+def empty(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """A tensor of whatever was in memory; here that is zeros, so that runs are alike."""
+    return zeros(*size, dtype=dtype, requires_grad=requires_grad)
+
+
+def full(
+    size: Sequence[int],
+    fill_value: Number,
+    dtype: dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """A tensor that holds ``fill_value`` everywhere."""
+    made = tensor(fill_value, dtype)
+    return Tensor.from_array(np.full(tuple(size), made.array), requires_grad)
+
+
+def full_like(
+    x: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
+) -> Tensor:
+    """``fill_value`` everywhere, in the shape and dtype of ``x``."""
+    return full(x._shape, fill_value, dtype or x.dtype, requires_grad)
+
+
+def zeros_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Zeros of the shape and dtype of ``x``."""
+    return zeros(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+
+
+def ones_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Ones of the shape and dtype of ``x``."""
+    return ones(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+
+
+empty_like = zeros_like
+
+
+def eye(
+    n: int, m: int | None = None, *, dtype: dtype | None = None, requires_grad: bool = False
+) -> Tensor:
+    """A matrix with ones on its diagonal."""
+    kind = (dtype or get_default_dtype()).dtype
+    return Tensor.from_array(np.eye(n, m, dtype=kind), requires_grad)
+
+
+def arange(
+    *bounds: Number, dtype: dtype | None = None, requires_grad: bool = False, **named: Number
+) -> Tensor:
+    """Numbers at equal steps: ``arange([start,] end[, step])``."""
+    start, end, step = (*((0, *bounds) if len(bounds) == 1 else bounds), None, None, None)[:3]
+    start, end = named.get("start", start or 0), named.get("end", end)
+    step = named.get("step", 1 if step is None else step)
+    array = np.arange(start, end, step)
+    if dtype is None and array.dtype == np.float64:
+        dtype = get_default_dtype()
+    return Tensor.from_array(array if dtype is None else array.astype(dtype.dtype), requires_grad)
+
+
+def linspace(
+    start: float,
+    end: float,
+    steps: int,
+    *,
+    dtype: dtype | None = None,
+    requires_grad: bool = False,
+) -> Tensor:
+    """``steps`` numbers from ``start`` to ``end``, both included."""
+    kind = (dtype or get_default_dtype()).dtype
+    return Tensor.from_array(np.linspace(start, end, steps, dtype=kind), requires_grad)
+
+
+def logspace(
+    start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype | None = None
+) -> Tensor:
+    """``steps`` powers of ``base``, exponents from ``start`` to ``end``."""
+    kind = (dtype or get_default_dtype()).dtype
+    return Tensor.from_array(np.logspace(start, end, steps, base=base, dtype=kind))
+
+
+def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """The places of the lower triangle of a matrix: two rows, of its rows and columns."""
+    return Tensor.from_array(np.stack(np.tril_indices(row, offset, col)))
+
+
+def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
+    """The places of the upper triangle of a matrix: two rows, of its rows and columns."""
+    return Tensor.from_array(np.stack(np.triu_indices(row, offset, col)))
+
+
+# Looking at tensors
+
+
+def is_tensor(value: Any) -> bool:
+    """Whether ``value`` is a tensor."""
+    return isinstance(value, Tensor)
+
+
+def is_floating_point(x: Tensor) -> bool:
+    """Whether ``x`` holds floating point numbers."""
+    return x.dtype.is_floating_point
+
+
+def numel(x: Tensor) -> int:
+    """How many elements ``x`` has."""
+    return x.numel()
+
+
+def allclose(
+    x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+) -> bool:
+    """Whether all elements agree within ``atol + rtol * |y|``."""
+    return builtins.bool(np.allclose(x.array, y.array, rtol, atol, equal_nan))
+
+
+def equal(x: Tensor, y: Tensor) -> bool:
+    """Whether shapes and all elements are equal."""
+    return builtins.bool(np.array_equal(x.array, y.array))

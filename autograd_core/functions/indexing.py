@@ -1,0 +1,164 @@
+"""Elements and slices picked, written and added where an index or a mask says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import Number
+from autograd_core.functions.subscript import plain_index
+from autograd_core.ops import assign, elementwise, index_along, masking
+from autograd_core.ops import scatter as scattering
+from autograd_core.ops.shape import expand, reshape
+from autograd_core.ops.sorting import nonzero as places
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "argwhere", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_reduce",
+    "index_select", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "scatter",
+    "scatter_add", "scatter_reduce", "take", "take_along_dim", "unique", "where",
+]  # fmt: skip
+
+
+def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
+    """``x`` where ``condition`` holds, else ``y``; alone, the places where it does."""
+    if x is None and y is None:
+        return nonzero(condition, as_tuple=True)
+    return elementwise.where(condition, x, y)
+
+
+def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """The elements of ``x`` that ``index`` points to along ``dim``."""
+    return scattering.gather(x, index, dim)
+
+
+def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """:func:`gather`, of the flattened tensor without ``dim``; other dimensions broadcast."""
+    if dim is None:
+        return scattering.gather(reshape(x, (-1,)), reshape(indices, (-1,)), 0)
+    dim %= x.ndim
+    others = np.broadcast_shapes(
+        *((*t._shape[:dim], 1, *t._shape[dim + 1 :]) for t in (x, indices))
+    )
+    x, indices = (
+        expand(t, (*others[:dim], t._shape[dim], *others[dim + 1 :])) for t in (x, indices)
+    )
+    return scattering.gather(x, indices, dim)
+
+
+def scatter(
+    x: Tensor, dim: int, index: Tensor, src: Tensor | Number, *, reduce: str = ""
+) -> Tensor:
+    """``x`` with ``src`` where ``index`` points along ``dim``."""
+    if reduce:
+        raise NotImplementedError("scatter(reduce=...): use scatter_reduce")
+    if isinstance(src, Tensor):
+        return scattering.scatter(x, src, index, dim)
+    return scattering.scatter_number(x, index, dim, src)
+
+
+def scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """``x`` to which ``src`` was added where ``index`` points along ``dim``."""
+    return scattering.scatter_add(x, src, index, dim)
+
+
+def scatter_reduce(
+    x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """``x`` with what ``index`` points to a place reduced: sum, prod, mean, amax or amin."""
+    return scattering.scatter_reduce(x, src, index, dim, reduce, include_self)
+
+
+def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices of ``dim`` that ``index`` lists."""
+    return index_along.index_select(x, index, dim)
+
+
+def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
+    """``x`` to which slices were added where ``index`` says."""
+    return index_along.index_add(x, source, index, dim, alpha)
+
+
+def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """``x`` with the slices of ``source`` where ``index`` says."""
+    return index_along.index_copy(x, source, index, dim)
+
+
+def index_fill(x: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
+    """``x`` with ``value`` in the slices that ``index`` lists."""
+    if isinstance(value, Tensor):
+        return index_along.index_fill_tensor(x, value, index, dim)
+    return index_along.index_fill(x, index, dim, value)
+
+
+def index_reduce(
+    x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """``x`` with slices that ``index`` points to a place reduced: prod, mean, amax or amin."""
+    return index_along.index_reduce(x, source, index, dim, reduce, include_self)
+
+
+def index_put(
+    x: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """``x`` with ``values`` at, or added to, the places that ``indices`` pick."""
+    picked = tuple(plain_index(each) for each in indices)
+    call = index_along.index_put_added if accumulate else assign.assigned
+    return call(x, values, picked)
+
+
+def masked_fill(x: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
+    """``x`` with ``value`` where ``mask`` holds."""
+    if isinstance(value, Tensor):
+        return masking.masked_fill_tensor(x, mask, value)
+    return masking.masked_fill(x, mask, value=value)
+
+
+def masked_select(x: Tensor, mask: Tensor) -> Tensor:
+    """The elements of ``x`` where ``mask`` holds, as a vector."""
+    return masking.masked_select(x, mask)
+
+
+def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """``x`` with the elements of ``source``, in order, where ``mask`` holds."""
+    return masking.masked_scatter(x, source, mask)
+
+
+def take(x: Tensor, index: Tensor) -> Tensor:
+    """The elements of the flattened ``x`` that ``index`` points to."""
+    return index_along.take(x, index)
+
+
+def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """``x`` with ``source`` in, or added to, places of the flattened tensor."""
+    return index_along.put(x, source, index, accumulate)
+
+
+def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
+    """The places of all elements that are not 0: one row each, or one vector per dimension."""
+    found = places(x)
+    if not as_tuple:
+        return found
+    return tuple(Tensor.from_array(column.copy()) for column in found.array.T)
+
+
+def argwhere(x: Tensor) -> Tensor:
+    """The places of all elements that are not 0, one row each."""
+    return places(x)
+
+
+def unique(
+    x: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, or slices of ``dim``, in order; where each went, how many."""
+    numpy_unique: Any = np.unique  # its overloads want literal flags
+    found = numpy_unique(x.array, False, return_inverse, return_counts, axis=dim)
+    if not isinstance(found, tuple):
+        return Tensor.from_array(found)
+    return tuple(Tensor.from_array(np.asarray(part)) for part in found)

@@ -1,0 +1,217 @@
+"""Tensors cut into pieces, and pieces joined."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import combinations as choose
+from itertools import combinations_with_replacement as choose_again
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from autograd_core.functions.shapes import flatten, narrow
+from autograd_core.ops import shape
+from autograd_core.ops.index_along import index_select
+from autograd_core.ops.rearrange import block_diag as joined_blocks
+from autograd_core.ops.shape import cat, clone, expand, reshape, unsqueeze, view
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
+    "chunk", "column_stack", "combinations", "concat", "concatenate", "dsplit", "dstack", "hsplit",
+    "hstack", "meshgrid", "row_stack", "split", "split_with_sizes_copy", "tensor_split",
+    "unbind_copy", "unsafe_chunk", "unsafe_split", "vsplit", "vstack",
+]  # fmt: skip
+
+
+def split(
+    x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Views of pieces along ``dim``: of one size, or of the sizes given."""
+    if isinstance(split_size_or_sections, int):
+        return shape.split_size_(x, split_size_or_sections, dim)
+    return shape.split_with_sizes(x, tuple(split_size_or_sections), dim)
+
+
+def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """``chunks`` pieces along ``dim``, as equal as they can be."""
+    return split(x, -(-x._shape[dim] // chunks), dim)
+
+
+def tensor_split(
+    x: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Views of that many pieces along ``dim``, or of those that end at the places given."""
+    size, wanted = x._shape[dim], indices_or_sections
+    if isinstance(wanted, Tensor):
+        wanted = wanted.tolist()
+    if isinstance(wanted, int):
+        ends = [i * (size // wanted) + min(i, size % wanted) for i in range(wanted + 1)]
+    else:
+        ends = [0, *(min(max(i + size if i < 0 else i, 0), size) for i in wanted), size]
+    return tuple(narrow(x, dim, start, max(end - start, 0)) for start, end in pairwise(ends))
+
+
+def _equal_split(name: str, dim: int, least: int) -> Callable[..., tuple[Tensor, ...]]:
+    def divided(x: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+        if x.ndim < least:
+            raise RuntimeError(
+                f"torch.{name} requires a tensor with at least {least} dimension, but got a "
+                f"tensor with {x.ndim} dimensions!"
+            )
+        along = 0 if name == "hsplit" and x.ndim == 1 else dim
+        parts = indices_or_sections
+        if isinstance(parts, int) and x._shape[along] % parts:
+            raise RuntimeError(
+                f"torch.{name} attempted to split along dimension {along}, but the size of the "
+                f"dimension {x._shape[along]} is not divisible by the split_size {parts}!"
+            )
+        return tensor_split(x, parts, along)
+
+    divided.__name__ = divided.__qualname__ = name
+    divided.__doc__ = f"Views of equal pieces, or up to the places given, along dimension {dim}."
+    return divided
+
+
+hsplit = _equal_split("hsplit", 1, 1)
+vsplit = _equal_split("vsplit", 0, 2)
+dsplit = _equal_split("dsplit", 2, 3)
+
+
+def _copies(parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
+    return tuple(clone(part) for part in parts)
+
+
+def split_with_sizes_copy(
+    x: Tensor, split_sizes: Sequence[int], dim: int = 0
+) -> tuple[Tensor, ...]:
+    """Copies of pieces of the given sizes along ``dim``."""
+    return _copies(split(x, split_sizes, dim))
+
+
+def unsafe_split(x: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Copies of pieces of ``split_size`` along ``dim``."""
+    return _copies(split(x, split_size, dim))
+
+
+def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+    """Copies of ``chunks`` pieces along ``dim``."""
+    return _copies(chunk(x, chunks, dim))
+
+
+def unbind_copy(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+    """Copies of the slices along ``dim``."""
+    return _copies(shape.unbind(x, dim))
+
+
+# Joining
+
+concat = concatenate = cat
+
+
+def _each(call: Callable[[Tensor], Tensor], tensors: tuple[Any, ...]) -> Any:
+    """``call`` of one tensor, or of all of several."""
+    if len(tensors) == 1 and isinstance(tensors[0], Tensor):
+        return call(tensors[0])
+    listed = tensors[0] if len(tensors) == 1 else tensors
+    return tuple(call(each) for each in listed)
+
+
+def atleast_1d(*tensors: Any) -> Any:
+    """Each tensor with one dimension at least."""
+    return _each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
+
+
+def atleast_2d(*tensors: Any) -> Any:
+    """Each tensor with two dimensions at least; a vector is a row."""
+    return _each(_two, tensors)
+
+
+def _two(x: Tensor) -> Tensor:
+    return reshape(x, (1, 1)) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x
+
+
+def atleast_3d(*tensors: Any) -> Any:
+    """Each tensor with three dimensions at least; a matrix has depth 1."""
+    return _each(_three, tensors)
+
+
+def _three(x: Tensor) -> Tensor:
+    if x.ndim == 0:
+        return reshape(x, (1, 1, 1))
+    if x.ndim == 1:
+        x = unsqueeze(x, 0)
+    return unsqueeze(x, -1) if x.ndim == 2 else x
+
+
+def hstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Joined along the second dimension; vectors end to end."""
+    parts = atleast_1d(tuple(tensors))
+    return cat(parts, dim=0 if parts[0].ndim == 1 else 1)
+
+
+def vstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Joined along the first dimension; vectors are rows."""
+    return cat(atleast_2d(tuple(tensors)), dim=0)
+
+
+row_stack = vstack
+
+
+def dstack(tensors: Sequence[Tensor]) -> Tensor:
+    """Joined along the third dimension."""
+    return cat(atleast_3d(tuple(tensors)), dim=2)
+
+
+def column_stack(tensors: Sequence[Tensor]) -> Tensor:
+    """Joined side by side; vectors are columns."""
+    return hstack([reshape(x, (x.numel(), 1)) if x.ndim <= 1 else x for x in tensors])
+
+
+def block_diag(*tensors: Tensor) -> Tensor:
+    """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""
+    return joined_blocks(tensors)
+
+
+def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
+    """All tensors expanded to their common shape."""
+    size = np.broadcast_shapes(*(x._shape for x in tensors))
+    return tuple(x if x._shape == size else expand(x, size) for x in tensors)
+
+
+def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
+    """For each vector a grid of all of them in which it varies along its own dimension.
+
+    ``indexing="xy"`` exchanges the first two dimensions.
+    """
+    if indexing not in ("ij", "xy"):
+        raise RuntimeError(
+            f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
+        )
+    vectors = list(tensors[0] if isinstance(tensors[0], (list, tuple)) else tensors)
+    exchanged = indexing == "xy" and len(vectors) >= 2
+    if exchanged:
+        vectors[:2] = vectors[1::-1]
+    sizes = tuple(x.numel() for x in vectors)
+    grids = [
+        expand(view(x, (1,) * i + (-1,) + (1,) * (len(vectors) - i - 1)), sizes)
+        for i, x in enumerate(vectors)
+    ]
+    if exchanged:
+        grids[:2] = grids[1::-1]
+    return tuple(grids)
+
+
+def cartesian_prod(*tensors: Tensor) -> Tensor:
+    """All choices of one element from each vector, one row each."""
+    if len(tensors) == 1:
+        return tensors[0]
+    return shape.stack([flatten(grid) for grid in meshgrid(*tensors)], dim=1)
+
+
+def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+    """All choices of ``r`` elements of a vector, one row each, in order."""
+    rule = choose_again if with_replacement else choose
+    rows = np.array(list(rule(range(x.numel()), r)), np.int64).reshape(-1, r)
+    return shape.stack([index_select(x, Tensor.from_array(c.copy()), 0) for c in rows.T], dim=1)

@@ -1,0 +1,227 @@
+"""Products of tensors, as sums over shared dimensions."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core.ops import distance, norms
+from autograd_core.ops.diagonals import diagonal
+from autograd_core.ops.linalg import bmm, mm
+from autograd_core.ops.linalg import dot as dot_product
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import permute, reshape, unsafe_view, view
+from autograd_core.tensor import Tensor
+
+__all__ = ["cdist", "cross", "einsum", "ger", "inner", "kron", "outer", "tensordot"]
+
+
+def outer(x: Tensor, y: Tensor) -> Tensor:
+    """All products of an element of ``x`` and one of ``y``, both vectors."""
+    for name, vector in (("self", x), ("vec2", y)):
+        if vector.ndim != 1:
+            raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
+    return reshape(x, (x.numel(), 1)) * y
+
+
+ger = outer
+
+
+def tensordot(
+    x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2, out: None = None
+) -> Tensor:
+    """The sum of products over some dimensions: the last of ``x`` and first of ``y``, or those
+    that the two lists ``dims`` name."""
+    if isinstance(dims, Tensor):
+        dims = dims.tolist()
+    if isinstance(dims, int):
+        left, right = list(range(x.ndim - dims, x.ndim)), list(range(dims))
+    else:
+        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
+    left, right = [d % x.ndim for d in left], [d % y.ndim for d in right]
+    for i, j in zip(left, right, strict=True):
+        if x._shape[i] != y._shape[j]:
+            raise RuntimeError(
+                f"contracted dimensions need to match, but first has size {x._shape[i]} in dim "
+                f"{i} and second has size {y._shape[j]} in dim {j}"
+            )
+    rows = [d for d in range(x.ndim) if d not in left]
+    columns = [d for d in range(y.ndim) if d not in right]
+    shape = (*(x._shape[d] for d in rows), *(y._shape[d] for d in columns))
+    inside = math.prod(x._shape[d] for d in left)
+    x, y = permute(x, (*rows, *left)), permute(y, (*right, *columns))
+    if not shape:
+        flat = (each if each.ndim == 1 else reshape(each, (inside,)) for each in (x, y))
+        return reshape(dot_product(*flat), ())
+    product = mm(reshape(x, (-1, inside)), reshape(y, (inside, -1)))
+    return reshape(product, shape)
+
+
+def inner(x: Tensor, y: Tensor) -> Tensor:
+    """The sum of products over the last dimension of both."""
+    if not x.ndim or not y.ndim:
+        return x * y
+    if x._shape[-1] != y._shape[-1]:
+        raise RuntimeError(
+            "inner() the last dimension must match on both input tensors but got shapes "
+            f"{list(x._shape)} and {list(y._shape)}"
+        )
+    return tensordot(x, y, ([-1], [-1]))
+
+
+def kron(x: Tensor, y: Tensor) -> Tensor:
+    """All products of an element of ``x`` and one of ``y``, as blocks of the size of ``y``."""
+    rank = max(x.ndim, y.ndim)
+    a = (1,) * (rank - x.ndim) + x._shape
+    b = (1,) * (rank - y.ndim) + y._shape
+    spread_a = [n for size in a for n in (size, 1)]
+    spread_b = [n for size in b for n in (1, size)]
+    product = unsafe_view(x, spread_a) * unsafe_view(y, spread_b)
+    return unsafe_view(product, [m * n for m, n in zip(a, b, strict=True)])
+
+
+def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The distances of each point of ``x`` (n, d) from each of ``y`` (m, d): (n, m)."""
+    return distance.cdist(x, y, float(p))
+
+
+def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
+    """The vector product along ``dim``, by default the first that has three elements."""
+    if dim is None:
+        dim = next((d for d, n in enumerate(x._shape) if n == 3), None)
+        if dim is None:
+            raise RuntimeError("no dimension of size 3 in input")
+    return norms.cross(x, y, dim)
+
+
+# Einstein's sums
+
+
+def einsum(equation: str, *operands: Any) -> Tensor:
+    """Products summed over the labels that the result lacks: ``einsum("ij,jk->ik", x, y)``.
+
+    An ellipsis stands for dimensions that broadcast. Operands are contracted from left to right.
+
+    Raises:
+        RuntimeError: the labels do not fit the operands.
+    """
+    tensors = list(operands[0] if isinstance(operands[0], (list, tuple)) else operands)
+    inputs, output = _labels(equation, [t.ndim for t in tensors])
+    terms = [_diagonals(t, labels) for t, labels in zip(tensors, inputs, strict=True)]
+    while len(terms) > 1:
+        first, second, *rest = terms
+        needed = set(output).union(*(labels for _, labels in rest))
+        terms = [_contract(first, second, needed), *rest]
+    tensor, labels = terms[0]
+    tensor, labels = _sum_out(tensor, labels, set(output))
+    return permute(tensor, tuple(labels.index(label) for label in output))
+
+
+Labels = list[str]
+
+
+def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
+    """One label for each dimension of each operand, and those of the result.
+
+    The dimensions of an ellipsis are numbered from the last.
+    """
+    left, arrow, right = equation.replace(" ", "").partition("->")
+    terms = left.split(",")
+    if len(terms) != len(ranks):
+        raise RuntimeError(
+            f"einsum(): the number of operands ({len(ranks)}) does not match the equation"
+        )
+    inputs = []
+    for number, (term, rank) in enumerate(zip(terms, ranks, strict=True)):
+        before, dots, after = term.partition("...")
+        hidden = rank - len(before) - len(after) if dots else 0
+        if hidden < 0 or (not dots and len(term) != rank):
+            raise RuntimeError(
+                "einsum(): the number of subscripts in the equation does not match the number of "
+                f"dimensions ({rank}) for operand {number}"
+            )
+        inputs.append([*before, *(f"...{n}" for n in range(hidden, 0, -1)), *after])
+    every = [label for labels in inputs for label in labels]
+    hidden_labels = sorted({x for x in every if x.startswith("...")}, key=lambda x: -int(x[3:]))
+    if arrow:
+        before, dots, after = right.partition("...")
+        output = [*before, *(hidden_labels if dots else []), *after]
+    else:
+        single = {x for x in every if every.count(x) == 1 and not x.startswith("...")}
+        output = [*hidden_labels, *sorted(single)]
+    unknown = [label for label in output if label not in every]
+    if unknown:
+        raise RuntimeError(
+            f"einsum(): output subscript {unknown[0]} does not appear in the equation for any "
+            "input operand"
+        )
+    return inputs, output
+
+
+def _diagonals(x: Tensor, labels: Labels) -> tuple[Tensor, Labels]:
+    """Where a label occurs twice, the diagonal."""
+    labels = list(labels)
+    for label in dict.fromkeys(labels):
+        while labels.count(label) > 1:
+            first = labels.index(label)
+            second = labels.index(label, first + 1)
+            x = diagonal(x, 0, first, second)
+            labels = [each for each in labels if each != label] + [label] * (
+                labels.count(label) - 1
+            )
+    return x, labels
+
+
+def _sum_out(x: Tensor, labels: Labels, needed: set[str]) -> tuple[Tensor, Labels]:
+    """Summed over the labels that nobody needs any more."""
+    dims = tuple(d for d, label in enumerate(labels) if label not in needed)
+    return (sum_dim(x, dims) if dims else x), [label for label in labels if label in needed]
+
+
+def _contract(
+    first: tuple[Tensor, Labels], second: tuple[Tensor, Labels], needed: set[str]
+) -> tuple[Tensor, Labels]:
+    """Two operands as one batch of matrix products."""
+    x, a = _sum_out(*first, needed.union(second[1]))
+    y, b = _sum_out(*second, needed.union(first[1]))
+    for label in a:
+        if label in b and 1 in ((m := _size(x, a, label)), (n := _size(y, b, label))) and m != n:
+            # a dimension of size 1 broadcasts, which means: it takes no part
+            if m == 1:
+                x, a = _dropped(x, a, label)
+            else:
+                y, b = _dropped(y, b, label)
+            return _contract((x, a), (y, b), needed)
+    shared = [label for label in a if label in b]
+    batch = [label for label in shared if label in needed]
+    summed = [label for label in shared if label not in needed]
+    rows = [label for label in a if label not in shared]
+    columns = [label for label in b if label not in shared]
+    for label in shared:
+        if _size(x, a, label) != _size(y, b, label):
+            raise RuntimeError(
+                f"einsum(): subscript {label} has size {_size(y, b, label)} for operand 1 which "
+                f"does not broadcast with previously seen size {_size(x, a, label)}"
+            )
+    sizes = {**dict(zip(a, x._shape, strict=True)), **dict(zip(b, y._shape, strict=True))}
+    count = {key: math.prod(sizes[label] for label in group)
+             for key, group in dict(b=batch, r=rows, s=summed, c=columns).items()}  # fmt: skip
+    x = permute(x, tuple(a.index(label) for label in (*batch, *rows, *summed)))
+    y = permute(y, tuple(b.index(label) for label in (*batch, *summed, *columns)))
+    product = bmm(
+        reshape(x, (count["b"], count["r"], count["s"])),
+        reshape(y, (count["b"], count["s"], count["c"])),
+    )
+    result = [*batch, *rows, *columns]
+    return view(product, tuple(sizes[label] for label in result)), result
+
+
+def _size(x: Tensor, labels: Labels, label: str) -> int:
+    return x._shape[labels.index(label)]
+
+
+def _dropped(x: Tensor, labels: Labels, label: str) -> tuple[Tensor, Labels]:
+    dim = labels.index(label)
+    kept = (*x._shape[:dim], *x._shape[dim + 1 :])
+    return reshape(x, kept), [*labels[:dim], *labels[dim + 1 :]]

@@ -1,0 +1,108 @@
+"""Random numbers.
+
+They are NumPy's, not PyTorch's: equal seeds give equal runs of this package, and other
+numbers than PyTorch's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import dtype, get_default_dtype, int64
+from autograd_core.functions.creation import size_of
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "bernoulli", "manual_seed", "multinomial", "normal", "rand", "rand_like", "randint",
+    "randint_like", "randn", "randn_like", "randperm",
+]  # fmt: skip
+
+_generator = np.random.default_rng()
+
+
+def manual_seed(seed: int) -> None:
+    """Start the random numbers of this package from ``seed``."""
+    global _generator
+    _generator = np.random.default_rng(seed)
+
+
+def generator() -> np.random.Generator:
+    """Where random numbers come from now."""
+    return _generator
+
+
+def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers from 0 to 1."""
+    kind = (dtype or get_default_dtype()).dtype
+    array = np.asarray(_generator.random(size_of(size)))
+    return Tensor.from_array(array.astype(kind), requires_grad)
+
+
+def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Normal random numbers of mean 0 and variance 1."""
+    kind = (dtype or get_default_dtype()).dtype
+    array = np.asarray(_generator.standard_normal(size_of(size)))
+    return Tensor.from_array(array.astype(kind), requires_grad)
+
+
+def rand_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers from 0 to 1, in the shape and dtype of ``x``."""
+    return rand(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+
+
+def randn_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Normal random numbers, in the shape and dtype of ``x``."""
+    return randn(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+
+
+def randint(*arguments: Any, dtype: dtype | None = None) -> Tensor:
+    """Random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
+    *bounds, size = arguments
+    low, high = bounds if len(bounds) == 2 else (0, *bounds)
+    kind = (dtype or int64).dtype
+    return Tensor.from_array(np.asarray(_generator.integers(low, high, tuple(size))).astype(kind))
+
+
+def randint_like(x: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
+    """Random integers in the shape and dtype of ``x``: ``randint_like(x, [low,] high)``."""
+    return randint(*bounds, x._shape, dtype=dtype or x.dtype)
+
+
+def randperm(n: int) -> Tensor:
+    """The numbers 0 to n - 1 in random order."""
+    return Tensor.from_array(_generator.permutation(n))
+
+
+def normal(
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """Normal random numbers; means and deviations may be tensors, which gives their shape."""
+    parts: list[Any] = [p.array if isinstance(p, Tensor) else p for p in (mean, std)]
+    given = next((p for p in (mean, std) if isinstance(p, Tensor)), None)
+    kind = dtype or (get_default_dtype() if given is None else given.dtype)
+    shape = None if size is None else tuple(size)
+    array = np.asarray(_generator.normal(parts[0], parts[1], shape))
+    return Tensor.from_array(array.astype(kind.dtype))
+
+
+def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
+    """1 with the probability that ``x``, or ``p``, says, else 0."""
+    chances = x.array if p is None else np.full(x._shape, p)
+    if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    drawn = np.asarray(_generator.random(x._shape) < chances)
+    return Tensor.from_array(drawn.astype(x.dtype.dtype))
+
+
+def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+    """Places drawn with the weights of each row of ``x``: (..., num_samples)."""
+    rows = np.atleast_2d(x.array.astype(np.float64))
+    drawn = [_generator.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows]
+    return Tensor.from_array(np.stack(drawn).reshape(*x._shape[:-1], num_samples))

@@ -1,0 +1,263 @@
+"""Reductions to one element, or along dimensions."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core import return_types
+from autograd_core.dtype import Number, dtype
+from autograd_core.functions.arithmetic import clamp
+from autograd_core.functions.convert import to_dtype
+from autograd_core.ops import cumulative, distance, norms, order_statistics, reduce, select
+from autograd_core.ops import statistics as statistics_ops
+from autograd_core.ops.diagonals import diagonal
+from autograd_core.ops.elementwise import div, sqrt
+from autograd_core.ops.linalg import mm
+from autograd_core.ops.logic import isnan, logical_not
+from autograd_core.ops.shape import reshape, squeeze_all, t, unsqueeze
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "amax", "amin", "aminmax", "corrcoef", "cov", "cumprod", "cumsum", "dist", "kthvalue",
+    "logsumexp", "max", "mean", "median", "min", "mode", "nanmean", "nanmedian", "nansum", "norm",
+    "prod", "renorm", "std", "std_mean", "sum", "var", "var_mean",
+]  # fmt: skip
+
+Dim = int | Sequence[int] | None
+
+
+def _dims(dim: Dim) -> int | tuple[int, ...] | None:
+    return dim if dim is None or isinstance(dim, int) else tuple(dim)
+
+
+def _as(x: Tensor, kind: dtype | None) -> Tensor:
+    return x if kind is None else to_dtype(x, kind)
+
+
+def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
+    """The sum of all elements, or over ``dim``."""
+    x = _as(x, dtype)
+    return reduce.sum_all(x) if dim is None else reduce.sum_dim(x, _every(x, dim), keepdim)
+
+
+def _every(x: Tensor, dim: Dim) -> Any:
+    return statistics_ops.every(x._shape, _dims(dim))
+
+
+def mean(
+    x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The mean of all elements, or over ``dim``; floating point tensors only."""
+    x = _as(x, dtype)
+    if isinstance(x, Tensor) and not x.dtype.is_floating_point:
+        raise RuntimeError(
+            "mean(): could not infer output dtype. Input dtype must be either a floating point "
+            f"or complex dtype. Got: {x.dtype.scalar_name}"
+        )
+    return reduce.mean_all(x) if dim is None else reduce.mean_dim(x, _every(x, dim), keepdim)
+
+
+def nansum(
+    x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The sum without what is NaN."""
+    return statistics_ops.nansum(_as(x, dtype), _dims(dim), keepdim)
+
+
+def nanmean(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
+    """The mean of what is not NaN."""
+    number = sum(logical_not(isnan(x)), dim, keepdim)
+    return div(nansum(x, dim, keepdim), number)
+
+
+def prod(
+    x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The product of all elements, or along ``dim``."""
+    x = _as(x, dtype)
+    return cumulative.prod_all(x) if dim is None else cumulative.prod_dim(x, dim, keepdim)
+
+
+def cumsum(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+    """Running sums along ``dim``."""
+    return cumulative.cumsum(_as(x, dtype), dim)
+
+
+def cumprod(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+    """Running products along ``dim``."""
+    return cumulative.cumprod(_as(x, dtype), dim)
+
+
+def max(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The largest element; with ``dim`` a pair of the largest along it and their indices; with
+    another tensor the larger of two, elementwise."""
+    if isinstance(dim, Tensor):
+        return select.maximum(x, dim)
+    if dim is None:
+        return reduce.max_all(x)
+    return return_types.max(*reduce.max_dim(x, dim, keepdim))
+
+
+def min(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest element; with ``dim`` a pair of the smallest along it and their indices; with
+    another tensor the smaller of two, elementwise."""
+    if isinstance(dim, Tensor):
+        return select.minimum(x, dim)
+    if dim is None:
+        return reduce.min_all(x)
+    return return_types.min(*reduce.min_dim(x, dim, keepdim))
+
+
+def amax(x: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
+    """The largest elements over some dimensions, or of all; equals share the gradient."""
+    return statistics_ops.amax(x, _dims(dim), keepdim)
+
+
+def amin(x: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
+    """The smallest elements over some dimensions, or of all; equals share the gradient."""
+    return statistics_ops.amin(x, _dims(dim), keepdim)
+
+
+def aminmax(x: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
+    """The smallest and the largest elements along ``dim``, or of all."""
+    return return_types.aminmax(*statistics_ops.aminmax(x, dim, keepdim))
+
+
+def _spread(
+    dim: Any, unbiased: bool | None, correction: Number | None
+) -> tuple[int | tuple[int, ...] | None, Number]:
+    """Dimensions and correction, from the old signature, ``(dim, unbiased)``, or the new one."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    return _dims(dim), correction
+
+
+def var(
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """The variance: squared distances from the mean over ``count - correction``."""
+    return statistics_ops.var(x, *_spread(dim, unbiased, correction), keepdim)
+
+
+def std(
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """The standard deviation, root of the variance."""
+    return statistics_ops.std(x, *_spread(dim, unbiased, correction), keepdim)
+
+
+def var_mean(
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The variance and the mean."""
+    return statistics_ops.var_mean(x, *_spread(dim, unbiased, correction), keepdim)
+
+
+def std_mean(
+    x: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean."""
+    return statistics_ops.std_mean(x, *_spread(dim, unbiased, correction), keepdim)
+
+
+def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
+    """``log(sum(exp(x)))`` over ``dim``, without overflow."""
+    return statistics_ops.logsumexp(x, _dims(dim), keepdim)
+
+
+def norm(
+    x: Tensor,
+    p: float | str | None = "fro",
+    dim: Dim = None,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """The root of the sum of sizes to the power of ``p``; "fro" is 2."""
+    if p == "nuc":
+        raise NotImplementedError("norm(p='nuc') is autograd_core.linalg.matrix_norm(ord='nuc')")
+    order = 2 if p is None or p == "fro" else float(p)
+    return norms.vector_norm(_as(x, dtype), order, _dims(dim), keepdim)
+
+
+def dist(x: Tensor, y: Tensor, p: float = 2) -> Tensor:
+    """The ``p``-norm of the difference."""
+    return distance.dist(x, y, p)
+
+
+def renorm(x: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """``x`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    return distance.renorm(x, p, dim, maxnorm)
+
+
+# One element picked
+
+
+def median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower of the middle elements; along ``dim`` with where it is."""
+    if dim is None:
+        return order_statistics.median_all(x)
+    return return_types.median(*order_statistics.median_dim(x, dim, keepdim))
+
+
+def nanmedian(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower of the middle elements that are not NaN; along ``dim`` with where it is."""
+    if dim is None:
+        return order_statistics.nanmedian_all(x)
+    return return_types.nanmedian(*order_statistics.nanmedian_dim(x, dim, keepdim))
+
+
+def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
+    """The most frequent element along ``dim``, and where it is."""
+    return return_types.mode(*order_statistics.mode(x, dim, keepdim))
+
+
+def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
+    """The ``k``-th smallest element along ``dim``, and where it is."""
+    return return_types.kthvalue(*order_statistics.kthvalue(x, k, dim, keepdim))
+
+
+# Covariance
+
+
+def cov(x: Tensor, *, correction: int = 1) -> Tensor:
+    """The covariances of the variables in the rows of ``x``, whose columns are observations."""
+    rows = reshape(x, (1, -1)) if x.ndim < 2 else x
+    number = rows._shape[1]
+    apart = rows - unsqueeze(div(reduce.sum_dim(rows, 1), number), 1)
+    freedom = builtins.max(number - correction, 0)
+    return squeeze_all(div(mm(apart, t(apart)), freedom if freedom else math.nan))
+
+
+def corrcoef(x: Tensor) -> Tensor:
+    """The correlation coefficients of the variables in the rows of ``x``."""
+    matrix = cov(x)
+    if not matrix.ndim:
+        return matrix / matrix
+    deviation = sqrt(diagonal(matrix))
+    scaled = div(div(matrix, reshape(deviation, (-1, 1))), reshape(deviation, (1, -1)))
+    return clamp(scaled, -1, 1)

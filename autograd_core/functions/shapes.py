@@ -1,0 +1,293 @@
+"""Other shapes of a tensor: views where that is possible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.ops import copies, diagonals, rearrange, shape
+from autograd_core.ops import index as index_ops
+from autograd_core.ops.index_along import index_select
+from autograd_core.ops.reduce import sum_dim
+from autograd_core.ops.shape import reshape as reshape
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "adjoint", "as_strided", "as_strided_copy", "as_strided_scatter", "broadcast_to", "diag",
+    "diagflat", "expand_copy", "flatten", "flip", "fliplr", "flipud", "moveaxis", "movedim",
+    "narrow", "narrow_copy", "permute_copy", "ravel", "repeat_interleave", "reshape", "roll",
+    "rot90", "select", "select_scatter", "slice_scatter", "squeeze", "squeeze_copy", "swapaxes",
+    "swapdims", "tile", "unflatten", "unsqueeze", "view_copy",
+]  # fmt: skip
+
+
+def tuple_of(value: Any) -> tuple[Any, ...]:
+    """One number, or several, as a tuple."""
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dimensions from ``start_dim`` to ``end_dim`` made one."""
+    if x.ndim == 0:
+        return reshape(x, (1,))
+    first, last = start_dim % x.ndim, end_dim % x.ndim
+    if first == last:
+        return x
+    return reshape(x, (*x._shape[:first], -1, *x._shape[last + 1 :]))
+
+
+def ravel(x: Tensor) -> Tensor:
+    """All elements in one dimension."""
+    return reshape(x, (-1,))
+
+
+def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Dimension ``dim`` taken apart into several; one of the sizes may be -1."""
+    dim %= x.ndim
+    known = math.prod(n for n in sizes if n != -1)
+    if x._shape[dim] % known or (-1 not in sizes and known != x._shape[dim]):
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({x._shape[dim]}) in the input tensor"
+        )
+    whole = (x._shape[dim] // known if n == -1 else n for n in sizes)
+    return shape.view(x, (*x._shape[:dim], *whole, *x._shape[dim + 1 :]))
+
+
+def reversed_dims(x: Tensor) -> Tensor:
+    """``x.T``: the dimensions in reverse order."""
+    return shape.permute(x, tuple(reversed(range(x.ndim))))
+
+
+def mT(x: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    return shape.transpose(x, -2, -1)
+
+
+adjoint = mT
+
+
+def H(x: Tensor) -> Tensor:
+    """A matrix transposed."""
+    if x.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor."
+        )
+    return shape.transpose(x, 0, 1) if x.ndim else x
+
+
+def swapdims(x: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged."""
+    return shape.transpose(x, dim0, dim1)
+
+
+swapaxes = swapdims
+
+
+def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    """Dimensions moved to other places, the rest in the order they had."""
+    sources = [dim % x.ndim for dim in tuple_of(source)]
+    places = [dim % x.ndim for dim in tuple_of(destination)]
+    rest = (dim for dim in range(x.ndim) if dim not in sources)
+    taken = dict(zip(places, sources, strict=True))
+    return shape.permute(
+        x, tuple(taken[place] if place in taken else next(rest) for place in range(x.ndim))
+    )
+
+
+moveaxis = movedim
+
+
+def broadcast_to(x: Tensor, size: Sequence[int]) -> Tensor:
+    """Dimensions of size 1 stretched, without a copy."""
+    return shape.expand(x, tuple(size))
+
+
+def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """All dimensions of size 1 dropped, or those of ``dim`` that are."""
+    if dim is None:
+        return shape.squeeze_all(x)
+    if isinstance(dim, int):
+        return shape.squeeze_dim(x, dim)
+    return rearrange.squeeze_dims(x, tuple(dim))
+
+
+def squeeze_copy(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """A copy without all dimensions of size 1, or without those of ``dim`` that are."""
+    if dim is None:
+        return copies.squeeze_all_copy(x)
+    if isinstance(dim, int):
+        return copies.squeeze_dim_copy(x, dim)
+    return copies.squeeze_dims_copy(x, tuple(dim))
+
+
+def unsqueeze(x: Tensor, dim: int) -> Tensor:
+    """A new dimension of size 1 at ``dim``."""
+    return shape.unsqueeze(x, dim)
+
+
+def select(x: Tensor, dim: int, index: int) -> Tensor:
+    """The slice at ``index`` of dimension ``dim``, which is dropped."""
+    return index_ops.select(x, dim, index)
+
+
+def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """``length`` slices of dimension ``dim`` from ``start`` on."""
+    return index_ops.slice_(x, dim, *_range(x, dim, start, length), 1)
+
+
+def narrow_copy(x: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """A copy of ``length`` slices of dimension ``dim`` from ``start`` on."""
+    return copies.slice_copy(x, dim, *_range(x, dim, start, length), 1)
+
+
+def _range(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
+    size = x._shape[dim]
+    start += size if start < 0 else 0
+    if not (length >= 0 and start >= 0 and start + length <= size):
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return start, start + length
+
+
+def diag(x: Tensor, diagonal: int = 0) -> Tensor:
+    """The diagonal of a matrix, or a matrix with a vector as its diagonal."""
+    if x.ndim == 1:
+        return diagonals.diag_embed(x, diagonal)
+    if x.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
+    return copies.diagonal_copy(x, diagonal)
+
+
+def diagflat(x: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with all elements of ``x`` along a diagonal."""
+    return diagonals.diag_embed(ravel(x), offset)
+
+
+def flip(x: Tensor, *dims: Any) -> Tensor:
+    """The order along some dimensions reversed."""
+    return rearrange.flip(x, _several(dims))
+
+
+def _several(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    return tuple(values[0]) if len(values) == 1 and not isinstance(values[0], int) else values
+
+
+def fliplr(x: Tensor) -> Tensor:
+    """The order of columns reversed."""
+    return rearrange.flip(x, (1,))
+
+
+def flipud(x: Tensor) -> Tensor:
+    """The order of rows reversed."""
+    return rearrange.flip(x, (0,))
+
+
+def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
+    """Elements moved along some dimensions, or in the flattened tensor, in a circle."""
+    return rearrange.roll(x, tuple_of(shifts), tuple_of(dims))
+
+
+def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """The plane of two dimensions turned ``k`` times by a right angle."""
+    return rearrange.rot90(x, k, tuple(dims))
+
+
+def repeat(x: Tensor, *repeats: Any) -> Tensor:
+    """The whole of ``x`` many times over, along each dimension."""
+    return rearrange.repeat(x, _several(repeats))
+
+
+def tile(x: Tensor, *dims: Any) -> Tensor:
+    """:func:`repeat`, with ones for dimensions that are not given."""
+    sizes = _several(dims)
+    return rearrange.repeat(x, (1,) * (x.ndim - len(sizes)) + sizes)
+
+
+def repeat_interleave(
+    x: Tensor, repeats: Tensor | int, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each element, or each slice of ``dim``, many times over."""
+    if dim is None:
+        x, dim = (x if x.ndim == 1 else reshape(x, (-1,))), 0
+    dim %= x.ndim
+    if isinstance(repeats, Tensor):
+        counts = np.broadcast_to(repeats.array, (x._shape[dim],))
+        return index_select(x, Tensor.from_array(np.repeat(np.arange(len(counts)), counts)), dim)
+    before, after = x._shape[: dim + 1], x._shape[dim + 1 :]
+    wide = shape.clone(shape.expand(shape.unsqueeze(x, dim + 1), (*before, repeats, *after)))
+    return flatten(wide, dim, dim + 1)
+
+
+def sum_to_size(x: Tensor, *size: Any) -> Tensor:
+    """Summed to ``size``, from which the shape of ``x`` could have been broadcast."""
+    wanted = _several(size)
+    added = x.ndim - len(wanted)
+    if added < 0 or any(n not in (1, x._shape[added + i]) for i, n in enumerate(wanted)):
+        raise RuntimeError(
+            f"size {{{list(wanted)}}} is not expandable to size {{{list(x._shape)}}}."
+        )
+    dims = [added + i for i, n in enumerate(wanted) if n == 1 and x._shape[added + i] != 1]
+    if added:
+        x = sum_dim(x, (*range(added), *dims), True)
+        return shape.view(x, wanted)
+    return sum_dim(x, tuple(dims), True) if dims else x
+
+
+def as_strided(
+    x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """The memory of ``x``, which lies in order, read in steps of ``stride`` elements."""
+    return rearrange.as_strided(x, tuple(size), tuple(stride), storage_offset)
+
+
+def as_strided_copy(
+    x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy of what :func:`as_strided` reads."""
+    return copies.as_strided_copy(x, tuple(size), tuple(stride), storage_offset)
+
+
+def as_strided_scatter(
+    x: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """``x`` with ``src`` in the places that :func:`as_strided` reads."""
+    return rearrange.as_strided_scatter(x, src, tuple(size), tuple(stride), storage_offset)
+
+
+def expand_copy(x: Tensor, size: Sequence[int]) -> Tensor:
+    """A copy with dimensions of size 1 stretched."""
+    return copies.expand_copy(x, tuple(size))
+
+
+def permute_copy(x: Tensor, dims: Sequence[int]) -> Tensor:
+    """A copy with all dimensions in a new order."""
+    return copies.permute_copy(x, tuple(dims))
+
+
+def view_copy(x: Tensor, size: Sequence[int]) -> Tensor:
+    """A copy under another shape."""
+    return copies.view_copy(x, tuple(size))
+
+
+def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """``x`` with ``src`` at ``index`` of dimension ``dim``."""
+    return rearrange.select_scatter(x, src, dim, index)
+
+
+def slice_scatter(
+    x: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """``x`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    return rearrange.slice_scatter(x, src, dim, start, end, step)

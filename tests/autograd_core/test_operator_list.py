@@ -1,0 +1,76 @@
+"""Which of PyTorch's names there are here: all those of this list, and which are not yet."""
+
+from __future__ import annotations
+
+import pytest
+
+import autograd_core
+from autograd_core.tensor import Tensor
+
+NAMES = [
+    "H", "T", "__getitem__", "__radd__", "__rdiv__", "__rmatmul__", "__rmod__", "__rmul__",
+    "__rpow__", "__rsub__", "abs", "acos", "acosh", "add", "addbmm", "addcdiv", "addcmul",
+    "addmm", "addmv", "addr", "alias_copy", "all", "allclose", "amax", "amin", "aminmax",
+    "angle", "any", "arange", "argmax", "argmin", "argsort", "as_strided", "as_strided_copy",
+    "as_strided_scatter", "as_tensor", "asin", "asinh", "atan", "atan2", "atanh", "atleast_1d",
+    "atleast_2d", "atleast_3d", "baddbmm", "bernoulli", "bincount", "block_diag", "bmm",
+    "broadcast_tensors", "broadcast_to", "bucketize", "cartesian_prod", "cat", "cdist", "ceil",
+    "cholesky", "cholesky_inverse", "cholesky_solve", "chunk", "clamp", "clamp_max",
+    "clamp_min", "clone", "column_stack", "combinations", "conj", "conj_physical",
+    "constant_pad_nd", "contiguous", "copysign", "corrcoef", "cos", "cosh", "cov", "cross",
+    "cummax", "cummin", "cumprod", "cumsum", "cumulative_trapezoid", "deg2rad", "diag",
+    "diag_embed", "diagflat", "diagonal", "diagonal_copy", "diagonal_scatter", "diff",
+    "digamma", "dist", "div", "dot", "double", "dsplit", "dstack", "einsum", "empty",
+    "empty_like", "eq", "equal", "erf", "erfc", "erfinv", "exp", "exp2", "expand", "expand_as",
+    "expand_copy", "expm1", "eye", "fill", "flatten", "flip", "fliplr", "flipud", "float",
+    "float_power", "floor", "fmax", "fmin", "fmod", "frac", "frexp", "from_numpy", "full",
+    "full_like", "gather", "ge", "gradient", "grid_sampler_2d", "grid_sampler_3d", "gt", "half",
+    "hsplit", "hstack", "hypot", "i0", "index_add", "index_copy", "index_fill", "index_put",
+    "index_reduce", "index_select", "inner", "isclose", "isfinite", "isinf", "isnan", "kron",
+    "kthvalue", "ldexp", "le", "lerp", "lgamma", "linspace", "log", "log10", "log1p", "log2",
+    "log_softmax", "logaddexp", "logaddexp2", "logcumsumexp", "logdet", "logical_and",
+    "logical_not", "logical_or", "logical_xor", "logit", "logsumexp", "lt", "lu", "lu_solve",
+    "lu_unpack", "mH", "mT", "manual_seed", "masked_fill", "masked_scatter", "masked_select",
+    "matmul", "matrix_exp", "max", "maximum", "mean", "median", "meshgrid", "min", "minimum",
+    "mm", "mode", "movedim", "msort", "mul", "multinomial", "mv", "mvlgamma", "nan_to_num",
+    "nanmean", "nanmedian", "nanquantile", "nansum", "narrow", "narrow_copy",
+    "native_batch_norm", "native_group_norm", "native_layer_norm", "ne", "neg", "nextafter",
+    "nonzero", "norm", "normal", "ones", "ones_like", "ormqr", "outer", "permute",
+    "permute_copy", "pinverse", "polygamma", "positive", "pow", "prod", "put", "qr", "quantile",
+    "rad2deg", "rand", "rand_like", "randint", "randn", "randn_like", "ravel", "real",
+    "reciprocal", "remainder", "renorm", "repeat", "repeat_interleave", "reshape", "reshape_as",
+    "resolve_conj", "resolve_neg", "roll", "rot90", "round", "rsqrt", "rsub", "scatter",
+    "scatter_add", "scatter_reduce", "searchsorted", "select", "select_scatter", "sgn",
+    "sigmoid", "sign", "sin", "sinc", "sinh", "slice_scatter", "softmax", "sort", "split",
+    "split_with_sizes", "split_with_sizes_copy", "sqrt", "square", "squeeze", "squeeze_copy",
+    "stack", "std", "std_mean", "sub", "sum", "sum_to_size", "svd", "t", "t_copy", "take",
+    "take_along_dim", "tan", "tanh", "tensor_split", "tensordot", "tile", "to", "topk", "trace",
+    "transpose", "transpose_copy", "trapezoid", "trapz", "triangular_solve", "tril", "triu",
+    "true_divide", "trunc", "unbind", "unbind_copy", "unflatten", "unfold", "unfold_copy",
+    "unique", "unsafe_chunk", "unsafe_split", "unsqueeze", "unsqueeze_copy", "var", "var_mean",
+    "vdot", "view", "view_as", "view_copy", "vsplit", "vstack", "where", "xlogy", "zero_",
+    "zeros", "zeros_like",
+]  # fmt: skip
+NOT_YET = {
+    "grid_sampler_2d", "grid_sampler_3d", "native_batch_norm", "native_group_norm",
+    "native_layer_norm",
+}  # fmt: skip
+
+
+def is_there(name: str) -> bool:
+    return hasattr(autograd_core, name) or hasattr(Tensor, name)
+
+
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_YET])
+def test_the_name_is_there(name: str) -> None:
+    assert is_there(name)
+
+
+def test_what_is_said_to_be_missing_is_missing() -> None:
+    assert not [name for name in sorted(NOT_YET) if is_there(name)], "take these out of NOT_YET"
+    assert set(NAMES) >= NOT_YET
+
+
+def test_every_public_name_is_in_all() -> None:
+    assert set(NAMES) - NOT_YET <= {*autograd_core.__all__, *dir(Tensor)}
+    assert len(set(autograd_core.__all__)) == len(autograd_core.__all__)
