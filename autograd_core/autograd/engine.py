@@ -261,7 +261,7 @@ class GraphTask:
 
     def _run_general(self, node: Node) -> None:
         """As the loop of ``run``, for a node with many edges, several outputs, or hooks."""
-        if node.hooks is not None or node.output_count > 1 or node.runs_undefined:
+        if node.hooks is not None or node.ported or node.runs_undefined:
             for _ in self._observe_node(-1, node):
                 pass
             return
@@ -303,7 +303,7 @@ class GraphTask:
     def _take(self, node: Node) -> tuple[Gradient, ...]:
         """Empty the input buffers of ``node``."""
         pending = self.pending
-        if node.output_count == 1:
+        if not node.ported:
             g = pending[node]
             pending[node] = None
             return (g,)
@@ -318,7 +318,7 @@ class GraphTask:
         edges = node.edges
         if not node.runs_undefined and all(g is None for g in incoming):
             return (None,) * len(edges)
-        g: Any = incoming[0] if node.output_count == 1 else list(incoming)
+        g: Any = list(incoming) if node.ported else incoming[0]
         result = node.backward_graph(g) if self.graph else node.backward(g, self.keep)
         if self.graph and not self.keep:
             node.release()

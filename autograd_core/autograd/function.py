@@ -49,7 +49,7 @@ class Function:
         super().__init_subclass__(**keywords)
         cls._node_class = type(
             f"{cls.__name__}Backward", (FunctionNode,),
-            {"function": cls, "__module__": cls.__module__},
+            {"_function": cls, "__module__": cls.__module__},
         )  # fmt: skip
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
@@ -139,6 +139,7 @@ def _attach(
     )
     tensors = [t for t in results if isinstance(t, Tensor)]
     node.output_count = max(len(tensors), 1)
+    node.ported = len(tensors) > 1
     node.output_shapes = [t._shape for t in tensors]
     node.output_dtypes = [t.dtype for t in tensors]
     if tensors:
@@ -183,7 +184,7 @@ def _jvp(
         else tangent
         for a, tangent in zip(arguments, tangents, strict=True)
     ]
-    result = node.function.jvp(node, *given)
+    result = node._function.jvp(node, *given)
     found: Sequence[Any] = result if isinstance(result, (tuple, list)) else (result,)
     if len(found) != count:
         raise RuntimeError(

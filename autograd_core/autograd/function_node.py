@@ -24,7 +24,7 @@ class FunctionNode(Node):
 
     kind: ClassVar[int] = GENERAL
     runs_undefined: ClassVar[bool] = True
-    function: ClassVar[type[Any]]
+    _function: ClassVar[type[Any]]
     needs_input_grad: tuple[bool, ...]
     tensor_arguments: tuple[int, ...]  # positions of the arguments that are tensors
     output_shapes: list[tuple[int, ...]]
@@ -98,7 +98,7 @@ class FunctionNode(Node):
                 yield f"saved_tensors[{number}]", value, kept.state
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
-        return (("inputs", f"{self.function.__name__}.backward(ctx, g)"),)
+        return (("inputs", f"{self._function.__name__}.backward(ctx, g)"),)
 
     def release(self) -> None:
         self._saved = None
@@ -108,7 +108,7 @@ class FunctionNode(Node):
             gradients = self._call(
                 [
                     None if each is None else Tensor.from_array(each)
-                    for each in (g if self.output_count > 1 else [g])
+                    for each in (g if self.ported else [g])
                 ]
             )
         if not keep:
@@ -117,7 +117,7 @@ class FunctionNode(Node):
 
     def backward_graph(self, g: Any) -> list[Any]:
         with enable_grad():
-            return self._call(list(g) if self.output_count > 1 else [g])
+            return self._call(list(g) if self.ported else [g])
 
     def __call__(self, *gradients: Any) -> Any:
         """Run ``backward`` on gradients, as tensors."""
@@ -133,7 +133,7 @@ class FunctionNode(Node):
                     incoming, self.output_shapes, self.output_dtypes, strict=True
                 )
             ]
-        result = self.function.backward(self, *incoming)
+        result = self._function.backward(self, *incoming)
         return self._checked(result if isinstance(result, (tuple, list)) else (result,))
 
     def _checked(self, gradients: Sequence[Any]) -> list[Any]:
@@ -197,5 +197,5 @@ class KeptTensor:
             kept: Tensor = value
             return kept
         tensor = Tensor.from_array(value.array if isinstance(value, Tensor) else value)
-        tensor.edge = Port(node, self.output_nr) if node.output_count > 1 else node
+        tensor.edge = Port(node, self.output_nr) if node.ported else node
         return tensor

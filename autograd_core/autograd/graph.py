@@ -39,7 +39,7 @@ class GradientEdge(NamedTuple):
     @property
     def edge(self) -> Node | Port:
         """The place as tensors keep it."""
-        return Port(self.node, self.output_nr) if self.node.output_count > 1 else self.node
+        return Port(self.node, self.output_nr) if self.node.ported else self.node
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:

@@ -54,6 +54,9 @@ class Node:
 
     kind: ClassVar[int] = ONE_EDGE
     output_count: int = 1
+    # Whether gradients arrive at ports, in a list; also where an op that may give several
+    # results happened to give one.
+    ported: bool = False
     i0: Edge
     i1: Edge = None
     all_edges: tuple[Edge, ...]  # of a node whose kind is GENERAL
@@ -101,7 +104,7 @@ class Node:
     def _input_metadata(self) -> tuple[InputMetadata, ...]:
         """What each gradient that arrives here has to look like."""
         shapes = getattr(self, "output_shapes", None)
-        if shapes is None or self.output_count == 1:
+        if shapes is None or not self.ported:
             shapes = (self.output_shape,)
         return tuple(InputMetadata(shape, self.output_dtype) for shape in shapes)
 

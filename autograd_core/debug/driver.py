@@ -121,7 +121,7 @@ class NativeDriver:
         ]
 
     def _places(self, node: Node) -> Sequence[Place]:
-        return [node] if node.output_count == 1 else self.ports.get(node, ())
+        return self.ports.get(node, ()) if node.ported else [node]
 
     def run(self, start: int) -> None:
         with pass_mode(self._call.graph):

@@ -112,6 +112,7 @@ def _node_class(op: Op) -> type[Node]:
         "kind": kind,
         "op": op,
         "__module__": __name__,
+        "ported": op.materializes,
         "backward": _first_backward,
         **saved_attributes(op),
     }

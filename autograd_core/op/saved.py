@@ -125,7 +125,7 @@ class SavedNode(Node):
         if all(g is None for g in gradients):
             result: Any = (None,) * len(self.edges)
             return result[0] if len(result) == 1 else result
-        result = self.backward_graph(gradients[0] if self.output_count == 1 else list(gradients))
+        result = self.backward_graph(list(gradients) if self.ported else gradients[0])
         several = isinstance(result, (tuple, list))
         wanted = tuple(
             None if edge is None else g

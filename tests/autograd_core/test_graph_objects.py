@@ -279,3 +279,12 @@ def test_a_pass_within_a_pass(torch: Any) -> None:
     (y * y).backward()
     assert numbers(inner.grad) == [10]
     assert numbers(x.grad) == [192]
+
+
+def test_a_single_piece_is_still_a_piece(torch: Any) -> None:
+    x = vector(torch)
+    (piece,) = x.view(1, 2).unbind(0)
+    (half,) = (piece * piece).split(2)
+    (g,) = torch.autograd.grad(half.sum(), x, create_graph=True)
+    (second,) = torch.autograd.grad(g.sum(), x)
+    assert (numbers(g), numbers(second)) == ([2, 4], [2, 2])

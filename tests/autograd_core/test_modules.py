@@ -159,25 +159,18 @@ def test_second_derivatives_of_activations(made: tuple[Any, ...]) -> None:
 
 SECOND = ("BatchNorm1d", "BatchNorm2d", "InstanceNorm1d", "GroupNorm", "LayerNorm", "RMSNorm",
           "Bilinear", "LSTM", "GRU", "RNN", "GRUCell", "MultiheadAttention")  # fmt: skip
-ONE_PIECE = pytest.mark.xfail(reason="unbind into one piece loses its gradient", strict=True)
-
-
-def _second(name: str, args: Any, options: Any, inputs: Any) -> Any:
-    alone = name in ("RNN", "LSTM") and "bidirectional" not in options
-    return pytest.param(name, args, options, inputs, marks=ONE_PIECE if alone else ())
 
 
 @pytest.mark.torch
 @pytest.mark.parametrize(
     ("name", "args", "options", "inputs"),
-    [_second(*each) for each in LAYERS if each[0] in SECOND],
+    [each for each in LAYERS if each[0] in SECOND],
     ids=label,
 )
 def test_second_derivatives_of_layers(name: str, args: Any, options: Any, inputs: Any) -> None:
     Twin(name, args, options).compare_second(*inputs)
 
 
-@ONE_PIECE
 @pytest.mark.torch
 def test_a_sequence_of_one_step() -> None:
     Twin("LSTM", (6, 3)).compare(SEQUENCE[:1])
