@@ -125,6 +125,7 @@ __all__ = [
     "svd",
     "triangular_solve",
     "uint8",
+    "utils",
 ]
 __all__ += functions.__all__
 
