@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -74,6 +74,8 @@ def layer_norm_backward(
     """
     g_ans, g_mean, g_rstd = g
     axes, size = _last(normalized_shape), count(normalized_shape)
+    if type(x) is np.ndarray and x.itemsize > 2 and x.size:
+        return _by_blocks(g_ans, g_mean, g_rstd, x, weight, mean, rstd, normalized_shape, needs)
     normalized = (x - mean) * rstd
     g_x = g_weight = g_bias = None
     if needs[0]:
@@ -85,4 +87,58 @@ def layer_norm_backward(
         g_weight = sum_to(g_ans * normalized, normalized_shape)
     if needs[2]:
         g_bias = sum_to(g_ans, normalized_shape)
+    return g_x, g_weight, g_bias
+
+
+_BLOCK: Final = 1 << 15  # elements whose intermediate results stay in the cache
+
+
+def _by_blocks(
+    g: Any,
+    g_mean: Any,
+    g_rstd: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    normalized_shape: tuple[int, ...],
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """:func:`layer_norm_backward` on arrays, a few rows at a time, into two buffers.
+
+    Sums are products with ones, or with the weight, which BLAS does three times as fast.
+    """
+    size = count(normalized_shape)
+    g, rows = g.reshape(-1, size), x.reshape(-1, size)
+    mean, rstd, g_mean, g_rstd = (v.reshape(-1, 1) for v in (mean, rstd, g_mean, g_rstd))
+    height = max(1, min(_BLOCK // size, len(rows)))
+    ones = np.ones(max(height, size), x.dtype)
+    factor = ones[:size] if weight is None else weight.reshape(size)
+    g_x = np.empty(rows.shape, x.dtype) if needs[0] else None
+    g_weight, g_bias = (np.zeros(size, x.dtype) if need else None for need in needs[1:])
+    buffers = np.empty((2, height, size), x.dtype)
+    for start in range(0, len(rows), height):
+        part = slice(start, start + height)
+        g_part, scale = g[part], rstd[part]
+        length = len(g_part)
+        centred, product = buffers[:, :length]
+        if g_bias is not None:
+            g_bias += ones[:length] @ g_part
+        if needs[0] or needs[1]:
+            np.subtract(rows[part], mean[part], out=centred)
+            np.multiply(g_part, centred, out=product)
+        if g_weight is not None:
+            g_weight += scale[:, 0] @ product
+        if g_x is not None:
+            shift = ((g_part @ factor)[:, None] * scale - g_mean[part]) / size
+            slope = ((product @ factor)[:, None] + g_rstd[part]) * (scale * scale * scale) / size
+            result = np.multiply(g_part, scale, out=g_x[part])
+            if weight is not None:
+                result *= factor
+            centred *= slope
+            centred += shift
+            result -= centred
+    shapes = (x.shape, normalized_shape, normalized_shape)
+    pairs = zip((g_x, g_weight, g_bias), shapes, strict=True)
+    g_x, g_weight, g_bias = (None if v is None else v.reshape(shape) for v, shape in pairs)
     return g_x, g_weight, g_bias
