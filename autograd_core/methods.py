@@ -199,6 +199,8 @@ _OPERATORS: dict[str, Callable[..., Any]] = {
     "__ror__": logic.bitwise_or,
     "__xor__": logic.bitwise_xor,
     "__rxor__": logic.bitwise_xor,
+    "__rlshift__": _reflected(logic.bitwise_left_shift),
+    "__rrshift__": _reflected(logic.bitwise_right_shift),
     "__lshift__": logic.bitwise_left_shift,
     "__rshift__": logic.bitwise_right_shift,
     "__matmul__": linalg.matmul,

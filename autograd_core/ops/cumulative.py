@@ -32,7 +32,7 @@ def _sum_kind(x):
 @op(x=lambda g, dim: sums_from(g, dim), linear=True, samples=_ONE_WAY)
 def cumsum(x, /, dim):
     """Running sums along ``dim``; integers and bools add up in int64."""
-    return np.cumsum(x, axis=dim, dtype=_sum_kind(x))
+    return np.cumsum(x, axis=dim, dtype=_sum_kind(x)).reshape(x.shape)
 
 
 def sums_from(g: Any, dim: int) -> Any:
@@ -43,7 +43,7 @@ def sums_from(g: Any, dim: int) -> Any:
 @op(x=lambda g, x, ans, dim: cumprod_slope(g, x, ans, dim), samples=_PRODUCTS)
 def cumprod(x, /, dim):
     """Running products along ``dim``."""
-    return np.cumprod(x, axis=dim, dtype=_sum_kind(x))
+    return np.cumprod(x, axis=dim, dtype=_sum_kind(x)).reshape(x.shape)
 
 
 def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
@@ -120,6 +120,8 @@ def cummin(x, /, dim):
 
 
 def _extrema(x, ufunc, dim):
+    if not x.ndim:
+        return np.array(x), np.zeros((), np.int64)
     values = ufunc.accumulate(x, axis=dim)
     shape = [1] * x.ndim
     shape[dim] = -1

@@ -102,7 +102,7 @@ def trace(x, /):
     """The sum of a matrix's diagonal."""
     if x.ndim != 2:
         raise RuntimeError("trace: expected a matrix")
-    return np.trace(x)
+    return np.trace(x, dtype=np.int64 if x.dtype.kind in "biu" else None)
 
 
 def trace_backward(g, shape):

@@ -16,6 +16,7 @@ _SCALED = {"beta": 0.5, "alpha": 2}
 
 def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
     """``beta * bias + alpha * product``; a bias times 0 is 0, be it NaN."""
+    kind = product.dtype
     if alpha != 1:
         product = alpha * product
     shape = np.broadcast_shapes(bias.shape, product.shape)
@@ -24,7 +25,9 @@ def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
             f"The expanded size of the tensor {list(product.shape)} must match the existing size "
             f"{list(bias.shape)}"
         )
-    return product if beta == 0 else np.add(product, bias if beta == 1 else beta * bias)
+    if beta:
+        product = np.add(product, bias if beta == 1 else beta * bias)
+    return product.astype(kind, copy=False)
 
 
 def _times(x: Any, factor: float) -> Any:
@@ -89,7 +92,7 @@ def baddbmm(bias, a, b, /, beta=1, alpha=1):
 def addbmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * bmm(a, b)``, the products of the batch summed."""
     check_same_dtype(a, bias, b)
-    return _plus(bias, np.add.reduce(np.matmul(a, b), 0), beta, alpha)
+    return _plus(bias, np.add.reduce(np.matmul(a, b), 0, dtype=a.dtype), beta, alpha)
 
 
 def _repeated(g: Any, number: int) -> Any:

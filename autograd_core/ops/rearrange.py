@@ -21,7 +21,7 @@ from autograd_core.ops.shape import reshape
 )
 def flip(x, /, dims):
     """The order along some dimensions reversed."""
-    return np.array(np.flip(x, dims))
+    return np.array(np.flip(x, dims) if x.ndim else x)
 
 
 @op(

@@ -18,6 +18,8 @@ _AT = {"dim": 1}
 
 def _places(index: Any, dim: int) -> tuple[Any, ...]:
     """Where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
+    if not index.ndim:
+        return ()
     grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     grid[dim] = index
     return tuple(grid)
@@ -28,7 +30,8 @@ def _like(index: Any, src: Any) -> Any:
     return src[tuple(slice(n) for n in index.shape)]
 
 
-def _check(index: Any, length: int, dim: int) -> None:
+def _check(index: Any, x: Any, dim: int) -> None:
+    length = x.shape[dim] if x.ndim else 1
     wrong = (index < 0) | (index >= length)
     if wrong.any():
         raise RuntimeError(
@@ -43,7 +46,7 @@ def _check(index: Any, length: int, dim: int) -> None:
 )
 def gather(x, index, /, dim):
     """The elements of ``x`` that ``index`` points to along ``dim``; of the shape of ``index``."""
-    _check(index, x.shape[dim], dim)
+    _check(index, x, dim)
     return x[_places(index, dim)]
 
 
@@ -69,7 +72,7 @@ def scatter_zeros(x, index, /, shape, dim):
 )
 def scatter(x, src, index, /, dim):
     """``x`` with the elements of ``src`` where ``index`` points along ``dim``."""
-    _check(index, x.shape[dim], dim)
+    _check(index, x, dim)
     result = np.array(x)
     result[_places(index, dim)] = _like(index, src)
     return result
@@ -83,7 +86,7 @@ def scatter(x, src, index, /, dim):
 )
 def scatter_number(x, index, /, dim, value):
     """``x`` with the number ``value`` where ``index`` points along ``dim``."""
-    _check(index, x.shape[dim], dim)
+    _check(index, x, dim)
     result = np.array(x)
     result[_places(index, dim)] = value
     return result
@@ -106,7 +109,7 @@ def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
 )
 def scatter_add(x, src, index, /, dim):
     """``x`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
-    _check(index, x.shape[dim], dim)
+    _check(index, x, dim)
     result = np.array(x)
     np.add.at(result, _places(index, dim), _like(index, src))
     return result
@@ -132,7 +135,7 @@ def reduce_along(x: Any, src: Any, index: Any, dim: int, reduce: str, include_se
         raise RuntimeError(
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
         )
-    _check(index, x.shape[dim], dim)
+    _check(index, x, dim)
     src, places, result = _like(index, src), _places(index, dim), np.array(x)
     if not include_self:
         starts = {"sum": 0, "mean": 0, "prod": 1, "amax": _lowest(x), "amin": _highest(x)}

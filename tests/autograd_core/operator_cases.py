@@ -80,8 +80,8 @@ BINARY: dict[str, tuple[Leaf, Leaf]] = {
         words(
             "add sub mul atan2 arctan2 copysign div divide eq fmax fmin ge gt hypot le "
             "logaddexp logaddexp2 logical_and logical_or logical_xor lt maximum minimum multiply "
-            "ne subtract true_divide fmod remainder less less_equal greater greater_equal not_equal "
-            "isclose nextafter"
+            "ne subtract true_divide fmod remainder less less_equal greater greater_equal "
+            "not_equal isclose nextafter"
         ),
         BOTH,
     ),
