@@ -11,7 +11,7 @@ def call_text(op: Op) -> str:
     """The text of ``call(inputs, attributes)``."""
     lines = [*_signature(op), *_type_tests(op)]
     lines += _compute_pointwise(op) if op.pointwise else _compute(op)
-    lines += ["mode = current_mode()"]
+    lines += ["grad_mode = current_mode()"]
     if op.edges:
         lines += _attach(op)
     else:
@@ -20,8 +20,8 @@ def call_text(op: Op) -> str:
     values, attributes = names_tuple(op.values), _dictionary(op)
     outputs = "t" if op.view == "each" else f"({boxes},)"
     lines += [
-        "if mode is not None and mode.tracer is not None:",
-        f"    mode.tracer.op(op.public_name, {values}, {attributes}, {outputs}, node)",
+        "if grad_mode is not None and grad_mode.tracer is not None:",
+        f"    grad_mode.tracer.op(op.public_name, {values}, {attributes}, {outputs}, node)",
         "return t" if op.view == "each" else f"return {boxes}",
     ]
     return indented(lines)
@@ -126,7 +126,7 @@ def _attach(op: Op) -> list[str]:
         none = f" if {v} is not None else None" if v in op.optional else ""
         lines.append(f"f_{v} = {v}.edge{none}")
     no_edge = " and ".join(f"f_{v} is None" for v in edges)
-    lines.append(f"if {no_edge} or mode is not None and not mode.grad:")
+    lines.append(f"if {no_edge} or grad_mode is not None and not grad_mode.grad:")
     node = ["node = Node()"]
     kind = op.kind
     if kind == GENERAL:
@@ -142,7 +142,7 @@ def _attach(op: Op) -> list[str]:
         r = "r" if len(op.outputs) == 1 else f"r_{op.outputs[0]}"
         node.append(f"node.to = reductions(op, {names_tuple(op.values)}, {r})")
     node += _save(op)
-    node.append("if mode is not None: node_made(node, mode)")
+    node.append("if grad_mode is not None: node_made(node, grad_mode)")
     if op.view == "each":
         off = ["for e in t: e.edge = None"]
         node += [

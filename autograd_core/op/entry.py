@@ -49,6 +49,10 @@ _OPTIONS: Final = frozenset(
     }
 )
 
+# Locals of the generated code, which would overwrite an input or attribute of that name.
+_LOCALS: Final = frozenset({"r", "t", "node", "grad_mode", "version", "op", "kernel"})
+_POINTWISE_LOCALS: Final = frozenset({"shape", "dtype", "to"})
+
 
 def pointwise(
     kernel: Callable[..., Any] | None = None,
@@ -240,6 +244,12 @@ def _check(op: Op) -> None:
     reserved = sorted(_OPTIONS.intersection(op.values))
     if reserved:
         raise TypeError(f"{op.name}: an input may not be called {', '.join(reserved)}")
+    locals_ = _LOCALS | _POINTWISE_LOCALS if op.pointwise else _LOCALS
+    taken = sorted(locals_.intersection([*op.values, *op.attributes]))
+    if taken:
+        raise TypeError(
+            f"{op.name}: the generated code has a use of its own for {', '.join(taken)}"
+        )
     unknown = sorted(set(op.rules).union(op.edges).difference(op.values))
     if unknown:
         raise TypeError(

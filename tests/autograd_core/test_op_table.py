@@ -318,6 +318,10 @@ def named_view(view, /):
     """An input named like an option."""
 
 
+def named_local(x, /, r=0):
+    """An attribute named like a variable of the generated code."""
+
+
 SLIPS = [
     (lambda: pointwise(z=lambda g: g)(two), r"two: a rule for z, but the inputs are x, y"),
     (
@@ -329,6 +333,7 @@ SLIPS = [
         r"bounded: the rule for x names high; known are ans, g, low, needs, x, x_shape",
     ),
     (lambda: op()(named_view), r"named_view: an input may not be called view"),
+    (lambda: op()(named_local), r"named_local: the generated code has a use of its own for r"),
 ]
 
 
