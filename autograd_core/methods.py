@@ -48,7 +48,12 @@ def bind() -> None:
         setattr(Tensor, f"{name}_", inplace(call, f"{name}_"))
     for operator, name in _AUGMENTED.items():
         setattr(Tensor, f"__i{operator}__", getattr(Tensor, f"{name}_"))
-    connect(tensor=Tensor.from_array, sum_to=shape.sum_to, cast=functions.to_dtype)
+    connect(
+        tensor=Tensor.from_array,
+        sum_to=shape.sum_to,
+        cast=functions.to_dtype,
+        stack=shape.stack,
+    )
 
 
 def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:

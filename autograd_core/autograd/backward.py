@@ -10,6 +10,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from autograd_core.autograd.anomaly_mode import run_watched
+from autograd_core.autograd.deliver import lent
 from autograd_core.autograd.engine import GraphTask
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import Node, Port
@@ -198,7 +199,7 @@ def _batched(
     materialize_grads: bool,
 ) -> tuple[Tensor | None, ...]:
     """``grad`` for each of a batch of ``grad_outputs``, the results stacked."""
-    from autograd_core.ops.shape import stack  # ops are built on what stands here
+    stack = lent("stack")
 
     listed = (batches,) if isinstance(batches, Tensor) else tuple(batches)
     count = next(len(batch) for batch in listed if batch is not None)

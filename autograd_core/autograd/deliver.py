@@ -16,12 +16,17 @@ from autograd_core.autograd.node import Node
 from autograd_core.dtype import dtype
 
 Gradient = Any
-_bridge: dict[str, Any] = {}  # what lives above: "tensor" boxes an array, "sum_to", "cast"
+_bridge: dict[str, Any] = {}  # what lives above: "tensor" boxes an array, "sum_to", "cast", "stack"
 
 
 def connect(**functions: Any) -> None:
     """Let the op table, which is built on the nodes, lend its ops to the engine below it."""
     _bridge.update(functions)
+
+
+def lent(name: str) -> Any:
+    """One of these ops."""
+    return _bridge[name]
 
 
 def reduce_gradient(g: Gradient, to: tuple[tuple[int, ...], dtype] | None) -> Gradient:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from autograd_core.dag.statistics import format_bytes, format_shape, format_statistics
+from autograd_core.debug.protocol import Steered
 from autograd_core.debug.snapshot import NodeDetail, Reply, Snapshot, Value
-
-if TYPE_CHECKING:
-    from autograd_core.debug.session import Session
 
 
 class CommandError(ValueError):
@@ -22,11 +20,11 @@ class Command(NamedTuple):
 
     usage: str
     summary: str
-    run: Callable[[Session, str], str]
+    run: Callable[[Steered, str], str]
     short: tuple[str, ...] = ()
 
 
-def carry_out(session: Session, line: str) -> Reply:
+def carry_out(session: Steered, line: str) -> Reply:
     """Carry out ``line``; what is wrong with it comes back as an error, never as an exception."""
     word, _, argument = line.strip().partition(" ")
     if not word:
@@ -59,34 +57,34 @@ def _place(argument: str) -> str:
 # moving
 
 
-def _next(session: Session, argument: str) -> str:
+def _next(session: Steered, argument: str) -> str:
     session.next(_count(argument))
     return here(session)
 
 
-def _back(session: Session, argument: str) -> str:
+def _back(session: Steered, argument: str) -> str:
     session.back(_count(argument))
     return here(session)
 
 
-def _continue(session: Session, argument: str) -> str:
+def _continue(session: Steered, argument: str) -> str:
     for _ in range(_count(argument)):
         session.continue_()
     return here(session)
 
 
-def _reverse_continue(session: Session, argument: str) -> str:
+def _reverse_continue(session: Steered, argument: str) -> str:
     for _ in range(_count(argument)):
         session.reverse_continue()
     return here(session)
 
 
-def _until(session: Session, argument: str) -> str:
+def _until(session: Steered, argument: str) -> str:
     session.until(_place(argument))
     return here(session)
 
 
-def _jump(session: Session, argument: str) -> str:
+def _jump(session: Steered, argument: str) -> str:
     text = argument.removeprefix("#")
     if not text.isdecimal():
         raise CommandError(
@@ -96,7 +94,7 @@ def _jump(session: Session, argument: str) -> str:
     return here(session)
 
 
-def _restart(session: Session, argument: str) -> str:
+def _restart(session: Steered, argument: str) -> str:
     session.restart()
     return here(session)
 
@@ -104,14 +102,14 @@ def _restart(session: Session, argument: str) -> str:
 # breakpoints
 
 
-def _break(session: Session, argument: str) -> str:
+def _break(session: Steered, argument: str) -> str:
     point = session.break_(_place(argument))
     places = ", ".join(f"#{index}" for index in point.indices[:8])
     more = f" and {len(point.indices) - 8} more" if len(point.indices) > 8 else ""
     return f"breakpoint {point.number}: {point.text} ({places}{more})"
 
 
-def _delete(session: Session, argument: str) -> str:
+def _delete(session: Steered, argument: str) -> str:
     if not argument:
         session.delete()
         return "all breakpoints deleted"
@@ -124,7 +122,7 @@ def _delete(session: Session, argument: str) -> str:
 # looking
 
 
-def _info(session: Session, argument: str) -> str:
+def _info(session: Steered, argument: str) -> str:
     topic, _, rest = argument.partition(" ")
     snapshot = session.snapshot
     if topic in ("breakpoints", "b"):
@@ -158,7 +156,7 @@ def _info(session: Session, argument: str) -> str:
     raise CommandError("info takes one of: node [PLACE], leaves, pending, breakpoints, history")
 
 
-def _node_text(session: Session, location: str) -> str:
+def _node_text(session: Steered, location: str) -> str:
     from autograd_core.debug.locations import locate
 
     index = locate(session.graph, location, session.length)[0] if location else session.position
@@ -183,7 +181,7 @@ def _node_text(session: Session, location: str) -> str:
     return "\n".join(lines)
 
 
-def _sums(session: Session, detail: NodeDetail) -> list[str]:
+def _sums(session: Steered, detail: NodeDetail) -> list[str]:
     lines = []
     for incoming in detail.incoming:
         lines.append(
@@ -196,11 +194,11 @@ def _sums(session: Session, detail: NodeDetail) -> list[str]:
     return lines
 
 
-def _where(session: Session, argument: str) -> str:
+def _where(session: Steered, argument: str) -> str:
     return here(session)
 
 
-def _list(session: Session, argument: str) -> str:
+def _list(session: Steered, argument: str) -> str:
     first = max(0, session.position - 5)
     rows = range(first, min(session.length, first + 11))
     return "\n".join(
@@ -209,7 +207,7 @@ def _list(session: Session, argument: str) -> str:
     )
 
 
-def _help(session: Session, argument: str) -> str:
+def _help(session: Steered, argument: str) -> str:
     if argument:
         command = _BY_WORD.get(argument)
         if command is None:
@@ -222,7 +220,7 @@ def _help(session: Session, argument: str) -> str:
     )
 
 
-def here(session: Session) -> str:
+def here(session: Steered) -> str:
     """One line on where the session stands."""
     snapshot: Snapshot = session.snapshot
     if snapshot.error:
@@ -232,7 +230,7 @@ def here(session: Session) -> str:
     return node_line(session, snapshot.position)
 
 
-def node_line(session: Session, index: int) -> str:
+def node_line(session: Steered, index: int) -> str:
     """A node in one line: position, address, name, formula."""
     node = session.graph.node(index)
     name = "" if node.name == node.address else node.name

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Protocol
 
-from autograd_core.debug.snapshot import NodeDetail, Reply, Snapshot
+from autograd_core.dag.model import Graph
+from autograd_core.debug.snapshot import Breakpoint, NodeDetail, Reply, Snapshot
 
 
 class DebugSession(Protocol):
@@ -23,3 +24,33 @@ class DebugSession(Protocol):
     def detail(self, index: int) -> NodeDetail:
         """All that is known now about plan node ``index``."""
         ...
+
+
+class Steered(DebugSession, Protocol):
+    """What the command language moves and asks: the methods behind its words."""
+
+    graph: Graph
+
+    @property
+    def length(self) -> int: ...
+
+    @property
+    def position(self) -> int: ...
+
+    def next(self, count: int = 1) -> None: ...
+
+    def back(self, count: int = 1) -> None: ...
+
+    def continue_(self) -> None: ...
+
+    def reverse_continue(self) -> None: ...
+
+    def until(self, location: str) -> None: ...
+
+    def jump(self, position: int) -> None: ...
+
+    def restart(self) -> None: ...
+
+    def break_(self, location: str) -> Breakpoint: ...
+
+    def delete(self, number: int | None = None) -> bool: ...

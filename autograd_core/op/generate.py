@@ -15,6 +15,7 @@ from autograd_core.autograd.node import GENERAL, TWO_EDGES, Node
 from autograd_core.op.backward_text import backward_text
 from autograd_core.op.call_text import call_text
 from autograd_core.op.generic import NAMESPACE, SavedNode, variadic_call
+from autograd_core.op.graph import differentiate
 from autograd_core.op.inspect import saved_attributes
 from autograd_core.op.record import REQUIRED, Op
 
@@ -114,6 +115,7 @@ def _node_class(op: Op) -> type[Node]:
         "__module__": __name__,
         "ported": op.materializes,
         "backward": _first_backward,
+        "backward_graph": differentiate,
         **saved_attributes(op),
     }
     return type(op.node_name, (SavedNode,), body)

@@ -136,8 +136,3 @@ class SavedNode(Node):
     def release(self) -> None:
         for name in self.op.saved:
             setattr(self, name, FREED)
-
-    def backward_graph(self, g: Any) -> Any:
-        from autograd_core.op.graph import differentiate  # runs ops, which are made of nodes
-
-        return differentiate(self, g)
