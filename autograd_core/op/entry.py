@@ -221,7 +221,6 @@ def _declare(
         keeps_dtype=frozenset(keeps.split()),
         broadcasts=frozenset(broadcasts.split()),
         samples=samples,
-        doc=inspect.getdoc(function) or "",
         function=function,
     )
     _check(declared)

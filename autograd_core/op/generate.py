@@ -26,14 +26,15 @@ _FIRST_CALL: Final = compile(
 
 
 def prepare(op: Op) -> None:
-    """Give ``op`` its node class and its call; their code is made when they first run, as
-    making it for all ops would double the time an import takes."""
-    op.node_class = _node_class(op)
+    """Give ``op`` its call, and a way to its node class; both are made when they first run, as
+    making them for all ops would double the time an import takes."""
+    _check_slots(op)
+    op.make_node_class = _node_class
     call: Any
     if op.variadic:
         call = variadic_call(op)
     else:
-        namespace = _namespace(op)
+        namespace: dict[str, Any] = {"op": op, "first_call": _first_call}
         exec(_FIRST_CALL, namespace)
         call = namespace["call"]
     for attribute in ("__name__", "__qualname__", "__module__", "__doc__"):
@@ -56,7 +57,6 @@ def _namespace(op: Op) -> dict[str, Any]:
     namespace = dict(NAMESPACE, op=op, kernel=op.kernel, Node=op.node_class, **rules, **defaults)
     if op.joint:
         namespace["joint"] = op.joint.function
-    namespace["first_call"] = _first_call
     return namespace
 
 
@@ -93,6 +93,12 @@ def _code(text: str, name: str) -> CodeType:
 _TAKEN: Final = frozenset(dir(Node)) - {"all_edges", "i1", "output_count", "to"}
 
 
+def _check_slots(op: Op) -> None:
+    clash = sorted(_TAKEN.intersection([*op.saved, *op.saved_plain]))
+    if clash:
+        raise TypeError(f"{op.name}: nodes already have {', '.join(clash)}; rename the input")
+
+
 def _node_class(op: Op) -> type[Node]:
     kind = op.kind
     slots = [*op.saved, *op.saved_plain, *(f"{name}_version" for name in op.saved)]
@@ -105,9 +111,6 @@ def _node_class(op: Op) -> type[Node]:
     if op.materializes:
         slots.append("output_shapes")
         slots.append("output_count")
-    clash = sorted(_TAKEN.intersection(slots))
-    if clash:
-        raise TypeError(f"{op.name}: nodes already have {', '.join(clash)}; rename the input")
     body = {
         "__slots__": tuple(slots),
         "kind": kind,

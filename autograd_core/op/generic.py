@@ -191,7 +191,7 @@ def materialize(node: Any, g: list[Any]) -> list[Any]:
 def variadic_call(op: Op) -> Callable[..., Tensor]:
     """The call of an op on a list of tensors: ``cat([a, b], dim=0)``."""
     rule = op.rules[op.variadic].function if op.variadic in op.rules else None
-    node_class, kernel, name = op.node_class, op.kernel, op.public_name
+    kernel, name = op.kernel, op.public_name
     shapes = f"{op.variadic}_shape"
 
     def call(tensors: Sequence[Tensor], *args: Any, **attributes: Any) -> Any:
@@ -215,7 +215,7 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
         if rule is None or not any(edges) or (mode is not None and not mode.grad):
             t.edge = None
         else:
-            node = node_class()
+            node = op.node_class()
             node.all_edges = edges
             node.sequence_nr = next_sequence_nr()
             node.hooks = None

@@ -66,10 +66,9 @@ class Op:
     keeps_dtype: frozenset[str]
     broadcasts: frozenset[str]
     samples: Sequence[Sample]
-    doc: str
     function: Callable[..., Any]
     call: Callable[..., Any] = field(init=False)
-    node_class: type[Any] = field(init=False)
+    make_node_class: Callable[[Op], type[Any]] = field(init=False)
 
     @cached_property
     def differentiable_outputs(self) -> tuple[str, ...]:
@@ -99,6 +98,16 @@ class Op:
             if name in self.attributes
             or (name.endswith("_shape") and name.removesuffix("_shape") in self.values)
         )
+
+    @cached_property
+    def node_class(self) -> type[Any]:
+        """The class of this op's nodes; made when the op first runs."""
+        return self.make_node_class(self)
+
+    @cached_property
+    def doc(self) -> str:
+        """The docstring of the declaration."""
+        return inspect.getdoc(self.function) or ""
 
     @cached_property
     def kind(self) -> int:
