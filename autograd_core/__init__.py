@@ -8,20 +8,13 @@
 tensor(36.)
 """
 
-import warnings as _warnings
+from __future__ import annotations
 
-from autograd_core import (
-    autograd,
-    fft,
-    functions,
-    linalg,
-    masked,
-    nn,
-    optim,
-    return_types,
-    special,
-    utils,
-)
+import importlib as _importlib
+import warnings as _warnings
+from typing import TYPE_CHECKING as _TYPE_CHECKING
+
+from autograd_core import autograd, functions, linalg, return_types
 from autograd_core.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -72,6 +65,21 @@ from autograd_core.linalg.older import (
 )
 from autograd_core.methods import bind as _bind
 from autograd_core.tensor import Size, Tensor
+
+if _TYPE_CHECKING:
+    from types import ModuleType
+
+    from autograd_core import fft, masked, nn, optim, special, utils
+
+# Half of the modules of this package; who draws or steps a small graph need not wait for them.
+_WHEN_ASKED_FOR = ("fft", "masked", "nn", "optim", "special", "utils")
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in _WHEN_ASKED_FOR:
+        return _importlib.import_module(f"autograd_core.{name}")
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
 
 __all__ = [
     "Size",

@@ -7,11 +7,14 @@ Graphviz is built with HTML-like labels; every box and line has an ``id`` and a 
 
 from __future__ import annotations
 
-import graphviz
+from typing import TYPE_CHECKING
 
 from viz import theme
 from viz.geometry import box_size, text_columns
 from viz.picture import Box, Line, Picture
+
+if TYPE_CHECKING:
+    import graphviz  # takes 25 ms to import, and the ladder needs no DOT
 
 POINTS_PER_INCH = 72
 
@@ -23,6 +26,8 @@ def write_dot(picture: Picture) -> str:
 
 def make_digraph(picture: Picture) -> graphviz.Digraph:
     """The picture as a ``graphviz.Digraph``, to go on with."""
+    import graphviz
+
     upwards = picture.view == "backward"
     digraph = graphviz.Digraph(
         "gradstep",
@@ -134,6 +139,8 @@ def escape(text: str) -> str:
     >>> print(escape(r"a\N &lt;"))
     a\\N &amp;lt;
     """
+    import graphviz
+
     return str.__str__(graphviz.escape(text.replace("&", "&amp;")))
 
 

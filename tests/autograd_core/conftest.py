@@ -8,6 +8,11 @@ from typing import Any
 
 import pytest
 
+import autograd_core
+
+for _part in ("fft", "masked", "nn", "special"):
+    getattr(autograd_core, _part)  # imported when first asked for; the op table is then complete
+
 
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
 def torch(request: pytest.FixtureRequest) -> Any:
