@@ -13,7 +13,7 @@ from typing import Any, Literal
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.engine import Plan, Step, make_plan
 from autograd_core.autograd.node import Node as GradFn
-from autograd_core.autograd.node import Port, resolve
+from autograd_core.autograd.node import resolve
 from autograd_core.dag.formula import Constant, formula_text
 from autograd_core.dag.forward import add_derived_forward, add_traced_forward, plus
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Shape
@@ -264,6 +264,3 @@ def formula(node: GradFn, names: Names) -> str:
         for name, rule in node.formulas()
         if name in wanted or node.op.joint is not None or node.op.variadic
     )
-
-
-__all__ = ["NotInGraph", "Port", "capture"]

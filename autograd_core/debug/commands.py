@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from typing import Final, NamedTuple
 
 from autograd_core.dag.statistics import format_bytes, format_shape, format_statistics
+from autograd_core.debug.locations import locate
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.snapshot import NodeDetail, Reply, Snapshot, Value
 
@@ -157,8 +158,6 @@ def _info(session: Steered, argument: str) -> str:
 
 
 def _node_text(session: Steered, location: str) -> str:
-    from autograd_core.debug.locations import locate
-
     index = locate(session.graph, location, session.length)[0] if location else session.position
     if index >= session.length:
         raise CommandError("the pass is over: name a node, as in info node #0")
