@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from weakref import ref
 
 import numpy as np
 from numpy.typing import NDArray
@@ -227,15 +228,20 @@ class Tensor(TensorMethods):
         if self.is_leaf:
             return
 
-        def retain(g: Tensor) -> None:
-            self.grad = g
+        kept = ref(self)  # the tensor holds its node; that must not hold the tensor
 
-        hooks_of(node).add("retain", retain, nr)
+        def retain(g: Tensor) -> None:
+            tensor = kept()
+            if tensor is not None:
+                tensor.grad = g.clone() if tensor.grad is None else tensor.grad + g
+
+        hooks_of(node).retain.setdefault(nr, retain)
 
     @property
     def retains_grad(self) -> bool:
-        node = self.grad_fn
-        return node is not None and node.hooks is not None and bool(node.hooks.retain)
+        """Whether this is no leaf and :meth:`retain_grad` was called."""
+        node, nr = resolve(self.edge)
+        return node is not None and node.hooks is not None and nr in node.hooks.retain
 
     def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
         """Call ``hook(gradient)`` when the gradient of this tensor is there; what it returns, if

@@ -41,6 +41,8 @@ class Calls:
     def __call__(self, call: BackwardCall) -> bool:
         if self.done:
             raise ScriptDone
+        if call.is_grad:
+            return False
         self.count += 1
         token = interceptor.set(None)  # a backward within this one is none of the script's
         try:
@@ -70,8 +72,10 @@ class Calls:
 
 
 @contextmanager
-def intercepting(handle: Callable[[Intercepted], bool]) -> Iterator[Calls]:
+def intercepting(handle: Callable[[Intercepted], bool], *, values: bool = False) -> Iterator[Calls]:
     """Trace, and hand each ``backward()`` call to ``handle``; see :class:`Calls`.
+
+    ``values`` is as for :func:`~autograd_core.dag.trace.trace`.
 
     :class:`ScriptDone` is absorbed here.
 
@@ -81,7 +85,7 @@ def intercepting(handle: Callable[[Intercepted], bool]) -> Iterator[Calls]:
     calls = Calls(handle)
     token = interceptor.set(calls)
     try:
-        with trace():
+        with trace(values=values):
             yield calls
     except ScriptDone:
         pass

@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.engine import make_plan
 from autograd_core.autograd.node import resolve
+from autograd_core.autograd.plan import make_plan
 from autograd_core.tensor import Tensor
 from tui.failure import ExitCode, Failure
 from tui.script import guarded, load_source, registered, script_process

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
 from typing import Any, NamedTuple, Protocol
@@ -11,40 +12,69 @@ import numpy as np
 
 from autograd_core.autograd.anomaly_mode import run_watched
 from autograd_core.autograd.deliver import lent
-from autograd_core.autograd.engine import GraphTask
+from autograd_core.autograd.engine import GraphTask, evaluating
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
-from autograd_core.autograd.node import Node, Port
+from autograd_core.autograd.graph import GradientEdge
+from autograd_core.autograd.node import Node
 from autograd_core.tensor import Tensor
 
-Tensors = Tensor | Sequence[Tensor]
+Place = Tensor | GradientEdge
+Places = Place | Sequence[Place]
 
 
 class BackwardCall(NamedTuple):
-    """A call of ``backward`` as an interceptor sees it, before anything ran."""
+    """A call of ``backward`` or ``grad`` as an interceptor sees it, before anything ran.
+
+    An interceptor that carries it out makes the pass by :func:`start`, runs it as it likes
+    (``task.run``, ``task.observe``, within :class:`pass_mode`), and returns True from a call of
+    ``backward``, ``gradients(call, task)`` from one of ``grad``, which hands them to its caller.
+    What each step of ``grad`` takes away is ``Step.captured``; one that is redone from its record
+    belongs back into ``task.captured``.
+    """
 
     roots: tuple[Tensor, ...]
     seeds: tuple[Any, ...]
     keep: bool
     graph: bool
-    inputs: tuple[Tensor, ...] = ()  # the only leaves to accumulate into; all, if there are none
+    # of `backward`, the only places to accumulate into, or none for all leaves; of `grad`, the
+    # tensors by which to differentiate
+    inputs: tuple[Tensor, ...] = ()
+    is_grad: bool = False
+    # the node in whose backward or hooks the call was made, and how many passes run around it
+    parent: Node | None = None
+    depth: int = 0
+
+
+Gradients = tuple[Tensor | None, ...]
 
 
 class Interceptor(Protocol):
-    """Who may take over calls of ``backward`` (the debugger, ``gradstep render``)."""
+    """Who may take over calls of ``backward`` and ``grad`` (the debugger, ``gradstep render``)."""
 
-    def __call__(self, call: BackwardCall) -> bool:
-        """Whether the pass was carried out; False lets it run as usual."""
+    def __call__(self, call: BackwardCall) -> bool | Gradients:
+        """False lets the pass run as usual; otherwise it was carried out, and, if ``call.is_grad``,
+        its :func:`gradients` are returned."""
 
 
 interceptor: ContextVar[Interceptor | None] = ContextVar("autograd_core_interceptor", default=None)
 
 
+@contextmanager
+def without_interceptor() -> Iterator[None]:
+    """Passes made inside are nobody's business."""
+    token = interceptor.set(None)
+    try:
+        yield
+    finally:
+        interceptor.reset(token)
+
+
 def backward(
-    tensors: Tensors,
+    tensors: Places,
     grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Tensors | None = None,
+    inputs: Places | None = None,
 ) -> None:
     """Add to the ``.grad`` of the leaves the derivative of ``tensors`` by each of them.
 
@@ -61,40 +91,46 @@ def backward(
     """
     call = make_call(tensors, grad_tensors, retain_graph, create_graph)
     if inputs is not None:
-        wanted = _tuple(inputs)
+        wanted = stand_ins(inputs)
         if not wanted:
             raise RuntimeError("'inputs' argument to backward cannot be empty.")
-        if not all(x.is_leaf and x.edge is not None for x in wanted):
-            _accumulate(call, wanted)
-            return
+        _check_differentiable(wanted)
+        for x in [inputs] if isinstance(inputs, Tensor) else inputs:
+            if isinstance(x, Tensor):
+                x.retain_grad()
         call = call._replace(inputs=wanted)
-    intercept = interceptor.get()
-    if intercept is not None and intercept(call):
-        return
-    run(call)
+    carry_out(call)
 
 
 def make_call(
-    tensors: Tensors,
+    tensors: Places,
     grad_tensors: Tensor | Sequence[Tensor | None] | None,
     retain_graph: bool | None,
     create_graph: bool,
 ) -> BackwardCall:
     """The arguments of ``backward``, checked and completed; errors as there."""
-    roots = _tuple(tensors)
+    roots = stand_ins(tensors)
     seeds = _seeds(roots, grad_tensors, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
-    return BackwardCall(roots, seeds, keep, create_graph)
+    call = BackwardCall(roots, seeds, keep, create_graph)
+    around = evaluating.get()
+    return call if around is None else call._replace(parent=around.node, depth=around.depth)
 
 
-def _accumulate(call: BackwardCall, inputs: tuple[Tensor, ...]) -> None:
-    """Add what arrives at ``inputs`` to their ``.grad``, also where they are no leaves."""
-    for x, g in zip(inputs, _gradients(call, inputs), strict=True):
-        if g is not None:
-            x.grad = g if x.grad is None else x.grad + g
+def carry_out(call: BackwardCall) -> Gradients:
+    """Let the interceptor have ``call``, or run it; returns what ``grad`` asked for."""
+    intercept = interceptor.get()
+    answer = intercept is not None and intercept(call)
+    if answer is False:
+        return run(call)
+    if not call.is_grad:
+        return ()
+    if answer is True:
+        raise TypeError("an interceptor that carries out a call of grad returns its gradients")
+    return answer
 
 
-def run(call: BackwardCall) -> None:
+def run(call: BackwardCall) -> Gradients:
     """Carry out ``call`` with the bare loop."""
     task = start(call)
     mode = current_mode()
@@ -103,6 +139,7 @@ def run(call: BackwardCall) -> None:
             run_watched(task, mode.anomaly.check_nan)
         else:
             task.run()
+    return gradients(call, task)
 
 
 def start(call: BackwardCall) -> GraphTask:
@@ -110,8 +147,20 @@ def start(call: BackwardCall) -> GraphTask:
     edges: list[Any] = [root.edge for root in call.roots]
     task = GraphTask(edges, call.seeds, keep=call.keep, graph=call.graph)
     if call.inputs:
-        task.restrict([x.edge for x in call.inputs])  # type: ignore[misc]
+        places: list[Any] = [x.edge for x in call.inputs]
+        (task.capture if call.is_grad else task.restrict)(places)
     return task
+
+
+def gradients(call: BackwardCall, task: GraphTask) -> Gradients:
+    """What ``call``, if it is one of ``grad``, returns after ``task`` has run: a gradient for
+    each of its inputs, None for those that none reached."""
+    if not call.is_grad:
+        return ()
+    found = [task.captured[x.edge] for x in call.inputs]  # type: ignore[index]
+    if call.graph:
+        return tuple(found)
+    return tuple(None if g is None else Tensor.from_array(np.array(g)) for g in found)
 
 
 class pass_mode:
@@ -133,8 +182,8 @@ class pass_mode:
 
 
 def grad(
-    outputs: Tensors,
-    inputs: Tensors,
+    outputs: Places,
+    inputs: Places,
     grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -161,7 +210,7 @@ def grad(
         RuntimeError: an input was not used in the graph, and neither ``allow_unused`` nor
             ``materialize_grads`` is set; otherwise as :func:`backward`.
     """
-    wanted = _tuple(inputs)
+    wanted = stand_ins(inputs)
     if is_grads_batched:
         unused = allow_unused, materialize_grads
         return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, *unused)
@@ -172,25 +221,26 @@ def grad(
     if in_forward_mode:
         retain_graph = bool(retain_graph)
     call = make_call(outputs, grad_outputs, retain_graph, create_graph or in_forward_mode)
-    gradients = _gradients(call, wanted)
+    _check_differentiable(wanted)
+    found = carry_out(call._replace(inputs=wanted, is_grad=True))
     if in_forward_mode:
-        gradients = tuple(None if g is None else without_graph(g) for g in gradients)
+        found = tuple(None if g is None else without_graph(g) for g in found)
     if materialize_grads:
         return tuple(
             Tensor.from_array(np.zeros_like(x.array)) if g is None else g
-            for g, x in zip(gradients, wanted, strict=True)
+            for g, x in zip(found, wanted, strict=True)
         )
-    for number, g in enumerate(gradients):
+    for number, g in enumerate(found):
         if g is None and not allow_unused:
             raise RuntimeError(
                 f"The differentiated Tensor at index {number} appears to not have been used in "
                 "the graph. Set allow_unused=True if this is the desired behavior."
             )
-    return gradients
+    return found
 
 
 def _batched(
-    outputs: Tensors,
+    outputs: Places,
     wanted: tuple[Tensor, ...],
     batches: Any,
     retain_graph: bool | None,
@@ -220,42 +270,38 @@ def _batched(
     return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
 
 
-def _gradients(call: BackwardCall, wanted: tuple[Tensor, ...]) -> tuple[Tensor | None, ...]:
-    """Run ``call`` as far as it takes to know what arrives at ``wanted``."""
-    for x in wanted:
-        if x.edge is None:
-            raise RuntimeError("One of the differentiated Tensors does not require grad")
-    task = start(call)
-    places: list[Node | Port] = [x.edge for x in wanted]  # type: ignore[misc]
-    with pass_mode(call.graph):
-        captured = task.run_for(places)
-    return tuple(
-        None
-        if captured[place] is None
-        else captured[place]
-        if call.graph
-        else Tensor.from_array(np.array(captured[place]))
-        for place in places
-    )
+def _check_differentiable(inputs: tuple[Tensor, ...]) -> None:
+    if any(x.edge is None for x in inputs):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
 
 
-def _tuple(tensors: Tensors) -> tuple[Tensor, ...]:
-    return (tensors,) if isinstance(tensors, Tensor) else tuple(tensors)
+def stand_ins(given: Places) -> tuple[Tensor, ...]:
+    """One or more tensors as a tuple; a GradientEdge is there as a tensor in its place, whose
+    values, which nobody knows, are NaN."""
+    places = (given,) if isinstance(given, (Tensor, GradientEdge)) else tuple(given)
+    return tuple(p if isinstance(p, Tensor) else _at(p) for p in places)
+
+
+def _at(place: GradientEdge) -> Tensor:
+    like = place.node._input_metadata[place.output_nr]
+    t = Tensor.from_array(np.broadcast_to(np.array(np.nan, like.dtype.dtype), like.shape))
+    t.edge = place.edge
+    return t
 
 
 def _seeds(
     roots: tuple[Tensor, ...], given: Tensor | Sequence[Tensor | None] | None, graph: bool
 ) -> tuple[Any, ...]:
     """The gradient that enters at each root, as an array, or a tensor under create_graph."""
-    gradients: Sequence[Tensor | None]
+    entering: Sequence[Tensor | None]
     if given is None:
-        gradients = (None,) * len(roots)
+        entering = (None,) * len(roots)
     else:
-        gradients = (given,) if isinstance(given, Tensor) else tuple(given)
-    if len(gradients) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(gradients)} gradients")
+        entering = (given,) if isinstance(given, Tensor) else tuple(given)
+    if len(entering) != len(roots):
+        raise RuntimeError(f"got {len(roots)} tensors and {len(entering)} gradients")
     seeds = []
-    for number, (root, g) in enumerate(zip(roots, gradients, strict=True)):
+    for number, (root, g) in enumerate(zip(roots, entering, strict=True)):
         if root.edge is None:
             raise RuntimeError(
                 f"element {number} of tensors does not require grad and does not have a grad_fn"

@@ -70,18 +70,30 @@ def before_node(node: Node, incoming: tuple[Gradient, ...], graph: bool) -> tupl
     hooks = node.hooks
     if hooks is None:
         return incoming
+    incoming = tensor_hooks(node, incoming, graph)
+    if not hooks.pre:
+        return incoming
+    gradients = _boxed(incoming, graph)
+    for prehook in tuple(hooks.pre.values()):
+        replaced = prehook(gradients)
+        if replaced is not None:
+            gradients = tuple(replaced) if isinstance(replaced, (tuple, list)) else (replaced,)
+    return tuple(_unboxed(g, graph) for g in gradients)
+
+
+def tensor_hooks(node: Node, incoming: tuple[Gradient, ...], graph: bool) -> tuple[Gradient, ...]:
+    """Fire the hooks of the tensors that ``node`` made; they may replace their gradients."""
+    hooks = node.hooks
+    if hooks is None or not (hooks.tensor or hooks.retain):
+        return incoming
     gradients = list(_boxed(incoming, graph))
     for nr, hook in tuple(hooks.tensor.values()):
         if gradients[nr] is not None:
             replaced = hook(gradients[nr])
             gradients[nr] = gradients[nr] if replaced is None else replaced
-    for nr, retain in tuple(hooks.retain.values()):
+    for nr, retain in tuple(hooks.retain.items()):
         if gradients[nr] is not None:
             retain(gradients[nr])
-    for prehook in tuple(hooks.pre.values()):
-        replaced = prehook(tuple(gradients))
-        if replaced is not None:
-            gradients = list(replaced) if isinstance(replaced, (tuple, list)) else [replaced]
     return tuple(_unboxed(g, graph) for g in gradients)
 
 

@@ -1,18 +1,14 @@
-"""The one engine: a plan, and two short loops that carry it out.
+"""The one engine: two short loops that carry out a plan.
 
-The plan is known before the first node runs.  It lists the reachable nodes by descending
-sequence number, and each leaf's AccumulateGrad right after its last consumer; that is the
-order in which PyTorch's engine runs them, without its priority queue.  ``run`` executes a
-stretch of the plan and keeps nothing; ``observe`` executes it and tells all.  Both deliver
-gradients in the same order and add them in the same grouping, so their results agree bit
-for bit.
+``run`` executes a stretch of the plan and keeps nothing; ``observe`` executes it and tells
+all.  Both deliver gradients in the same order and add them in the same grouping, so their
+results agree bit for bit.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from collections.abc import Iterator, Sequence
-from operator import attrgetter
+from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.accumulate import AccumulateGrad
@@ -21,17 +17,10 @@ from autograd_core.autograd.deliver import (
     before_node,
     leaf_accumulated,
     reduce_gradient,
+    tensor_hooks,
 )
-from autograd_core.autograd.node import (
-    GENERAL,
-    LEAF,
-    ONE_EDGE,
-    PORT,
-    TWO_EDGES,
-    Edge,
-    Node,
-    Port,
-)
+from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_EDGES, Edge, Node, Port
+from autograd_core.autograd.plan import make_plan, owner
 
 Gradient = Any  # an array; a Tensor under create_graph; None where it is undefined
 
@@ -52,7 +41,8 @@ class Step(NamedTuple):
 
     ``incoming`` is what its buffers held, one entry per output of the forward op, and
     ``hooked`` the same after its hooks; ``before`` and ``after`` are a leaf's ``.grad``
-    around the accumulation (copies, None where there was none).
+    around the accumulation (copies, None where there was none).  ``captured`` is what ``grad``
+    takes away here, by place; a node that runs for nothing else has no deliveries.
     """
 
     index: int  # type: ignore[assignment]  # the field hides a method of tuples, on purpose
@@ -62,88 +52,17 @@ class Step(NamedTuple):
     deliveries: tuple[Delivery, ...]
     before: Gradient = None
     after: Gradient = None
+    captured: tuple[tuple[Node | Port, Gradient], ...] = ()
 
 
-class Plan(NamedTuple):
-    """Nodes in the order they will run, and the ports through which several outputs arrive."""
+class Evaluation(NamedTuple):
+    """A node that is running code of the user's: a custom Function, or hooks."""
 
-    order: Sequence[Node]
-    ports: dict[Node, list[Port]]
-    places: list[Node | Port]
-
-
-def make_plan(roots: Sequence[Node | Port]) -> Plan:
-    """Find what is reachable from ``roots``, and in which order it runs."""
-    seen: dict[Node | Port, None] = dict.fromkeys(roots)
-    stack = list(seen)
-    inner: list[Node] = []
-    last_consumer: list[tuple[AccumulateGrad, Node]] = []
-    free_leaves: list[Node] = [n for n in stack if type(n) is AccumulateGrad]
-    ports: dict[Node, list[Port]] = {}
-    while stack:
-        node: Any = stack.pop()
-        kind = node.kind
-        # The two common kinds are spelled out: a loop over a tuple of edges costs 90 ns a node.
-        if kind == ONE_EDGE:
-            inner.append(node)
-            edge = node.i0
-            if type(edge) is AccumulateGrad:
-                last_consumer.append((edge, node))
-                seen[edge] = None
-            elif edge not in seen:
-                seen[edge] = None
-                stack.append(edge)
-            continue
-        if kind == LEAF:
-            continue
-        if kind == PORT:
-            port, node = node, node.node
-            if node in ports:
-                ports[node].append(port)
-                continue
-            ports[node] = [port]
-            seen[node] = None
-        inner.append(node)
-        for edge in (node.i0, node.i1) if kind == TWO_EDGES else node.edges:
-            if edge is None:
-                continue
-            if type(edge) is AccumulateGrad:
-                last_consumer.append((edge, node))
-                seen[edge] = None
-            elif edge not in seen:
-                seen[edge] = None
-                stack.append(edge)
-    inner.sort(key=attrgetter("sequence_nr"), reverse=True)
-    order = _place_leaves(inner, last_consumer, free_leaves)
-    return Plan(order, ports, list(seen))
+    node: Node
+    depth: int  # how many passes run around it, its own included
 
 
-def _place_leaves(
-    inner: list[Node], consumers: list[tuple[AccumulateGrad, Node]], roots: list[Node]
-) -> list[Node]:
-    """Put each leaf right behind the last node that sends it a gradient."""
-    last: dict[AccumulateGrad, int] = {}
-    for leaf, node in consumers:
-        number = node.sequence_nr
-        present = last.get(leaf)
-        if present is None or number < present:
-            last.pop(leaf, None)  # so that it takes its place behind the leaves seen before
-            last[leaf] = number
-    order: list[Node] = [leaf for leaf in roots if leaf not in last]
-    done = 0
-    # Leaves of one consumer keep the order of its inputs: `consumers` lists them so, dicts
-    # and sort keep it.
-    for leaf, number in sorted(last.items(), key=lambda item: -item[1]):
-        end = bisect_left(inner, -number, key=lambda node: -node.sequence_nr) + 1
-        order += inner[done:end]
-        done = max(done, end)
-        order.append(leaf)
-    order += inner[done:]
-    return order
-
-
-def _owner(place: Node | Port) -> Node:
-    return place.node if type(place) is Port else place  # type: ignore[return-value]
+evaluating: ContextVar[Evaluation | None] = ContextVar("autograd_core_evaluating", default=None)
 
 
 class GraphTask:
@@ -154,7 +73,7 @@ class GraphTask:
     nodes, so that passes can nest, run in several threads, be paused and be forked.
     """
 
-    __slots__ = ("graph", "keep", "order", "pending", "ports")
+    __slots__ = ("_captures", "_ends", "captured", "graph", "keep", "order", "pending", "ports")
 
     def __init__(
         self,
@@ -175,42 +94,40 @@ class GraphTask:
         self.pending: dict[Node | Port, Gradient] = dict.fromkeys(plan.places)
         self.keep = keep
         self.graph = graph
+        self.captured: dict[Node | Port, Gradient] = {}
+        self._captures: dict[Node, list[Node | Port]] = {}  # the places of each node
+        self._ends: set[Node] = set()  # of these nodes, those that run for nothing else
         for root, seed in zip(roots, seeds, strict=True):
             present = self.pending[root]
             self.pending[root] = seed if present is None else present + seed
 
-    def restrict(self, places: Sequence[Node | Port]) -> set[Node]:
-        """Plan no more than what ``places`` need, themselves included; returns the nodes whose
-        gradients lead there."""
-        wanted = {_owner(place) for place in places}
+    def restrict(self, places: Sequence[Node | Port]) -> None:
+        """Plan no more than what leads to ``places``, their own nodes included."""
+        wanted = {owner(place) for place in places}
+        needed = self._leading_to(wanted)
+        self.order = [node for node in self.order if node in needed or node in wanted]
+
+    def capture(self, places: Sequence[Node | Port]) -> None:
+        """Plan no more than what it takes to know the gradients that arrive at ``places``.
+
+        They come to ``captured``, and nothing is accumulated; None stands for a place that
+        nothing reached.
+        """
+        self.captured = dict.fromkeys(places)
+        for place in self.captured:
+            self._captures.setdefault(owner(place), []).append(place)
+        wanted = set(self._captures)
+        needed = self._leading_to(wanted)
+        self._ends = wanted - needed
+        self.order = [node for node in self.order if node in needed or node in wanted]
+
+    def _leading_to(self, wanted: set[Node]) -> set[Node]:
+        """The nodes of the plan that send gradients towards ``wanted``."""
         needed: set[Node] = set()
         for node in reversed(self.order):
-            if any(_owner(e) in needed or _owner(e) in wanted for e in node.edges if e is not None):
+            if any(owner(e) in needed or owner(e) in wanted for e in node.edges if e is not None):
                 needed.add(node)
-        self.order = [node for node in self.order if node in needed or node in wanted]
         return needed
-
-    def run_for(self, places: Sequence[Node | Port]) -> dict[Node | Port, Gradient]:
-        """Execute only what ``places`` need, and return the gradient that arrives at each.
-
-        None of them is accumulated into; None stands for a place that nothing reached.
-        """
-        wanted = {_owner(place) for place in places}
-        needed = self.restrict(places)
-        arrived: dict[Node | Port, Gradient] = dict.fromkeys(places)
-        done = 0
-        for index in [i for i, node in enumerate(self.order) if node in wanted]:
-            self.run(done, index)
-            node, done = self.order[index], index + 1
-            if node in needed:
-                (step,) = self.observe(index, done)
-                found = step.incoming  # as in PyTorch, hooks change what this node goes on with
-            else:
-                found = before_node(node, self._take(node), self.graph)
-            for place in arrived:
-                if _owner(place) is node:
-                    arrived[place] = found[place.nr if type(place) is Port else 0]
-        return arrived
 
     def run(self, start: int = 0, stop: int | None = None) -> None:
         """Execute plan nodes ``start`` to ``stop``, keeping nothing."""
@@ -218,8 +135,19 @@ class GraphTask:
             for _ in self.observe(start, stop):
                 pass
             return
+        stretch = self.order[start:stop]
+        if self._captures:
+            done = 0
+            for index in [i for i, node in enumerate(stretch) if node in self._captures]:
+                self._run(stretch[done:index])
+                self._observe_node(-1, stretch[index])
+                done = index + 1
+            stretch = stretch[done:]
+        self._run(stretch)
+
+    def _run(self, nodes: Sequence[Node]) -> None:
         pending, keep = self.pending, self.keep
-        for node in self.order[start:stop]:
+        for node in nodes:
             kind = GENERAL if node.hooks is not None else node.kind
             if kind == ONE_EDGE:
                 g = pending[node]
@@ -262,8 +190,7 @@ class GraphTask:
     def _run_general(self, node: Node) -> None:
         """As the loop of ``run``, for a node with many edges, several outputs, or hooks."""
         if node.hooks is not None or node.ported or node.runs_undefined:
-            for _ in self._observe_node(-1, node):
-                pass
+            self._observe_node(-1, node)
             return
         pending = self.pending
         g = pending[node]
@@ -284,21 +211,43 @@ class GraphTask:
     def observe(self, start: int = 0, stop: int | None = None) -> Iterator[Step]:
         """Execute plan nodes ``start`` to ``stop``, yielding a Step after each."""
         for index, node in enumerate(self.order[start:stop], start):
-            yield from self._observe_node(index, node)
+            yield self._observe_node(index, node)
 
-    def _observe_node(self, index: int, node: Node) -> Iterator[Step]:
+    def _observe_node(self, index: int, node: Node) -> Step:
+        outer = evaluating.get()
+        token = evaluating.set(Evaluation(node, 1 if outer is None else outer.depth + 1))
+        try:
+            return self._execute(index, node)
+        finally:
+            evaluating.reset(token)
+
+    def _execute(self, index: int, node: Node) -> Step:
         incoming = self._take(node)
+        if node in self._ends:
+            hooked = tensor_hooks(node, incoming, self.graph)
+            return Step(index, node, incoming, hooked, (), captured=self._capture(node, hooked))
+        # as in PyTorch, hooks change what this node goes on with, not what is captured here
+        captured = self._capture(node, incoming)
         hooked = before_node(node, incoming, self.graph)
         if node.kind == LEAF:
-            yield self._accumulate(index, node, incoming, hooked)
-            return
+            return self._accumulate(index, node, incoming, hooked)
         outgoing = self._outgoing(node, hooked)
         outgoing = after_node(node, outgoing, hooked, self.graph)
         deliveries = tuple(
             self._deliver(nr, edge, gradient)
             for nr, (edge, gradient) in enumerate(zip(node.edges, outgoing, strict=True))
         )
-        yield Step(index, node, incoming, hooked, deliveries)
+        return Step(index, node, incoming, hooked, deliveries, captured=captured)
+
+    def _capture(
+        self, node: Node, gradients: tuple[Gradient, ...]
+    ) -> tuple[tuple[Node | Port, Gradient], ...]:
+        found = tuple(
+            (place, gradients[place.nr if type(place) is Port else 0])
+            for place in self._captures.get(node, ())
+        )
+        self.captured.update(found)
+        return found
 
     def _take(self, node: Node) -> tuple[Gradient, ...]:
         """Empty the input buffers of ``node``."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, Literal
 
-HookKind = Literal["tensor", "pre", "retain", "post", "accumulated"]
+HookKind = Literal["tensor", "pre", "post", "accumulated"]
 _next_id = count().__next__
 
 
@@ -43,15 +43,15 @@ class NodeHooks:
     def __init__(self) -> None:
         self.tensor: dict[int, tuple[int, Callable[..., Any]]] = {}  # id: (output number, hook)
         self.pre: dict[int, Callable[..., Any]] = {}
-        self.retain: dict[int, tuple[int, Callable[..., Any]]] = {}
+        self.retain: dict[int, Callable[..., Any]] = {}  # output number: hook
         self.post: dict[int, Callable[..., Any]] = {}
         self.accumulated: dict[int, Callable[..., Any]] = {}
 
     def add(self, kind: HookKind, hook: Callable[..., Any], output_nr: int = 0) -> RemovableHandle:
-        """Register ``hook``; ``output_nr`` matters to the kinds "tensor" and "retain"."""
+        """Register ``hook``; ``output_nr`` matters to the kind "tensor"."""
         hooks: dict[int, Any] = getattr(self, kind)
         id = _next_id()
-        hooks[id] = (output_nr, hook) if kind in ("tensor", "retain") else hook
+        hooks[id] = (output_nr, hook) if kind == "tensor" else hook
         return RemovableHandle(hooks, id)
 
     def names(self) -> tuple[str, ...]:

@@ -11,9 +11,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.engine import Plan, Step, make_plan
+from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import resolve
+from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.dag.formula import Constant, formula_text
 from autograd_core.dag.forward import add_derived_forward, add_traced_forward, plus
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Shape

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.backward import grad
+from autograd_core.autograd.backward import grad, without_interceptor
 from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
 from autograd_core.autograd.node import GENERAL, Port, resolve
@@ -191,7 +191,8 @@ class Application:
         if not reached:
             return {}
         rows, tangents = zip(*reached, strict=True)
-        found = grad(rows, zeros, tangents, create_graph=graph, allow_unused=True)
+        with without_interceptor():
+            found = grad(rows, zeros, tangents, create_graph=graph, allow_unused=True)
         return {
             name: Tensor.from_array(zero.array) if t is None else t
             for name, zero, t in zip(names, zeros, found, strict=True)

@@ -17,7 +17,14 @@ import numpy as np
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
-from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
+from autograd_core.autograd.node import (
+    GENERAL,
+    Node,
+    SavedState,
+    hooks_of,
+    next_sequence_nr,
+    resolve,
+)
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, View
 
@@ -105,13 +112,25 @@ def rebase(x: Tensor, node: Node) -> None:
     the new graph."""
     root: Any = root_of(x)
     if x is root:
+        _move_retain(x.edge, node)
         x.edge = node
     else:
-        root.edge = CopySlices(root, recipe(x), node)
+        changed = CopySlices(root, recipe(x), node)
+        _move_retain(root.edge, changed)
+        root.edge = changed
     for each in getattr(root, "_views", ()):
         t = each()
         if t is not None:
             _make_anew(t, root)
+
+
+def _move_retain(before: Any, after: Any) -> None:
+    """A tensor that was to keep its gradient keeps that of its new place."""
+    maker, nr = resolve(before)
+    if maker is not None and maker.hooks is not None and nr in maker.hooks.retain:
+        to, place = resolve(after)
+        assert to is not None
+        hooks_of(to).retain[place] = maker.hooks.retain.pop(nr)
 
 
 def _make_anew(t: Tensor, root: Tensor) -> None:
@@ -125,6 +144,7 @@ def _make_anew(t: Tensor, root: Tensor) -> None:
             if step.op.view == "each":
                 return
             made = step.op.call(made, **step.attributes)
+        _move_retain(t.edge, made.edge)
         t.edge = made.edge
     finally:
         leave_mode(token)

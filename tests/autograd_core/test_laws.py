@@ -19,8 +19,8 @@ from autograd_core import nn, optim
 from autograd_core.autograd import engine
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.backward import make_call, pass_mode, start
-from autograd_core.autograd.engine import make_plan
 from autograd_core.autograd.node import resolve
+from autograd_core.autograd.plan import make_plan
 from autograd_core.dag import capture, trace
 from autograd_core.debug import Session
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
