@@ -12,7 +12,8 @@ from autograd_core.dag.model import Graph, GraphBuilder
 from tests.viz import sample_graphs
 from viz.geometry import Layout, Place, Route
 from viz.layout import lay_out
-from viz.layout.layers import make_layers, order_rows
+from viz.layout.crossings import order_rows
+from viz.layout.layers import make_layers
 from viz.picture import VIEWS, Picture, View, make_picture
 
 SAMPLES = [

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Sequence
 
+import numpy as np
+
 from viz.layout.layers import Layers
 
 BALANCED = 6000
@@ -55,45 +57,42 @@ def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
     return crossed
 
 
-def _spines(layers: Layers) -> tuple[list[list[int]], list[list[int]]]:
+def _spines(layers: Layers) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
     """For each vertex, its neighbours above and below along the longest ways of the graph.
 
     Where a skip connection or a weight joins, the spine goes on straight and they bend.
     """
-    first_bend = layers.box_count
-    depth, height = [0] * len(layers.ranks), [0] * len(layers.ranks)
-    for row in layers.rows:
-        for vertex in row:
-            near = layers.upper[vertex]
-            if near:
-                depth[vertex] = max([depth[v] for v in near]) + (vertex < first_bend)
-    for row in reversed(layers.rows):
-        for vertex in row:
-            near = layers.lower[vertex]
-            if near:
-                height[vertex] = max([height[v] for v in near]) + (vertex < first_bend)
-    above, below = [], []
-    for vertex, near in enumerate(layers.upper):
-        above.append(_spine_ends(vertex, near, layers.lower, depth, height))
-    for vertex, near in enumerate(layers.lower):
-        below.append(_spine_ends(vertex, near, layers.upper, height, depth))
-    return above, below
+    ends = []
+    for near, back, onward, homeward in (
+        (layers.upper, layers.lower, layers.depth, layers.height),
+        (layers.lower, layers.upper, layers.height, layers.depth),
+    ):
+        furthest = [
+            homeward[mine[0]] if len(mine) == 1 else max([homeward[v] for v in mine], default=0)
+            for mine in back
+        ]
+        ends.append(
+            [
+                found
+                if len(found) == 0 or (len(found) == 1 and len(back[found[0]]) == 1)
+                else _spine_ends(found, onward, homeward[vertex], furthest)
+                for vertex, found in enumerate(near)
+            ]
+        )
+    return ends[0], ends[1]
 
 
 def _spine_ends(
-    vertex: int, near: list[int], back: list[list[int]], depth: list[int], height: list[int]
-) -> list[int]:
-    """Those of the neighbours on one side that are the longest way on, as ``vertex`` is theirs."""
-    if len(near) == 1 and len(back[near[0]]) == 1:
-        return near
-    deepest = max([depth[v] for v in near], default=0)
-    mine = height[vertex]
-    return [v for v in near if depth[v] == deepest and max([height[w] for w in back[v]]) == mine]
+    near: Sequence[int], onward: list[int], mine: int, furthest: list[int]
+) -> Sequence[int]:
+    """Those of the neighbours that are the longest way on, when that way is also theirs."""
+    deepest = max([onward[v] for v in near])
+    return [v for v in near if onward[v] == deepest and furthest[v] == mine]
 
 
 def _tie(
     layers: Layers,
-    spines: tuple[list[list[int]], list[list[int]]],
+    spines: tuple[list[Sequence[int]], list[Sequence[int]]],
     crossed: set[tuple[int, int]],
     downwards: bool,
     rightwards: bool,
@@ -111,12 +110,10 @@ def _tie(
         reach = -len(layers.ranks) - 1
         for vertex in reversed(row) if rightwards else row:
             near = ours[vertex] or [v for v in neighbours[vertex] if not theirs[v]]
-            if not near:
-                continue
             if len(near) > 1:
                 near = sorted(near, key=position.__getitem__)
-            for index in dict.fromkeys(((len(near) - 1) // 2, len(near) // 2)):
-                other = near[index]
+                near = near[(len(near) - 1) // 2 : len(near) // 2 + 1]
+            for other in near:
                 pair = (other, vertex) if downwards else (vertex, other)
                 if position[other] > reach and pair not in crossed:
                     block[vertex] = block[other]
@@ -134,18 +131,7 @@ def _compact(
     rightwards: bool,
 ) -> list[float]:
     """Push the blocks to one side as far as their order and the gaps allow."""
-    first_bend = layers.box_count
-    after: dict[int, list[tuple[int, float]]] = {}
-    waiting: dict[int, int] = dict.fromkeys(block, 0)
-    for row in layers.rows:
-        previous = -1
-        for vertex in reversed(row) if rightwards else row:
-            if previous >= 0:
-                space = gap if vertex < first_bend and previous < first_bend else lane
-                distance = (widths[vertex] + widths[previous]) / 2 + space
-                after.setdefault(block[previous], []).append((block[vertex], distance))
-                waiting[block[vertex]] += 1
-            previous = vertex
+    after, waiting = _neighbouring_blocks(layers, block, widths, gap, lane, rightwards)
     x = dict.fromkeys(waiting, 0.0)
     order = []
     ready = deque(name for name, count in waiting.items() if not count)
@@ -164,6 +150,40 @@ def _compact(
             x[name] = max(x[name], min(x[other] - distance for other, distance in after[name]))
     sign = -1 if rightwards else 1
     return [sign * x[name] for name in block]
+
+
+def _neighbouring_blocks(
+    layers: Layers,
+    block: list[int],
+    widths: Sequence[float],
+    gap: float,
+    lane: float,
+    rightwards: bool,
+) -> tuple[dict[int, list[tuple[int, float]]], dict[int, int]]:
+    """For each block those that stand after it, and how far; and how many stand before each."""
+    lengths = np.array([len(row) for row in layers.rows])
+    order = np.array([vertex for row in layers.rows for vertex in row])
+    is_last = np.zeros(len(order), bool)
+    is_last[np.cumsum(lengths) - 1] = True
+    left, right = order[:-1][~is_last[:-1]], order[1:][~is_last[:-1]]
+    wide = np.array(widths)
+    both_boxes = (left < layers.box_count) & (right < layers.box_count)
+    distance = (wide[left] + wide[right]) / 2 + np.where(both_boxes, gap, lane)
+    blocks = np.array(block)
+    before, behind = (blocks[right], blocks[left]) if rightwards else (blocks[left], blocks[right])
+    sequence = np.lexsort((-distance, behind, before))
+    before, behind, distance = before[sequence], behind[sequence], distance[sequence]
+    widest = np.ones(len(before), bool)
+    widest[1:] = (before[1:] != before[:-1]) | (behind[1:] != behind[:-1])
+    before, behind = before[widest], behind[widest]
+    after: dict[int, list[tuple[int, float]]] = {}
+    waiting = dict.fromkeys(block, 0)
+    for one, other, space in zip(
+        before.tolist(), behind.tolist(), distance[widest].tolist(), strict=True
+    ):
+        after.setdefault(one, []).append((other, space))
+        waiting[other] += 1
+    return after, waiting
 
 
 def _balance(variants: list[list[float]], widths: Sequence[float]) -> list[float]:

@@ -8,7 +8,9 @@ from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.geometry import Place
 from viz.layout.columns import assign_columns
-from viz.layout.layers import Arc, Layers, make_layers, order_rows
+from viz.layout.crossings import order_rows
+from viz.layout.layers import Layers, make_layers
+from viz.layout.ranks import Arc
 from viz.layout.tracks import Anchor, Corner, Level
 from viz.picture import Line, Picture
 
