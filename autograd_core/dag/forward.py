@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.plan import Plan
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import resolve
+from autograd_core.autograd.plan import Plan
 from autograd_core.dag.model import GraphBuilder, NodeKind, short_name
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, format_number, statistics
