@@ -15,7 +15,7 @@ from typing import Any, NoReturn
 from tui import usage
 from tui.failure import ExitCode, Failure, ScriptFailed
 
-_COMMANDS = ("render", "debug")
+_COMMANDS = ("render", "film", "debug")
 FORMATS = ("svg", "html", "png", "pdf", "dot", "json", "mermaid", "txt")
 
 
@@ -123,6 +123,7 @@ def _parser() -> _Parser:
         help=argparse.SUPPRESS,
     )
     _finish(_add_render(commands), render)
+    _finish(_add_film(commands), film)
     _finish(_add_debug(commands), debug)
     options = parser.add_argument_group("options")
     options.add_argument("-h", "--help", action="help", help="show this")
@@ -164,6 +165,17 @@ def _number_or_last(text: str) -> int | None:
     return None if text == "last" else _number(text)
 
 
+def _seconds(text: str) -> float:
+    """A time from a hundredth of a second up."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.01 <= number <= 3600:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+    return number
+
+
 def _add_render(commands: argparse._SubParsersAction[_Parser]) -> _Parser:
     command = commands.add_parser(
         "render",
@@ -188,6 +200,34 @@ def _add_render(commands: argparse._SubParsersAction[_Parser]) -> _Parser:
     add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
         help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the picture")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def _add_film(commands: argparse._SubParsersAction[_Parser]) -> _Parser:
+    command = commands.add_parser(
+        "film",
+        usage="gradstep film [OPTIONS] TARGET [ARGS...]",
+        description="Film a backward pass: how the forward pass builds the graph, and how the\n"
+        f"gradients then run back through it.\n\n{usage.TARGET}",
+        epilog=usage.FILM_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
+        "with a scrubber; or a directory, for one svg per frame (without it: the name of TARGET "
+        "with .svg, in this directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
+        help="forward, how the graph is built; backward, how the gradients run; or both "
+        "(default)")  # fmt: skip
+    add("--call", type=_number_or_last, default=1, metavar="K",
+        help="which backward() call of a script: 1 (default), 2, ... or last")  # fmt: skip
+    add("--seconds", type=_seconds, default=1.5, metavar="S",
+        help="how long a frame lasts (1.5)")  # fmt: skip
+    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the film")
     add("-h", "--help", action="help", help="show this")
     return command
 
@@ -225,6 +265,25 @@ def render(options: argparse.Namespace) -> None:
         theme=options.theme,
         layout=options.layout,
         leaves=options.leaves,
+        title=options.title,
+    )
+    for note in notes:
+        _say(note)
+
+
+def film(options: argparse.Namespace) -> None:
+    """``gradstep film``."""
+    from tui.filming import film_target
+
+    notes = film_target(
+        options.target,
+        options.arguments,
+        output=options.output,
+        view=options.view,
+        call=options.call,
+        theme=options.theme,
+        leaves=options.leaves,
+        seconds=options.seconds,
         title=options.title,
     )
     for note in notes:

@@ -50,7 +50,7 @@ def render_target(
     try:
         chosen = choose_format(None if to_stdout else name, format)
         # before the script runs: it may take long, and change the directory
-        path = None if to_stdout else _writable(Path(name))
+        path = None if to_stdout else writable(Path(name))
         with _stdout_kept_free() if to_stdout else nullcontext():
             graph = graph_of(target, arguments, view, call)
         drawing = viz.render(graph, view=view, format=chosen, **options)
@@ -61,16 +61,17 @@ def render_target(
         drawing.save(path)
         return [*drawing.notes, f"wrote {name}"]
     except viz.VizError as error:
-        raise Failure(str(error), _code_of(error)) from None
+        raise Failure(str(error), code_of(error)) from None
 
 
-def _code_of(error: viz.VizError) -> ExitCode:
+def code_of(error: viz.VizError) -> ExitCode:
+    """The exit code that says what kind of error this is."""
     if isinstance(error, errors.RendererUnavailable | errors.RenderingFailed):
         return ExitCode.NO_RENDERER
     return ExitCode.TARGET if isinstance(error, errors.NothingToDraw) else ExitCode.USAGE
 
 
-def _writable(path: Path) -> Path:
+def writable(path: Path) -> Path:
     """Where ``path`` leads to, if a file can be written there."""
     problem = ""
     if path.is_dir():
@@ -112,7 +113,7 @@ def graph_of(target: Target, arguments: list[str], view: View, call: int | None)
         found = find_named(target, arguments)
     require_graph(found.root, target)
     graph = capture(found.root, view, names=Names(found.names), title=target.name)
-    return with_portable_sources(graph, _folder(target.path))
+    return with_portable_sources(graph, folder_of(target.path))
 
 
 def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | None) -> Graph:
@@ -121,7 +122,7 @@ def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | N
     def draw(found: Intercepted) -> bool:
         if call is not None and found.number != call:
             return False
-        captured[:] = [with_portable_sources(run_and_capture(found, view), _folder(path))]
+        captured[:] = [with_portable_sources(run_and_capture(found, view), folder_of(path))]
         if call is not None:
             raise ScriptDone
         return True
@@ -135,8 +136,9 @@ def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | N
         raise calls.no_such(call)
     name, scalar = single_scalar(variables)
     graph = capture(scalar, view, names=Names(variables), title=name)
-    return with_portable_sources(graph, _folder(path))
+    return with_portable_sources(graph, folder_of(path))
 
 
-def _folder(script: Path | None) -> Path:
+def folder_of(script: Path | None) -> Path:
+    """Where the files of a target are; without a script, the current directory."""
     return Path.cwd() if script is None else script.absolute().parent

@@ -16,6 +16,7 @@ Draw computation graphs, and step through their backward pass.
 
 commands:
   render      draw the graph of a tensor, or of a script's backward() call
+  film        show how the graph is built and the gradients run back, as frames
   debug       step through the backward() calls of a script
 """
 MAIN_NOTES = """\
@@ -35,6 +36,16 @@ examples:
   gradstep render train.py:loss -o loss.svg
   gradstep render --view backward --call last train.py --epochs 3 -o last.html
   gradstep render train.py --format dot -o - | less
+"""
+FILM_NOTES = f"""\
+{_ARGUMENTS}
+The film plays without a script, also where a page shows it as an image; it
+rests while the pointer is over it.
+
+examples:
+  gradstep film train.py
+  gradstep film train.py:loss -o loss.html
+  gradstep film --view backward train.py -o frames/
 """
 DEBUG_NOTES = f"""\
 {_ARGUMENTS}

@@ -27,7 +27,18 @@ from viz.rendering import FORMATS, Rendering, choose_format, render_graph
 if TYPE_CHECKING:
     import graphviz
 
-__all__ = ["FORMATS", "Rendering", "VizError", "render", "to_dot", "to_graphviz"]
+    from viz.filming import Film, film
+
+__all__ = ["FORMATS", "Film", "Rendering", "VizError", "film", "render", "to_dot", "to_graphviz"]
+
+
+def __getattr__(name: str) -> Any:
+    """Films need the debugger, which pictures should not wait for."""
+    if name in ("Film", "film"):
+        from viz import filming
+
+        return getattr(filming, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def render(

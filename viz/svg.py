@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from viz import theme
-from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Layout, Place, Route
+from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Label, Layout, Place, Route
 from viz.picture import Box, Chip, Line, Picture
 from viz.text import describe
 
@@ -50,12 +50,25 @@ def write_svg(picture: Picture, layout: Layout, theme_name: str = "auto") -> str
 
 
 def finish(
-    body: str, width: float, height: float, *, title: str, description: str, theme_name: str
+    body: str,
+    width: float,
+    height: float,
+    *,
+    title: str,
+    description: str,
+    theme_name: str,
+    rules: Sequence[str] = (),
 ) -> str:
-    """Wrap drawn elements into a document; an id in them is written as ``id="@-name"``."""
+    """Wrap drawn elements into a document; an id in them is written as ``id="@-name"``.
+
+    ``rules`` are added to the style sheet; ``@scope`` stands for this document, ``@name`` for
+    the beginning of names that belong to it.
+    """
     w, h = math.ceil(width), math.ceil(height)
-    key = f"{theme_name}\n{w} {h}\n{title}\n{description}\n{body}"
+    key = f"{theme_name}\n{w} {h}\n{title}\n{description}\n{body}{''.join(rules)}"
     prefix = "gs-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+    added = "".join(f"\n{rule}" for rule in rules)
+    added = added.replace("@scope", f".{prefix}").replace("@name", prefix)
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" class="gs {prefix}" role="img" '
         f'aria-labelledby="{prefix}-title {prefix}-desc" '
@@ -66,7 +79,7 @@ def finish(
             head,
             f'<title id="{prefix}-title">{escape(title)}</title>',
             f'<desc id="{prefix}-desc">{escape(description)}</desc>',
-            f"<style>\n{style(prefix, theme_name)}\n</style>",
+            f"<style>\n{style(prefix, theme_name)}{added}\n</style>",
             f'<rect class="bg" width="{w}" height="{h}"/>',
             body.replace('id="@-', f'id="{prefix}-'),
             "</svg>\n",
@@ -116,21 +129,22 @@ def _variables(tokens: theme.Tokens) -> str:
 
 def _body(picture: Picture, layout: Layout) -> Iterator[str]:
     if picture.title:
-        yield _text(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t")
+        yield text_at(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t")
     for x, y, text in layout.captions:
-        yield _text(x, y, text, "m")
+        yield text_at(x, y, text, "m")
     for line, route in zip(picture.lines, layout.routes, strict=True):
         yield _edge(line, route)
     for line, route in zip(picture.lines, layout.routes, strict=True):
         if route.label and line.label:
-            yield _label(line, route)
+            yield label_text(line, route.label, line.label)
     for box, place in zip(picture.boxes, layout.places, strict=True):
         yield _node(box, place)
 
 
-def _text(x: float, y: float, text: str, classes: str = "") -> str:
+def text_at(x: float, y: float, said: str, classes: str = "") -> str:
+    """A text whose baseline begins at (``x``, ``y``)."""
     named = f' class="{classes}"' if classes else ""
-    return f'<text x="{x:.9g}" y="{y:.9g}"{named}>{escape(text)}</text>'
+    return f'<text x="{x:.9g}" y="{y:.9g}"{named}>{escape(said)}</text>'
 
 
 def _node(box: Box, place: Place) -> str:
@@ -139,14 +153,14 @@ def _node(box: Box, place: Place) -> str:
     left, right = x + theme.PADDING, x + width - theme.PADDING
     parts = [
         f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>',
-        _rectangle(place, theme.CORNER),
-        _text(left, y + 19, box.title, "h"),
+        rectangle(place, theme.CORNER),
+        text_at(left, y + 19, box.title, "h"),
     ]
     if box.right:
         alert = "e x" if box.alert and box.right.startswith("!") else "e"
-        parts.append(_text(right, y + 19, box.right, "e m" if box.right_muted else alert))
+        parts.append(text_at(right, y + 19, box.right, "e m" if box.right_muted else alert))
     if box.detail:
-        parts.append(_text(left, y + 36, box.detail, "m x" if box.detail[0] == "!" else "m"))
+        parts.append(text_at(left, y + 36, box.detail, "m x" if box.detail[0] == "!" else "m"))
     top = y + height - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
     for chip in box.chips:
         parts.append(_chip(chip, Place(x + 6, top, width - 12, CHIP_ROW)))
@@ -157,14 +171,15 @@ def _node(box: Box, place: Place) -> str:
 def _chip(chip: Chip, place: Place) -> str:
     inset, baseline = theme.PADDING - 4, place.y + 13
     classes = f"chip {chip.role} alert" if chip.alert else f"chip {chip.role}"
-    name = _text(place.x + inset, baseline, chip.name, "v")
+    name = text_at(place.x + inset, baseline, chip.name, "v")
     right = ""
     if chip.right:
-        right = _text(place.right - inset, baseline, chip.right, "e m" + " x" * chip.alert)
-    return f'<g class="{classes}">{_rectangle(place, 4)}{name}{right}</g>'
+        right = text_at(place.right - inset, baseline, chip.right, "e m" + " x" * chip.alert)
+    return f'<g class="{classes}">{rectangle(place, 4)}{name}{right}</g>'
 
 
-def _rectangle(place: Place, corner: int) -> str:
+def rectangle(place: Place, corner: int) -> str:
+    """A rectangle with rounded corners."""
     x, y, width, height = place
     return (
         f'<rect x="{x:.9g}" y="{y:.9g}" width="{width:.9g}" height="{height:.9g}" rx="{corner}"/>'
@@ -175,21 +190,21 @@ def _edge(line: Line, route: Route) -> str:
     classes = f"edge {line.kind} alert" if line.alert else f"edge {line.kind}"
     return (
         f'<g id="@-{line.key}" class="{classes}"><title>{escape(line.tooltip)}</title>'
-        f"{_arrow(route)}</g>"
+        f"{arrow(route)}</g>"
     )
 
 
-def _label(line: Line, route: Route) -> str:
-    assert route.label is not None
+def label_text(line: Line, place: Label, said: str) -> str:
+    """What is written at a line."""
     classes = "label m" if line.kind == "saved" else "label v"
-    classes += " x" * line.alert + " e" * (route.label.anchor == "end")
-    return _text(route.label.x, route.label.y, line.label, classes)
+    classes += " x" * line.alert + " e" * (place.anchor == "end")
+    return text_at(place.x, place.y, said, classes)
 
 
 _LETTERS = {2: "L", 4: "Q", 6: "C"}
 
 
-def _arrow(route: Route) -> str:
+def arrow(route: Route) -> str:
     """The path of a line, ended a little before its tip, and the tip."""
     if not route.segments:
         return ""

@@ -1,0 +1,85 @@
+"""``gradstep film``: what it writes, what it says, and how it leaves the process."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tui.cli import main
+
+LOOP = """\
+import autograd_core as torch
+
+w = torch.tensor(3.0, requires_grad=True)
+for step in range(3):
+    loss = (w - step) ** 2
+    loss.backward()
+    print("step", step, w.grad.item())
+"""
+
+
+SQUARE = """\
+import autograd_core as torch
+
+loss = (torch.tensor(3.0, requires_grad=True) - 1) ** 2
+"""
+
+
+@pytest.fixture
+def film(tmp_path, monkeypatch, capfd):
+    monkeypatch.chdir(tmp_path)
+
+    def command(*arguments, script=LOOP):
+        Path("script.py").write_text(dedent(script))
+        code = main(["film", *arguments])
+        out, err = capfd.readouterr()
+        return code, out, err
+
+    return command
+
+
+def test_a_script_is_filmed_at_its_first_backward_call_and_ends_there(film):
+    code, out, err = film("script.py")
+    assert (code, out) == (0, "")
+    assert err == "gradstep: wrote script.svg, 7 frames\n"
+    assert "PowBackward0" in Path("script.svg").read_text()
+
+
+def test_the_last_call_is_filmed_while_all_the_others_run(film):
+    code, out, _ = film("script.py", "--call", "last", "-o", "last.html")
+    assert code == 0
+    assert out.splitlines() == ["step 0 6.0", "step 1 10.0", "step 2 12.0"]
+    assert "10 + 2 = 12" in Path("last.html").read_text()
+
+
+def test_a_named_tensor_is_filmed_into_stills(film):
+    code, _, err = film("script.py:loss", "-o", "frames", script=SQUARE)
+    assert (code, err) == (0, "gradstep: wrote frames, 7 frames\n")
+    assert len(list(Path("frames").iterdir())) == 7
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (("script.py", "-o", "film.png"), 2, "end the name in .svg or .html"),
+        (("script.py", "--seconds", "soon"), 2, "'soon' is no number of seconds"),
+        (("script.py", "--call", "9"), 3, "there is no call 9"),
+        (("script.py:loss",), 3, "backward through the graph a second time"),
+        (("nothing.py",), 3, "nothing.py"),
+        (("script.py", "-o", "no/such/film.svg"), 2, "there is no directory no/such"),
+    ],
+)
+def test_bad_input_is_told_apart(film, arguments, code, said):
+    found, _, err = film(*arguments)
+    assert found == code
+    assert said in err
+    assert "Traceback" not in err
+
+
+def test_a_script_that_fails_writes_nothing(film):
+    code, _, err = film("script.py", script="1 / 0")
+    assert code == 1
+    assert "ZeroDivisionError" in err
+    assert not Path("script.svg").exists()

@@ -1,0 +1,168 @@
+"""Films: what happens in which frame, and the three ways of writing them down."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+
+import autograd_core as torch
+import viz
+from autograd_core.dag import trace
+from viz.filming.shots import MOST_SHOTS
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def log_product():
+    with trace(values=True):
+        x = torch.tensor(2.0, requires_grad=True)
+        y = torch.tensor(5.0, requires_grad=True)
+        return x, y, torch.log(x * y) + x
+
+
+@pytest.fixture
+def film():
+    x, y, z = log_product()
+    return viz.film(z, title=f"z of {x.item():g} and {y.item():g}")
+
+
+def texts_of(svg):
+    return [text.text for text in ElementTree.fromstring(svg).iter(f"{SVG}text")]
+
+
+def headlines(film):
+    return [shot.headline for shot in film.shots]
+
+
+def test_the_graph_grows_op_by_op_and_then_runs_back(film):
+    assert headlines(film) == [
+        "The inputs",
+        "mul runs",
+        "log runs",
+        "add runs",
+        "z is computed",
+        "#1 of 5 · AddBackward0",
+        "#2 of 5 · LogBackward0",
+        "#3 of 5 · MulBackward0",
+        "#4 of 5 · x.grad",
+        "#5 of 5 · y.grad",
+    ]
+
+
+def test_each_frame_shows_what_has_happened_by_then(film):
+    frames = [texts_of(film.frame(number)) for number in range(len(film))]
+    first_seen = {
+        text: next(number for number, texts in enumerate(frames) if text in texts)
+        for text in ("x", "mul", "MulBackward0", "log", "LogBackward0", "∂z/∂z", "out 0 · 0.5")
+    }
+    assert first_seen == {
+        "x": 0, "mul": 1, "MulBackward0": 1, "log": 2, "LogBackward0": 2,
+        "∂z/∂z": 4, "out 0 · 0.5": 7,
+    }  # fmt: skip
+
+
+def test_a_sum_that_waits_for_more_says_how_much_is_in(film):
+    said = [
+        [text for text in texts_of(film.frame(number)) if " of 2 in" in text]
+        for number in range(4, 9)
+    ]
+    assert said == [[], ["1 of 2 in: 1"], ["1 of 2 in: 1"], ["2 of 2 in: 1.5"], []]
+    assert "#4 · 0 + 1.5" in texts_of(film.frame(8))
+
+
+def test_nothing_says_a_gradient_before_it_is_there(film):
+    for number in range(5):
+        assert "#4 · AccumulateGrad" in texts_of(film.frame(number)) or number == 0
+
+
+def test_filming_leaves_gradients_and_graph_as_they_were():
+    x, y, z = log_product()
+    x.grad = torch.tensor(7.0)
+    viz.film(z)
+    assert (x.grad.item(), y.grad) == (7.0, None)
+    z.backward()
+    assert x.grad.item() == pytest.approx(8.5)
+
+
+def test_the_playing_svg_is_one_document_without_a_script(film):
+    svg = film.svg()
+    root = ElementTree.fromstring(svg)
+    assert root.get("role") == "img"
+    assert "<script" not in svg
+    assert "prefers-reduced-motion" in svg
+    for shot in film.shots:
+        assert shot.headline in root.find(f"{SVG}desc").text
+
+
+def test_without_animation_the_last_frame_is_what_is_seen(film):
+    """What the style sheet hides outside the motion query is what the last frame lacks."""
+    svg = film.svg()
+    style = re.sub(r"@media \(prefers-reduced-motion.*", "", svg)
+    hidden = set(re.findall(r"\.(f[\d-]+)\{opacity:0\}", style))
+    seen = [
+        "".join(group.itertext())
+        for group in ElementTree.fromstring(svg).iter(f"{SVG}g")
+        if (group.get("class") or "").startswith("f") and group.get("class") not in hidden
+    ]
+    last = "".join(ElementTree.fromstring(film.frame(-1)).itertext())
+    assert seen
+    assert all(text in last for text in seen)
+
+
+def test_names_in_two_films_on_one_page_do_not_meet(film):
+    other = viz.film(log_product()[2], seconds=0.5)
+    names = [set(re.findall(r"@keyframes (\S+?)\{", each.svg())) for each in (film, other)]
+    assert names[0]
+    assert not names[0] & names[1]
+
+
+def test_the_same_program_gives_the_same_bytes():
+    first, second = (viz.film(log_product()[2]) for _ in range(2))
+    assert (first.svg(), first.html()) == (second.svg(), second.html())
+
+
+def test_the_page_carries_its_frames_in_words_and_nothing_from_elsewhere(film, tmp_path):
+    page = film.save(tmp_path / "film.html").read_text()
+    assert not re.search(r"(?:src|href)=", page)
+    assert '<nav aria-label="film" hidden>' in page  # without a script the film plays by itself
+    assert "#3 of 5" in page
+
+
+def test_a_directory_gets_one_still_per_frame(film, tmp_path):
+    film.save(tmp_path / "frames")
+    assert sorted(path.name for path in (tmp_path / "frames").iterdir()) == [
+        f"{number:02}.svg" for number in range(10)
+    ]
+
+
+def test_a_film_is_no_png(film, tmp_path):
+    with pytest.raises(viz.VizError, match="name a directory"):
+        film.save(tmp_path / "film.png")
+
+
+@pytest.mark.parametrize(
+    ("view", "first"), [("backward", "The graph, before"), ("forward", "The inputs")]
+)
+def test_a_film_of_one_half(view, first):
+    film = viz.film(log_product()[2], view=view)
+    assert headlines(film)[0].startswith(first)
+    assert any("of 5" in headline for headline in headlines(film)) == (view == "backward")
+
+
+def test_a_long_pass_shares_frames():
+    x = torch.ones(3, requires_grad=True)
+    y = x
+    for _ in range(600):
+        y = y * 0.5
+    film = viz.film(y.sum())
+    assert len(film) <= MOST_SHOTS + 4
+    assert any(headline.startswith("#1 to #") for headline in headlines(film))
+
+
+def test_names_that_look_like_markup_stay_text():
+    x = torch.tensor(2.0, requires_grad=True)
+    film = viz.film(x * x, title="</script><b>&")
+    assert "</script><b>" not in film.svg()
+    assert film.html().count("</script>") == 1

@@ -1,0 +1,193 @@
+"""Making a film, and saving it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from viz.errors import FormatMismatch, NothingToDraw
+from viz.filming.page import write_page
+from viz.filming.recording import Recording, record
+from viz.filming.shots import Shot, make_shots
+from viz.filming.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
+from viz.filming.timeline import Timeline, make_timeline
+from viz.filming.writing import playing, still
+from viz.geometry import text_width
+from viz.picture import Box, Picture, View, make_picture
+from viz.renderers import default_renderers
+from viz.rendering import place, write_atomically
+from viz.theme import MUTED_SIZE, TEXT_SIZE
+
+
+def film(
+    obj: Any,
+    out: str | os.PathLike[str] | None = None,
+    *,
+    view: View = "both",
+    theme: str = "auto",
+    layout: str = "auto",
+    leaves: bool | None = None,
+    seconds: float = 1.5,
+    title: str | None = None,
+) -> Film:
+    """Film the backward pass of ``obj``, a tensor or several.
+
+    The pass is run once; afterwards every ``.grad`` is as it was, and the graph is whole.
+
+    ``out``      a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a
+                 directory gets one still per frame.
+    ``view``     "both" shows how the forward pass builds the graph, and then the backward pass;
+                 "forward" only the former, "backward" only the latter.
+    ``seconds``  how long a frame lasts.
+
+    The other options are those of :func:`viz.render`.
+
+    >>> import autograd_core as torch
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> for shot in film(torch.log(x * x)).shots:
+    ...     print(shot.headline)
+    The inputs
+    mul runs
+    log runs
+    output is computed
+    #1 of 3 · LogBackward0
+    #2 of 3 · MulBackward0
+    #3 of 3 · x.grad
+    """
+    made = film_of(
+        record(obj, view), view=view, theme=theme, layout=layout, leaves=leaves, seconds=seconds,
+        title=title,
+    )  # fmt: skip
+    if out is not None:
+        made.save(out)
+    return made
+
+
+def film_of(
+    recording: Recording,
+    *,
+    view: View = "both",
+    theme: str = "auto",
+    layout: str = "auto",
+    leaves: bool | None = None,
+    seconds: float = 1.5,
+    title: str | None = None,
+) -> Film:
+    """The film of a pass that was recorded; options as for :func:`film`."""
+    before, after = (
+        make_picture(graph, view, leaves=leaves, title=title)
+        for graph in (recording.before, recording.after)
+    )
+    if not after.boxes:
+        raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
+    shots = make_shots(recording.before, recording.after, view)
+    timeline = make_timeline(recording, before, after, shots)
+    places, _ = place(_roomy(after, timeline), layout, default_renderers())
+    strokes = tuple(draw(after, places, timeline, shots))
+    width = max(places.width, subtitle_width(shots))
+    size = (width, places.height + SUBTITLE_ROOM)
+    return Film(after.title, tuple(shots), strokes, size, theme, seconds)
+
+
+def _roomy(picture: Picture, timeline: Timeline) -> Picture:
+    """The picture with the longest text of every box and line, so that all frames fit it."""
+    boxes = [_roomy_box(box, timeline, number) for number, box in enumerate(picture.boxes)]
+    lines = [
+        line._replace(label=_longest([line.label, times.waiting], MUTED_SIZE))
+        for line, times in zip(picture.lines, timeline.lines, strict=True)
+    ]
+    return picture._replace(boxes=tuple(boxes), lines=tuple(lines))
+
+
+def _roomy_box(box: Box, timeline: Timeline, number: int) -> Box:
+    texts = timeline.boxes[number].texts
+    return box._replace(
+        right=_longest([said.right for said in texts], TEXT_SIZE),
+        detail=_longest([said.detail for said in texts], MUTED_SIZE),
+        chips=tuple(
+            chip._replace(
+                right=_longest([said.right for said in timeline.chips[chip.node].texts], MUTED_SIZE)
+            )
+            for chip in box.chips
+        ),
+    )
+
+
+def _longest(texts: Sequence[str], size: float) -> str:
+    return max(texts, key=lambda text: text_width(text, size))
+
+
+@dataclass(frozen=True)
+class Film:
+    """A backward pass as frames; ``shots`` say in words what happens in each.
+
+    >>> import autograd_core as torch
+    >>> made = film(torch.tensor(2.0, requires_grad=True) ** 2)
+    >>> len(made), made.svg()[:4], made.frame(0)[:4]
+    (5, '<svg', '<svg')
+    """
+
+    title: str
+    shots: tuple[Shot, ...]
+    strokes: tuple[Stroke, ...]
+    size: tuple[float, float]
+    theme: str
+    seconds: float
+
+    def __len__(self) -> int:
+        return len(self.shots)
+
+    def svg(self) -> str:
+        """One SVG that plays by itself, without a script."""
+        return playing(
+            self.strokes, len(self), self.size, seconds=self.seconds,
+            title=self._title, description=self.description, theme_name=self.theme,
+        )  # fmt: skip
+
+    def frame(self, number: int) -> str:
+        """The SVG of frame ``number``, counted from 0; negative ones from the end."""
+        shot = self.shots[number]
+        return still(
+            self.strokes, number % len(self), self.size,
+            title=f"{self._title}: {shot.headline}", description=shot.detail,
+            theme_name=self.theme,
+        )  # fmt: skip
+
+    def html(self) -> str:
+        """A page with the film, buttons and a scrubber; it needs nothing from anywhere else."""
+        return write_page(self.svg(), self.shots, self._title, self.seconds, self.theme)
+
+    @property
+    def description(self) -> str:
+        """All that happens, in words."""
+        said = (": ".join(part for part in shot[:2] if part) for shot in self.shots)
+        return "; ".join(said) + "."
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write an ``.svg``, an ``.html``, or a directory of stills (``00.svg``, ``01.svg`` …)."""
+        path = Path(path)
+        if path.suffix.lower() == ".svg":
+            return write_atomically(path, self.svg().encode())
+        if path.suffix.lower() in (".html", ".htm"):
+            return write_atomically(path, self.html().encode())
+        if path.suffix:
+            raise FormatMismatch(
+                f"a film cannot be written as {path.suffix}",
+                where=str(path),
+                remedy="end the name in .svg or .html, or name a directory for the stills",
+            )
+        path.mkdir(exist_ok=True)
+        digits = max(2, len(str(len(self) - 1)))
+        for number in range(len(self)):
+            write_atomically(path / f"{number:0{digits}}.svg", self.frame(number).encode())
+        return path
+
+    @property
+    def _title(self) -> str:
+        return self.title or "Computation graph"
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"image/svg+xml": self.svg(), "text/plain": self.description}

@@ -1,0 +1,97 @@
+"""One backward pass, run for a film: the graph before it, the graph after it, and what waited
+in between."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from autograd_core.autograd.backward import BackwardCall, make_call
+from autograd_core.autograd.engine import Gradient, Step
+from autograd_core.autograd.node import Node, resolve
+from autograd_core.dag.capture import capture, describe
+from autograd_core.dag.model import Graph
+from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.statistics import Statistics
+from autograd_core.debug.driver import NativeDriver
+from autograd_core.tensor import Tensor
+from viz.picture import View
+
+
+class Arrival(NamedTuple):
+    """A gradient reached a node that gathers several: the sum there after plan node ``order`` ran,
+    and how many of the ``expected`` contributions are in."""
+
+    order: int
+    arrived: int
+    expected: int
+    total: Statistics | None
+
+
+class Recording(NamedTuple):
+    """What a film is made from.
+
+    ``before`` and ``after`` are the same graph, without and with the gradients of the pass;
+    ``waiting`` holds the arrivals at every plan node that several contributions lead to.
+    """
+
+    before: Graph
+    after: Graph
+    waiting: Mapping[int, Sequence[Arrival]]
+
+
+def record(obj: Any, view: View) -> Recording:
+    """Run the backward pass of ``obj``, a tensor, several, or an intercepted call; afterwards
+    every ``.grad`` is as it was, and nothing has been freed."""
+    names = caller_names()
+    if isinstance(obj, BackwardCall):
+        return record_call(obj, view, names)
+    return record_call(make_call(obj, None, None, False), view, names)
+
+
+def record_call(call: BackwardCall, view: View, names: Names) -> Recording:
+    """As :func:`record`, for a call whose tensors have the names ``names``."""
+    seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+    driver = NativeDriver(call)
+
+    def graph(steps: Sequence[Step]) -> Graph:
+        return capture(
+            call.roots, view, gradient=seeds, names=names, steps=steps, order=driver.order
+        )
+
+    before = graph(())
+    steps: list[Step] = []
+    try:
+        for index in range(len(driver.order)):
+            steps.append(driver.execute(index))
+        after = graph(steps)
+    finally:
+        for step in reversed(steps):
+            driver.undo(step)
+    return Recording(before, after, _waiting(driver.order, steps))
+
+
+def _waiting(order: Sequence[Node], steps: Sequence[Step]) -> dict[int, list[Arrival]]:
+    index = {node: number for number, node in enumerate(order)}
+    expected: dict[int, int] = {}
+    for step in steps:
+        for target, _ in _deliveries(step, index):
+            expected[target] = expected.get(target, 0) + 1
+    arrived: dict[int, int] = {}
+    waiting: dict[int, list[Arrival]] = {}
+    for step in steps:
+        for target, total in _deliveries(step, index):
+            count = arrived[target] = arrived.get(target, 0) + 1
+            if expected[target] > 1:
+                waiting.setdefault(target, []).append(
+                    Arrival(step.index, count, expected[target], describe(total))
+                )
+    return waiting
+
+
+def _deliveries(step: Step, index: Mapping[Node, int]) -> Iterator[tuple[int, Gradient]]:
+    """The plan nodes that ``step`` delivered to, and the sums that waited there afterwards."""
+    for delivery in step.deliveries:
+        place = resolve(delivery.edge)[0]
+        if place is not None and place in index:
+            yield index[place], delivery.after

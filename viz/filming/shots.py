@@ -1,0 +1,154 @@
+"""The story of a film: which boxes come into the picture when, and which one is at work.
+
+First the graph grows: each op that runs leaves its derivative beside it.  Then the seed gradient
+enters, and the backward pass runs through what was left.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Final, NamedTuple
+
+from autograd_core.dag.model import Graph
+from autograd_core.dag.statistics import format_shape, format_statistics
+from viz import wording
+from viz.picture import View
+
+MOST_SHOTS: Final = 120
+_NAMED = 3
+
+
+class Shot(NamedTuple):
+    """One frame: what is new in it, what works, and what is said about it."""
+
+    headline: str
+    detail: str
+    appears: tuple[int, ...] = ()
+    at_work: tuple[int, ...] = ()
+
+
+def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
+    """The shots of a film of that view; long runs of nodes share one, so that there are no more
+    than about :data:`MOST_SHOTS`.
+    """
+    ops = [id for id in _half(after, "forward") if after.kinds[id] == "op"]
+    plan = sorted(after.orders, key=after.orders.__getitem__)
+    at_once = -(-(len(ops) + len(plan)) // MOST_SHOTS) or 1
+    shots: list[Shot] = []
+    if view == "backward":
+        shots.append(
+            Shot("The graph, before anything runs back", "", tuple(_half(after, "backward")))
+        )
+    else:
+        shots += _building(after, ops, at_once)
+    if view != "forward":
+        shots += _running(before, after, plan, at_once)
+    return shots
+
+
+def _groups(ids: Sequence[int], size: int) -> Iterator[tuple[int, ...]]:
+    return (tuple(ids[start : start + size]) for start in range(0, len(ids), size))
+
+
+def _half(graph: Graph, half: str) -> Iterable[int]:
+    return (id for id in range(len(graph)) if graph.halves[id] == half)
+
+
+def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
+    inputs, ends = _inputs(graph), set(_ends(graph))
+    forward = [id for id in _half(graph, "forward") if id not in ends]
+    leaves = tuple(id for id in forward if graph.kinds[id] != "op")
+    yield Shot("The inputs", _listed([wording.title(graph, id) for id in leaves]), leaves)
+    shown = set(leaves)
+    for group in _groups(ops, at_once):
+        new = []
+        for op in group:
+            # the node that accumulates into a leaf comes with the first op that uses the leaf
+            partners = [graph.pairs.get(id) for id in (op, *inputs.get(op, ()))]
+            new += [id for id in (op, *partners) if id is not None and id not in shown]
+            shown.update(new)
+        yield Shot(*_said_of_ops(graph, group), tuple(new), tuple(group))
+    rest = tuple(id for id in range(len(graph)) if id not in shown)
+    seeds = [id for id in rest if graph.kinds[id] == "seed"]
+    results = [wording.title(graph, id) for id in rest if graph.kinds[id] == "output"]
+    said = f"{_listed(results)} is computed" if len(results) == 1 else "All is computed"
+    entering = f"the gradient {_listed([graph.names[id] for id in seeds])} enters" if seeds else ""
+    yield Shot(said, entering, rest, tuple(seeds))
+
+
+def _inputs(graph: Graph) -> Mapping[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for id, kind in enumerate(graph.edge_kinds):
+        if kind == "value":
+            found.setdefault(graph.edge_targets[id], []).append(graph.edge_sources[id])
+    return found
+
+
+def _ends(graph: Graph) -> Iterable[int]:
+    return (id for id in range(len(graph)) if graph.kinds[id] in ("output", "seed"))
+
+
+def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
+    if len(group) > 1:
+        return f"{len(group)} ops run", _listed([graph.names[id] for id in group])
+    (op,) = group
+    stats = graph.statistics.get(op)
+    shape = format_shape(graph.shapes[op]) if graph.shapes[op] else ""
+    result = " · ".join(part for part in (shape, format_statistics(stats) if stats else "") if part)
+    partner = graph.pairs.get(op)
+    if partner is None:
+        return f"{graph.names[op]} runs", f"{result} · no gradient needed".removeprefix(" · ")
+    kept = [value.name for value in graph.saved.get(partner, ())]
+    note = f"{graph.names[partner]} is noted" + (f", which keeps {_listed(kept)}" if kept else "")
+    return f"{graph.names[op]} runs", f"{result} · {note}".removeprefix(" · ")
+
+
+def _running(before: Graph, after: Graph, plan: Sequence[int], at_once: int) -> Iterator[Shot]:
+    sent = _sent(after)
+    for group in _groups(plan, at_once):
+        first, last = after.orders[group[0]] + 1, after.orders[group[-1]] + 1
+        if len(group) > 1:
+            names = _listed([wording.title(after, id) for id in group])
+            yield Shot(f"#{first} to #{last} of {len(plan)}", names, (), tuple(group))
+            continue
+        (node,) = group
+        headline = f"#{first} of {len(plan)} · {wording.title(after, node)}"
+        yield Shot(headline, _said_of_node(before, after, node, sent.get(node, ())), (), group)
+
+
+def _sent(graph: Graph) -> Mapping[int, list[int]]:
+    found: dict[int, list[int]] = {}
+    for id, kind in enumerate(graph.edge_kinds):
+        if kind == "gradient":
+            found.setdefault(graph.edge_sources[id], []).append(id)
+    return found
+
+
+def _said_of_node(before: Graph, after: Graph, node: int, sent: Sequence[int]) -> str:
+    """``0.2 comes in, g · a: 0.6 to x, 0.4 to y``."""
+    stats = after.statistics.get(node)
+    if node in after.undefined:
+        return "no gradient comes in"
+    if after.kinds[node] != "op":
+        sum_of = after.details[node]
+        return f"{sum_of} = {format_statistics(stats)}" if sum_of and stats else sum_of
+    arriving = f"{format_statistics(stats)} comes in" if stats else ""
+    parts = []
+    for edge in sent[:_NAMED]:
+        value = after.edge_statistics.get(edge)
+        shown = format_statistics(value) if value else "nothing"
+        parts.append(f"{shown} to {wording.title(after, after.edge_targets[edge])}")
+    if len(sent) > _NAMED:
+        parts.append(f"and {len(sent) - _NAMED} more")
+    formula = before.formulas[node]
+    return " · ".join(part for part in (arriving, formula, ", ".join(parts)) if part)
+
+
+def _listed(names: Sequence[str]) -> str:
+    """
+    >>> _listed(["x", "y"]), _listed(["a", "b", "c", "d", "e"])
+    ('x and y', 'a, b, c and 2 more')
+    """
+    if len(names) > _NAMED + 1:
+        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
