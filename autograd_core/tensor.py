@@ -228,14 +228,8 @@ class Tensor(TensorMethods):
         if self.is_leaf:
             return
 
-        kept = ref(self)  # the tensor holds its node; that must not hold the tensor
-
-        def retain(g: Tensor) -> None:
-            tensor = kept()
-            if tensor is not None:
-                tensor.grad = g.clone() if tensor.grad is None else tensor.grad + g
-
-        hooks_of(node).retain.setdefault(nr, retain)
+        # weakly: the tensor holds its node, so that must not hold the tensor
+        hooks_of(node).retain.setdefault(nr, ref(self))
 
     @property
     def retains_grad(self) -> bool:

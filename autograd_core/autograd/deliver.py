@@ -91,9 +91,10 @@ def tensor_hooks(node: Node, incoming: tuple[Gradient, ...], graph: bool) -> tup
         if gradients[nr] is not None:
             replaced = hook(gradients[nr])
             gradients[nr] = gradients[nr] if replaced is None else replaced
-    for nr, retain in tuple(hooks.retain.items()):
-        if gradients[nr] is not None:
-            retain(gradients[nr])
+    for nr, kept in tuple(hooks.retain.items()):
+        g, tensor = gradients[nr], kept()
+        if g is not None and tensor is not None:
+            tensor.grad = g.clone() if tensor.grad is None else tensor.grad + g
     return tuple(_unboxed(g, graph) for g in gradients)
 
 

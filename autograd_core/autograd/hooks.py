@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from itertools import count
 from typing import Any, Literal
+from weakref import ref
 
 HookKind = Literal["tensor", "pre", "post", "accumulated"]
 _next_id = count().__next__
@@ -43,7 +44,7 @@ class NodeHooks:
     def __init__(self) -> None:
         self.tensor: dict[int, tuple[int, Callable[..., Any]]] = {}  # id: (output number, hook)
         self.pre: dict[int, Callable[..., Any]] = {}
-        self.retain: dict[int, Callable[..., Any]] = {}  # output number: hook
+        self.retain: dict[int, ref[Any]] = {}  # output number: the tensor that keeps it
         self.post: dict[int, Callable[..., Any]] = {}
         self.accumulated: dict[int, Callable[..., Any]] = {}
 
@@ -56,9 +57,15 @@ class NodeHooks:
 
     def names(self) -> tuple[str, ...]:
         """What to show of them: kind and name of each, in firing order."""
-        found: list[str] = []
-        for kind in ("tensor", "retain", "pre", "post", "accumulated"):
-            for hook in getattr(self, kind).values():
-                function = hook[1] if isinstance(hook, tuple) else hook
-                found.append(f"{kind} {getattr(function, '__qualname__', repr(type(function)))}")
-        return tuple(found)
+        return (
+            *(f"tensor {hook_name(hook)}" for _, hook in self.tensor.values()),
+            *("retain grad" for _ in self.retain),
+            *(f"pre {hook_name(hook)}" for hook in self.pre.values()),
+            *(f"post {hook_name(hook)}" for hook in self.post.values()),
+            *(f"accumulated {hook_name(hook)}" for hook in self.accumulated.values()),
+        )
+
+
+def hook_name(hook: Callable[..., Any]) -> str:
+    """What to call a hook: the name its function has in the program."""
+    return getattr(hook, "__qualname__", repr(type(hook)))

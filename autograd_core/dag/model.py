@@ -16,88 +16,39 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple
 
-from autograd_core.autograd.node import SavedState as SavedState
+from autograd_core.autograd.node import SavedState
+from autograd_core.dag.lazy import LazyColumn, LazyEntries
+from autograd_core.dag.records import (
+    Edge,
+    EdgeKind,
+    Group,
+    Half,
+    Node,
+    NodeKind,
+    SavedValue,
+    Shape,
+    Source,
+    Totals,
+)
 from autograd_core.dag.statistics import Statistics
 
-NodeKind = Literal["op", "leaf", "parameter", "constant", "output", "seed"]
-EdgeKind = Literal["value", "gradient", "saved"]
-Half = Literal["forward", "backward"]
-Shape = tuple[int, ...]
-
-
-class Source(NamedTuple):
-    """A line of the user's program."""
-
-    file: str
-    line: int
-
-
-class SavedValue(NamedTuple):
-    """What a backward node keeps from the forward pass.
-
-    ``state`` is "kept", "freed" (a backward pass let go of it) or "changed" (an
-    in-place op changed it after it was saved).
-    """
-
-    name: str
-    shape: Shape
-    dtype: str
-    nbytes: int
-    state: SavedState = "kept"
-
-
-class Node(NamedTuple):
-    """One box of the graph.
-
-    ``name`` is the op ("mul"), the ``grad_fn`` ("MulBackward0", "AccumulateGrad"), or what
-    the user calls the value ("weight").  ``variable`` is the user's name for the tensor
-    that a leaf, an output or an AccumulateGrad stands for, "" when unknown.  ``order`` is
-    the position in the backward plan (0 runs first).  ``pair`` is the node of the other
-    half that belongs to this one.  ``statistics`` describes the value (forward half) or the
-    gradient that arrived (backward half); it is None while that is unknown, and
-    ``undefined`` says that a gradient was asked for and there was none.
-    """
-
-    id: int
-    kind: NodeKind
-    half: Half
-    name: str
-    variable: str
-    address: str
-    scope: str
-    shape: Shape | None
-    dtype: str
-    detail: str
-    formula: str
-    source: Source | None
-    order: int | None
-    pair: int | None
-    saved: tuple[SavedValue, ...]
-    statistics: Statistics | None
-    undefined: bool
-
-
-class Edge(NamedTuple):
-    """One arrow of the graph.
-
-    ``output_nr`` counts the outputs of ``source``, ``input_nr`` the inputs of ``target``.
-    ``label`` names the saved value on a saved edge and is "" elsewhere.
-    """
-
-    id: int
-    kind: EdgeKind
-    source: int
-    target: int
-    output_nr: int
-    input_nr: int
-    shape: Shape | None
-    dtype: str
-    label: str
-    nbytes: int
-    statistics: Statistics | None
-    undefined: bool
+__all__ = [
+    "Edge",
+    "EdgeKind",
+    "Graph",
+    "GraphBuilder",
+    "Group",
+    "Half",
+    "Node",
+    "NodeKind",
+    "SavedState",
+    "SavedValue",
+    "Shape",
+    "Source",
+    "Totals",
+    "short_name",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +57,8 @@ class Graph:
 
     ``derived_forward`` says that the forward half was derived from the backward one,
     because nothing was traced: constants and detours without gradient are then missing.
+    ``modules`` names the class of each scope that is a module.  A folded graph has ``groups``,
+    ``edge_counts`` where an edge stands for several, and in ``unfolded`` what it was made from.
     """
 
     title: str
@@ -127,6 +80,8 @@ class Graph:
     saved: Mapping[int, tuple[SavedValue, ...]]
     statistics: Mapping[int, Statistics]
     undefined: frozenset[int]
+    modules: Mapping[str, str]
+    groups: Mapping[int, Group]
     edge_kinds: Sequence[EdgeKind]
     edge_sources: Sequence[int]
     edge_targets: Sequence[int]
@@ -138,6 +93,8 @@ class Graph:
     edge_nbytes: Mapping[int, int]
     edge_statistics: Mapping[int, Statistics]
     edge_undefined: frozenset[int]
+    edge_counts: Mapping[int, int]
+    unfolded: Totals | None
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -149,8 +106,11 @@ class Graph:
     def address(self, id: int) -> str:
         """What a person types to name this node: scope, op and count, ``encoder.0/addmm:2``.
 
-        A node that stands for a tensor with a name has that name as its address.
+        A node that stands for a tensor with a name has that name as its address, a group what
+        it is called.
         """
+        if self.kinds[id] == "group":
+            return self.names[id]
         variable = self.variables.get(id)
         if variable and self.kinds[id] != "op":
             return variable
@@ -180,6 +140,7 @@ class Graph:
             saved=self.saved.get(id, ()),
             statistics=self.statistics.get(id),
             undefined=id in self.undefined,
+            group=self.groups.get(id),
         )
 
     def edge(self, id: int) -> Edge:
@@ -196,6 +157,7 @@ class Graph:
             nbytes=self.edge_nbytes.get(id, 0),
             statistics=self.edge_statistics.get(id),
             undefined=id in self.edge_undefined,
+            count=self.edge_counts.get(id, 1),
         )
 
     def nodes(self) -> Iterator[Node]:
@@ -229,35 +191,59 @@ class GraphBuilder:
 
     title: str = ""
     derived_forward: bool = False
-    _kinds: list[NodeKind] = field(default_factory=list)
-    _halves: list[Half] = field(default_factory=list)
-    _names: list[str] = field(default_factory=list)
-    _stems: dict[int, str] = field(default_factory=dict)
-    _counts: list[int] = field(default_factory=list)
-    _scopes: list[str] = field(default_factory=list)
-    _shapes: list[Shape | None] = field(default_factory=list)
-    _dtypes: list[str] = field(default_factory=list)
-    _details: list[str] = field(default_factory=list)
-    _formulas: list[str] = field(default_factory=list)
-    _variables: dict[int, str] = field(default_factory=dict)
-    _sources: dict[int, Source] = field(default_factory=dict)
-    _orders: dict[int, int] = field(default_factory=dict)
-    _pairs: dict[int, int] = field(default_factory=dict)
-    _saved: dict[int, tuple[SavedValue, ...]] = field(default_factory=dict)
-    _statistics: dict[int, Statistics] = field(default_factory=dict)
-    _undefined: set[int] = field(default_factory=set)
-    _edge_kinds: list[EdgeKind] = field(default_factory=list)
-    _edge_sources: list[int] = field(default_factory=list)
-    _edge_targets: list[int] = field(default_factory=list)
-    _edge_output_nrs: list[int] = field(default_factory=list)
-    _edge_input_nrs: list[int] = field(default_factory=list)
-    _edge_shapes: list[Shape | None] = field(default_factory=list)
-    _edge_dtypes: list[str] = field(default_factory=list)
-    _edge_labels: dict[int, str] = field(default_factory=dict)
-    _edge_nbytes: dict[int, int] = field(default_factory=dict)
-    _edge_statistics: dict[int, Statistics] = field(default_factory=dict)
-    _edge_undefined: set[int] = field(default_factory=set)
+    unfolded: Totals | None = None
+    modules: dict[str, str] = field(default_factory=dict)
+    kinds: list[NodeKind] = field(default_factory=list)
+    halves: list[Half] = field(default_factory=list)
+    names: list[str] = field(default_factory=list)
+    stems: dict[int, str] = field(default_factory=dict)
+    counts: list[int] = field(default_factory=list)
+    scopes: list[str] = field(default_factory=list)
+    shapes: list[Shape | None] = field(default_factory=list)
+    dtypes: list[str] = field(default_factory=list)
+    details: list[str] = field(default_factory=list)
+    formulas: list[str] | LazyColumn[str] = field(default_factory=list)
+    variables: dict[int, str] = field(default_factory=dict)
+    sources: dict[int, Source] = field(default_factory=dict)
+    orders: dict[int, int] = field(default_factory=dict)
+    pairs: dict[int, int] = field(default_factory=dict)
+    saved: dict[int, tuple[SavedValue, ...]] | LazyEntries[tuple[SavedValue, ...]] = field(
+        default_factory=dict
+    )
+    statistics: dict[int, Statistics] = field(default_factory=dict)
+    undefined: set[int] = field(default_factory=set)
+    groups: dict[int, Group] = field(default_factory=dict)
+    edge_kinds: list[EdgeKind] = field(default_factory=list)
+    edge_sources: list[int] = field(default_factory=list)
+    edge_targets: list[int] = field(default_factory=list)
+    edge_output_nrs: list[int] = field(default_factory=list)
+    edge_input_nrs: list[int] = field(default_factory=list)
+    edge_shapes: list[Shape | None] = field(default_factory=list)
+    edge_dtypes: list[str] = field(default_factory=list)
+    edge_labels: dict[int, str] = field(default_factory=dict)
+    edge_nbytes: dict[int, int] = field(default_factory=dict)
+    edge_statistics: dict[int, Statistics] = field(default_factory=dict)
+    edge_undefined: set[int] = field(default_factory=set)
+    edge_counts: dict[int, int] = field(default_factory=dict)
     _seen: dict[tuple[Half, str, str], int] = field(default_factory=dict)
+
+    def start(
+        self,
+        half: Half,
+        *,
+        kinds: list[NodeKind],
+        names: list[str],
+        counts: list[int],
+        shapes: list[Shape | None],
+        dtypes: list[str],
+    ) -> None:
+        """Begin with whole columns, in execution order; all that is not given is empty."""
+        length = len(kinds)
+        self.kinds, self.names, self.counts = kinds, names, counts
+        self.shapes, self.dtypes = shapes, dtypes
+        self.halves = [half] * length
+        self.scopes, self.details, self.formulas = [""] * length, [""] * length, [""] * length
+        self.orders = dict(zip(range(length), range(length), strict=True))
 
     def node(
         self,
@@ -278,6 +264,7 @@ class GraphBuilder:
         saved: tuple[SavedValue, ...] = (),
         statistics: Statistics | None = None,
         undefined: bool = False,
+        group: Group | None = None,
     ) -> int:
         """Add a node and return its id.
 
@@ -285,33 +272,35 @@ class GraphBuilder:
         ``count`` says which of the equally named nodes of its scope this one is, from 1
         on; by default they are counted as they are added.
         """
-        id = len(self._kinds)
+        id = len(self.kinds)
         if count is None:
             key = (half, scope, stem or short_name(name))
             count = self._seen[key] = self._seen.get(key, 0) + 1
-        self._kinds.append(kind)
-        self._halves.append(half)
-        self._names.append(name)
-        self._counts.append(count)
-        self._scopes.append(scope)
-        self._shapes.append(shape)
-        self._dtypes.append(dtype)
-        self._details.append(detail)
-        self._formulas.append(formula)
+        self.kinds.append(kind)
+        self.halves.append(half)
+        self.names.append(name)
+        self.counts.append(count)
+        self.scopes.append(scope)
+        self.shapes.append(shape)
+        self.dtypes.append(dtype)
+        self.details.append(detail)
+        self.formulas.append(formula)
         if stem:
-            self._stems[id] = stem
+            self.stems[id] = stem
         if variable:
-            self._variables[id] = variable
+            self.variables[id] = variable
         if source is not None:
-            self._sources[id] = source
+            self.sources[id] = source
         if order is not None:
-            self._orders[id] = order
+            self.orders[id] = order
         if saved:
-            self._saved[id] = saved
+            self.saved[id] = saved
         if statistics is not None:
-            self._statistics[id] = statistics
+            self.statistics[id] = statistics
         if undefined:
-            self._undefined.add(id)
+            self.undefined.add(id)
+        if group is not None:
+            self.groups[id] = group
         return id
 
     def edge(
@@ -328,62 +317,69 @@ class GraphBuilder:
         nbytes: int = 0,
         statistics: Statistics | None = None,
         undefined: bool = False,
+        count: int = 1,
     ) -> int:
         """Add an edge and return its id."""
-        id = len(self._edge_kinds)
-        self._edge_kinds.append(kind)
-        self._edge_sources.append(source)
-        self._edge_targets.append(target)
-        self._edge_output_nrs.append(output_nr)
-        self._edge_input_nrs.append(input_nr)
-        self._edge_shapes.append(shape)
-        self._edge_dtypes.append(dtype)
+        id = len(self.edge_kinds)
+        self.edge_kinds.append(kind)
+        self.edge_sources.append(source)
+        self.edge_targets.append(target)
+        self.edge_output_nrs.append(output_nr)
+        self.edge_input_nrs.append(input_nr)
+        self.edge_shapes.append(shape)
+        self.edge_dtypes.append(dtype)
         if label:
-            self._edge_labels[id] = label
+            self.edge_labels[id] = label
         if nbytes:
-            self._edge_nbytes[id] = nbytes
+            self.edge_nbytes[id] = nbytes
         if statistics is not None:
-            self._edge_statistics[id] = statistics
+            self.edge_statistics[id] = statistics
         if undefined:
-            self._edge_undefined.add(id)
+            self.edge_undefined.add(id)
+        if count > 1:
+            self.edge_counts[id] = count
         return id
 
     def pair(self, forward: int, backward: int) -> None:
         """Say that these two nodes are the two halves of one op, or of one leaf."""
-        self._pairs[forward] = backward
-        self._pairs[backward] = forward
+        self.pairs[forward] = backward
+        self.pairs[backward] = forward
 
     def graph(self) -> Graph:
         """Freeze what was collected; the builder is not to be used afterwards."""
         return Graph(
             title=self.title,
             derived_forward=self.derived_forward,
-            kinds=self._kinds,
-            halves=self._halves,
-            names=self._names,
-            stems=self._stems,
-            counts=self._counts,
-            scopes=self._scopes,
-            shapes=self._shapes,
-            dtypes=self._dtypes,
-            details=self._details,
-            formulas=self._formulas,
-            variables=self._variables,
-            sources=self._sources,
-            orders=self._orders,
-            pairs=self._pairs,
-            saved=self._saved,
-            statistics=self._statistics,
-            undefined=frozenset(self._undefined),
-            edge_kinds=self._edge_kinds,
-            edge_sources=self._edge_sources,
-            edge_targets=self._edge_targets,
-            edge_output_nrs=self._edge_output_nrs,
-            edge_input_nrs=self._edge_input_nrs,
-            edge_shapes=self._edge_shapes,
-            edge_dtypes=self._edge_dtypes,
-            edge_labels=self._edge_labels,
-            edge_nbytes=self._edge_nbytes,
-            edge_statistics=self._edge_statistics,
-            edge_undefined=frozenset(self._edge_undefined),
+            kinds=self.kinds,
+            halves=self.halves,
+            names=self.names,
+            stems=self.stems,
+            counts=self.counts,
+            scopes=self.scopes,
+            shapes=self.shapes,
+            dtypes=self.dtypes,
+            details=self.details,
+            formulas=self.formulas,
+            variables=self.variables,
+            sources=self.sources,
+            orders=self.orders,
+            pairs=self.pairs,
+            saved=self.saved,
+            statistics=self.statistics,
+            undefined=frozenset(self.undefined),
+            modules=self.modules,
+            groups=self.groups,
+            edge_kinds=self.edge_kinds,
+            edge_sources=self.edge_sources,
+            edge_targets=self.edge_targets,
+            edge_output_nrs=self.edge_output_nrs,
+            edge_input_nrs=self.edge_input_nrs,
+            edge_shapes=self.edge_shapes,
+            edge_dtypes=self.edge_dtypes,
+            edge_labels=self.edge_labels,
+            edge_nbytes=self.edge_nbytes,
+            edge_statistics=self.edge_statistics,
+            edge_undefined=frozenset(self.edge_undefined),
+            edge_counts=self.edge_counts,
+            unfolded=self.unfolded,
         )

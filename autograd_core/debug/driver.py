@@ -15,6 +15,7 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.backward import BackwardCall, pass_mode, start
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node, Port
+from autograd_core.autograd.plan import Plan
 from autograd_core.tensor import Tensor
 
 Place = Node | Port
@@ -24,6 +25,7 @@ class Driver(Protocol):
     """One backward pass, at the mercy of a session."""
 
     order: Sequence[Node]
+    plan: Plan
 
     def execute(self, index: int) -> Step:
         """Run plan node ``index`` and tell what it did."""
@@ -73,6 +75,7 @@ class NativeDriver:
         self._call = call
         self._task = start(call._replace(keep=True))
         self.order = self._task.order
+        self.plan = self._task.plan
         self.ports = self._task.ports
         self.pending = self._task.pending
         self._grads: dict[int, tuple[_Grad, _Grad]] = {}

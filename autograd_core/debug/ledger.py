@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node, resolve
-from autograd_core.dag.capture import input_shape
+from autograd_core.dag.backward import input_shape
 from autograd_core.debug.snapshot import Contribution, Incoming, Outgoing, Value
 from autograd_core.tensor import Tensor
 

@@ -6,8 +6,8 @@ recording calls no code, moving past its end runs the next node.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import replace
 
 from autograd_core.autograd.backward import BackwardCall, make_call
 from autograd_core.autograd.engine import Step
@@ -18,7 +18,14 @@ from autograd_core.debug.commands import carry_out
 from autograd_core.debug.driver import Driver, NativeDriver
 from autograd_core.debug.ledger import Ledger
 from autograd_core.debug.locations import locate
-from autograd_core.debug.snapshot import Breakpoint, NodeDetail, Reply, Snapshot
+from autograd_core.debug.snapshot import (
+    Breakpoint,
+    LeafGradient,
+    NodeDetail,
+    Reply,
+    Snapshot,
+)
+from autograd_core.debug.stops import Stops
 from autograd_core.debug.view import Inspector
 from autograd_core.tensor import Tensor
 
@@ -40,7 +47,7 @@ class Session:
         gradient, retain_graph, create_graph: as ``backward`` takes them.
         names: names of tensors; by default the variables of the calling program.
         call: which backward call of the program this is, from 1 on.
-        breakpoints: taken over from the session before, with their numbers.
+        stops: where to stop; handed from session to session, they outlive a call.
     """
 
     def __init__(
@@ -52,13 +59,10 @@ class Session:
         create_graph: bool = False,
         names: Names | None = None,
         call: int = 1,
-        breakpoints: Sequence[Breakpoint] = (),
+        stops: Stops | None = None,
     ) -> None:
-        self._begin(
-            make_call(roots, gradient, retain_graph, create_graph), names or caller_names(), call
-        )
-        for known in breakpoints:
-            self._take_over(known)
+        backward_call = make_call(roots, gradient, retain_graph, create_graph)
+        self._begin(backward_call, names or caller_names(), call, stops)
 
     @classmethod
     def of_call(
@@ -67,17 +71,17 @@ class Session:
         *,
         names: Names,
         call: int = 1,
-        breakpoints: Sequence[Breakpoint] = (),
+        stops: Stops | None = None,
     ) -> Session:
         """The session of a call of ``backward`` that was intercepted."""
         session = cls.__new__(cls)
-        session._begin(backward_call, names, call)
-        for known in breakpoints:
-            session._take_over(known)
+        session._begin(backward_call, names, call, stops)
         return session
 
-    def _begin(self, backward_call: BackwardCall, names: Names, call: int) -> None:
-        self._call = call
+    def _begin(
+        self, backward_call: BackwardCall, names: Names, call: int, stops: Stops | None
+    ) -> None:
+        self.call = call
         self._driver: Driver = NativeDriver(backward_call)
         seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in backward_call.seeds]
         self.graph: Graph = capture(
@@ -85,14 +89,17 @@ class Session:
             "backward",
             names=names,
             gradient=seeds,
+            plan=self._driver.plan,
             order=self._driver.order,
+            live=True,
         )
         order = self._driver.order
         ledger = Ledger(order, backward_call.roots, backward_call.seeds)
         self._history: list[Step] = []
         self._position = 0
         self._inspector = Inspector(order, self.graph, ledger, self._history)
-        self._breakpoints: list[Breakpoint] = []
+        self.stops = Stops() if stops is None else stops
+        self.stops.bind(self.graph, len(order))
         self._reason = "before the first node"
         self._error: BaseException | None = None
         self._last_line = ""
@@ -112,7 +119,7 @@ class Session:
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
-        return tuple(self._breakpoints)
+        return self.stops.points
 
     @property
     def snapshot(self) -> Snapshot:
@@ -120,7 +127,7 @@ class Session:
         position, recorded = self._position, len(self._history)
         finished = position == self.length
         return Snapshot(
-            call=self._call,
+            call=self.call,
             position=position,
             recorded=recorded,
             length=self.length,
@@ -139,6 +146,10 @@ class Session:
         """All that is known at this position about plan node ``index``."""
         return self._inspector.detail(index, self._position)
 
+    def leaf(self, index: int) -> LeafGradient | None:
+        """The ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None elsewhere."""
+        return self._inspector.leaf(index, self._position)
+
     # moving
 
     def next(self, count: int = 1) -> None:
@@ -150,14 +161,32 @@ class Session:
         self.jump(max(self._position - count, 0))
 
     def continue_(self) -> None:
-        """Go on to the next breakpoint, or to the end."""
-        stops = sorted(i for i in self._stops() if i > self._position)
-        self._travel(stops[0] if stops else self.length, at_breakpoint=bool(stops))
+        """Go on to the next stop, or to the end."""
+        self._seek(self.length)
 
     def reverse_continue(self) -> None:
-        """Go back to the breakpoint before, or to the start."""
-        stops = sorted(i for i in self._stops() if i < self._position)
-        self._travel(stops[-1] if stops else 0, at_breakpoint=bool(stops))
+        """Go back to the stop before, or to the start."""
+        self._seek(0)
+
+    def _seek(self, end: int) -> None:
+        """Go towards ``end`` until a stop is reached."""
+        while self._position != end and self._travel(self._next_stop(end)):
+            reached = self.stops.at(self, self._position)
+            if reached is not None:
+                self._reason = reached.reason
+                return
+
+    def _next_stop(self, end: int) -> int:
+        """The next position towards ``end`` at which a stop is possible."""
+        ahead = end > self._position
+        if self.stops.conditional:
+            return self._position + (1 if ahead else -1)
+        positions = self.stops.positions
+        if ahead:
+            place = bisect_right(positions, self._position)
+            return positions[place] if place < len(positions) else end
+        place = bisect_left(positions, self._position)
+        return positions[place - 1] if place else end
 
     def until(self, location: str) -> None:
         """Go on, or back, to just before the next node that ``location`` means.
@@ -177,10 +206,8 @@ class Session:
         """Go back to before the first node."""
         self.jump(0)
 
-    def _stops(self) -> set[int]:
-        return {i for point in self._breakpoints if point.enabled for i in point.indices}
-
-    def _travel(self, target: int, at_breakpoint: bool = False) -> None:
+    def _travel(self, target: int) -> bool:
+        """Go to ``target``; whether nothing on the way raised."""
         while self._position > target:
             self._position -= 1
             self._error = None
@@ -191,8 +218,9 @@ class Session:
             except Exception as error:  # a node or a hook of the user's raised: show it there
                 self._error = error
                 self._reason = f"node #{self._position} raised {type(error).__name__}"
-                return
-        self._arrive(at_breakpoint)
+                return False
+        self._arrive()
+        return True
 
     def _forward(self) -> None:
         if self._position < len(self._history):
@@ -202,17 +230,10 @@ class Session:
         self._position += 1
         self._error = None
 
-    def _arrive(self, at_breakpoint: bool) -> None:
-        position = self._position
-        if at_breakpoint:
-            for number, point in enumerate(self._breakpoints):
-                if point.enabled and position in point.indices:
-                    self._breakpoints[number] = replace(point, hits=point.hits + 1)
-                    self._reason = f"breakpoint {point.number}: {point.text}"
-                    return
-        if position == self.length:
+    def _arrive(self) -> None:
+        if self._position == self.length:
             self._reason = "end of the backward pass"
-        elif position == 0:
+        elif self._position == 0:
             self._reason = "before the first node"
         else:
             self._reason = ""
@@ -225,25 +246,11 @@ class Session:
         Raises:
             UnknownLocation: it means nothing in this plan.
         """
-        indices = locate(self.graph, location, self.length)
-        number = max((point.number for point in self._breakpoints), default=0) + 1
-        point = Breakpoint(number, location, indices)
-        self._breakpoints.append(point)
-        return point
+        return self.stops.add(location)
 
     def delete(self, number: int | None = None) -> bool:
         """Delete a breakpoint, or all; whether there was one."""
-        kept = [p for p in self._breakpoints if number is not None and p.number != number]
-        deleted = len(kept) < len(self._breakpoints)
-        self._breakpoints = kept
-        return deleted
-
-    def _take_over(self, known: Breakpoint) -> None:
-        try:
-            indices = locate(self.graph, known.text, self.length)
-        except ValueError:
-            indices = ()  # it waits for a plan in which there is such a place
-        self._breakpoints.append(replace(known, indices=indices))
+        return self.stops.delete(number)
 
     # the end
 

@@ -10,7 +10,7 @@ import numpy as np
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node
-from autograd_core.dag.capture import is_number
+from autograd_core.dag.backward import is_number
 from autograd_core.dag.model import Graph, Source
 from autograd_core.debug.ledger import Ledger, value
 from autograd_core.debug.snapshot import (
@@ -60,6 +60,10 @@ class Inspector:
     def leaves(self, position: int) -> tuple[LeafGradient, ...]:
         """The ``.grad`` of every leaf at ``position``, in the order in which they are done."""
         return tuple(self._leaf(index, position) for index in self._leaves)
+
+    def leaf(self, index: int, position: int) -> LeafGradient | None:
+        """The ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
+        return self._leaf(index, position) if index in self._leaves else None
 
     def _leaf(self, index: int, position: int) -> LeafGradient:
         node = self._order[index]

@@ -1,0 +1,272 @@
+"""The backward half of a graph: one column after the other, from the nodes of a plan.
+
+Node k is position k of the plan.  Whole columns are built at once, because a graph may have
+a million nodes and a call for each costs more than all that is known about it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import compress
+from typing import Any
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.engine import Step
+from autograd_core.autograd.node import ONE_EDGE, TWO_EDGES, Port
+from autograd_core.autograd.node import Node as GradFn
+from autograd_core.dag.formula import Constant, formula_text
+from autograd_core.dag.forward import plus
+from autograd_core.dag.lazy import LazyColumn, LazyEntries
+from autograd_core.dag.model import GraphBuilder, SavedValue, Shape
+from autograd_core.dag.names import Names
+from autograd_core.dag.statistics import Statistics, format_statistics, statistics
+from autograd_core.op.saved import SavedNode
+from autograd_core.tensor import Tensor
+
+Ids = Mapping[GradFn, int]
+
+
+def add_backward(
+    build: GraphBuilder,
+    order: Sequence[GradFn],
+    whole: Sequence[GradFn],
+    names: Names,
+    steps: Sequence[Step],
+    *,
+    live: bool,
+) -> dict[GradFn, int]:
+    """Fill the empty ``build`` with the nodes of ``order`` and the edges between them.
+
+    Args:
+        order: the nodes in the order in which they run.
+        whole: the plan of the whole graph, by which equally named nodes are counted.
+        steps: what is known of the pass; the gradients of these are described.
+        live: work out formulas and saved values when they are read, and as they then are,
+            which keeps the nodes alive.
+
+    Returns:
+        The id of each node.
+    """
+    types = list(map(type, order))
+    examples = dict(zip(types, order, strict=True))
+    name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
+    records = [getattr(node, "_record", None) for node in order]
+    traced = list(compress(range(len(order)), records))
+    build.start(
+        kinds=["op"] * len(order),
+        half="backward",
+        names=list(map(name_of.__getitem__, types)),
+        counts=_counts(order, whole),
+        shapes=_shapes(order, types, examples),
+        dtypes=_dtypes(order),
+    )
+    stem_of = {t: n.op.public_name for t, n in examples.items() if isinstance(n, SavedNode)}
+    build.stems.update(
+        (number, stem_of[kind]) for number, kind in enumerate(types) if kind in stem_of
+    )
+    for number in traced:
+        record = records[number]
+        build.scopes[number] = record.scope
+        if record.source is not None:
+            build.sources[number] = record.source
+    for number, kind in enumerate(types):
+        if kind is AccumulateGrad:
+            _name_leaf(build, number, order[number], names)
+    _add_rules(build, order, names, live)
+    ids = dict(zip(order, range(len(order)), strict=True))
+    _add_edges(build, order, ids)
+    _add_gradients(build, steps)
+    return ids
+
+
+def _counts(order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
+    """Which of the equally named nodes of its scope each one is, in the order of the forward
+    pass, which is that of the plan backwards."""
+    seen: dict[tuple[str, Any], int] = {}
+    stem_of: dict[type[GradFn], Any] = {}
+    counts = []
+    leaves = [node for node in whole if type(node) is AccumulateGrad]
+    for node in leaves + [node for node in reversed(whole) if type(node) is not AccumulateGrad]:
+        kind = type(node)
+        stem = stem_of.get(kind)
+        if stem is None:
+            stem = stem_of[kind] = (
+                node.op.public_name if isinstance(node, SavedNode) else node.name()
+            )
+        record = getattr(node, "_record", None)
+        key = ("" if record is None else record.scope, stem)
+        count = seen[key] = seen.get(key, 0) + 1
+        counts.append(count)
+    split = len(leaves)
+    of_leaves, of_inner = iter(counts[:split]), iter(reversed(counts[split:]))
+    numbered = [
+        next(of_leaves) if type(node) is AccumulateGrad else next(of_inner) for node in whole
+    ]
+    if order is whole:
+        return numbered
+    by_node = dict(zip(whole, numbered, strict=True))
+    return [by_node.get(node, 1) for node in order]
+
+
+def _shapes(
+    order: Sequence[GradFn],
+    types: Sequence[type[GradFn]],
+    examples: Mapping[type[GradFn], GradFn],
+) -> list[Shape | None]:
+    shapes: list[Shape | None] = [node.output_shape for node in order]
+    several = {kind for kind, node in examples.items() if hasattr(node, "output_shapes")}
+    if several:
+        for number, kind in enumerate(types):
+            if kind in several:
+                shapes[number] = input_shape(order[number], 0)
+    return shapes
+
+
+def _dtypes(order: Sequence[GradFn]) -> list[str]:
+    dtypes = [node.output_dtype for node in order]
+    name_of = {kind: kind.name for kind in set(dtypes)}
+    return list(map(name_of.__getitem__, dtypes))
+
+
+def _name_leaf(build: GraphBuilder, number: int, node: GradFn, names: Names) -> None:
+    tensor = node.leaf() if isinstance(node, AccumulateGrad) else None
+    build.kinds[number] = "parameter" if tensor is not None and tensor.is_parameter else "leaf"
+    variable = names.of(tensor)
+    if variable:
+        build.variables[number] = variable
+
+
+def _add_rules(build: GraphBuilder, order: Sequence[GradFn], names: Names, live: bool) -> None:
+    if live:
+        build.formulas = LazyColumn(len(order), lambda number: formula(order[number], names))
+        build.saved = LazyEntries(len(order), lambda number: tuple(saved_values(order[number])))
+        return
+    build.formulas = [formula(node, names) for node in order]
+    saved = ((number, tuple(saved_values(node))) for number, node in enumerate(order))
+    build.saved = {number: values for number, values in saved if values}
+
+
+def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
+    sources, targets = build.edge_sources, build.edge_targets
+    output_nrs, input_nrs = build.edge_output_nrs, build.edge_input_nrs
+    shapes: list[Shape | None] = build.edge_shapes
+    get = ids.get
+    for number, node in enumerate(order):
+        kind = node.kind
+        # the common kind spelled out: this loop is half of what opening a large graph costs
+        for output_nr, edge in enumerate(
+            (node.i0,)
+            if kind == ONE_EDGE
+            else (node.i0, node.i1)
+            if kind == TWO_EDGES
+            else node.edges
+        ):
+            if type(edge) is Port:
+                target, input_nr = edge.node, edge.nr
+            else:
+                target, input_nr = edge, 0  # type: ignore[assignment]
+            place = get(target)  # type: ignore[arg-type]
+            if place is None:
+                continue
+            sources.append(number)
+            targets.append(place)
+            output_nrs.append(output_nr)
+            input_nrs.append(input_nr)
+            shapes.append(
+                build.shapes[place] if not input_nr else input_shape(order[place], input_nr)
+            )
+    build.edge_kinds.extend(["gradient"] * len(sources))
+    build.edge_dtypes.extend(map(build.dtypes.__getitem__, targets))
+
+
+def _add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
+    """Describe the gradients of ``steps``, on their nodes and edges."""
+    by_index = {step.index: step for step in steps}
+    for number, step in by_index.items():
+        leaf = isinstance(step.node, AccumulateGrad)
+        found = describe(step.after if leaf else step.hooked[0])
+        if found is not None:
+            build.statistics[number] = found
+        if all(g is None for g in step.hooked):
+            build.undefined.add(number)
+        if leaf:
+            build.details[number] = _accumulation(step)
+    if not by_index:
+        return
+    for id, (source, output_nr) in enumerate(
+        zip(build.edge_sources, build.edge_output_nrs, strict=True)
+    ):
+        if (sender := by_index.get(source)) is not None:
+            sent = describe(sender.deliveries[output_nr].gradient)
+            if sent is None:
+                build.edge_undefined.add(id)
+            else:
+                build.edge_statistics[id] = sent
+
+
+def _accumulation(step: Step) -> str:
+    """``0 + 36``: what was there, and what came."""
+    if step.hooked[0] is None:
+        return ""
+    before = describe(step.before)
+    arrived = describe(step.hooked[0])
+    assert arrived is not None
+    return plus(format_statistics(before) if before else "0", format_statistics(arrived))
+
+
+# -- one node ----------------------------------------------------------------------------------
+
+
+def input_shape(node: GradFn, nr: int) -> Shape:
+    """The shape of the gradient that arrives at input ``nr`` of ``node``."""
+    shapes: Sequence[Shape] | None = getattr(node, "output_shapes", None)
+    return shapes[nr] if shapes is not None else node.output_shape
+
+
+def describe(gradient: Any) -> Statistics | None:
+    """The statistics of a gradient, be it an array, a NumPy scalar or a tensor."""
+    if gradient is None:
+        return None
+    return statistics(gradient.array if isinstance(gradient, Tensor) else gradient)
+
+
+def saved_values(node: GradFn) -> Iterable[SavedValue]:
+    """What ``node`` keeps, numbers that it was called with left out."""
+    for name, value, state in node.saved():
+        if value is None:
+            yield SavedValue(name, (), "", 0, "freed")
+        elif not is_number(value):
+            array = value.array if isinstance(value, Tensor) else value
+            yield SavedValue(name, array.shape, array.dtype.name, array.nbytes, state)
+
+
+def is_number(value: Any) -> bool:
+    """Whether ``value`` is a Python number in the guise of a tensor."""
+    return isinstance(value, Tensor) and isinstance(value.record, (int, float))
+
+
+def formula(node: GradFn, names: Names) -> str:
+    """The rules of the inputs that need a gradient, with this node's names and numbers."""
+    if not isinstance(node, SavedNode):
+        return ""
+    called: dict[str, str] = {}
+    constants: dict[str, Constant] = {}
+    for name, value, _ in node.saved():
+        if is_number(value):
+            constants[name] = value.record
+        elif isinstance(value, Tensor) and (known := names.of(value)):
+            called[name] = known
+    for name in node.op.saved_plain:
+        value = getattr(node, name)
+        if isinstance(value, (bool, int, float)) or value is None:
+            constants[name] = value
+    wanted = {
+        name: edge
+        for name, edge in zip(node.op.edges, node.edges, strict=False)
+        if edge is not None
+    }
+    return ", ".join(
+        formula_text(rule, called, constants)
+        for name, rule in node.formulas()
+        if name in wanted or node.op.joint is not None or node.op.variadic
+    )

@@ -1,0 +1,78 @@
+"""Columns of a graph that are worked out where somebody looks.
+
+The formula of a node takes microseconds to write down, and a screen shows forty of a million.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Generic, TypeVar, overload
+
+T = TypeVar("T")
+
+
+class LazyColumn(Sequence[T], Generic[T]):
+    """A column whose first ``length`` entries are made by ``make`` each time they are read;
+    others can be appended.
+
+    >>> squares = LazyColumn(3, lambda index: index * index)
+    >>> squares.append(100)
+    >>> list(squares)
+    [0, 1, 4, 100]
+    """
+
+    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+        self._length = length
+        self._make = make
+        self._appended: list[T] = []
+
+    def append(self, entry: T) -> None:
+        self._appended.append(entry)
+
+    def __len__(self) -> int:
+        return self._length + len(self._appended)
+
+    @overload
+    def __getitem__(self, index: int) -> T: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[T]: ...
+
+    def __getitem__(self, index: int | slice) -> T | list[T]:
+        if isinstance(index, slice):
+            return [self[each] for each in range(*index.indices(len(self)))]
+        place = range(len(self))[index]
+        return self._make(place) if place < self._length else self._appended[place - self._length]
+
+
+class LazyEntries(Mapping[int, T], Generic[T]):
+    """Entries for some of the first ``length`` ids: ``make`` gives something empty for the others.
+    Those of other ids can be set.
+
+    >>> entries = LazyEntries(4, lambda id: "even" if id % 2 == 0 else "")
+    >>> entries[2], entries.get(3), list(entries)
+    ('even', None, [0, 2])
+    """
+
+    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+        self._length = length
+        self._make = make
+        self._set: dict[int, T] = {}
+
+    def __setitem__(self, id: int, entry: T) -> None:
+        self._set[id] = entry
+
+    def __getitem__(self, id: int) -> T:
+        if not 0 <= id < self._length:
+            return self._set[id]
+        found = self._make(id)
+        if not found:
+            raise KeyError(id)
+        return found
+
+    def __iter__(self) -> Iterator[int]:
+        yield from (id for id in range(self._length) if self._make(id))
+        yield from self._set
+
+    def __len__(self) -> int:
+        return sum(1 for _ in self)
