@@ -11,7 +11,7 @@ from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.locations import UnknownLocation
 from autograd_core.debug.session import Session
-from autograd_core.debug.snapshot import Breakpoint
+from autograd_core.debug.stops import Stops
 from autograd_core.tensor import Tensor
 from tui.failure import ExitCode, Failure, ScriptDone
 from tui.intercept import Intercepted, intercepting
@@ -101,15 +101,13 @@ class _Face:
         self._lines = deque(lines)
         self._batch = batch
         self._title = title
-        self._breakpoints: tuple[Breakpoint, ...] = ()
+        self._stops = Stops()
         self.detached = False  # whether to halt no more
 
     def debug_call(self, found: Intercepted) -> None:
         """Debug a call of the script's."""
         self._show(
-            Session.of_call(
-                found.call, names=found.names, call=found.number, breakpoints=self._breakpoints
-            )
+            Session.of_call(found.call, names=found.names, call=found.number, stops=self._stops)
         )
 
     def debug_tensor(self, root: Tensor, names: Names, target: Target) -> None:
@@ -121,7 +119,7 @@ class _Face:
                 "name one, such as its sum()",
                 ExitCode.TARGET,
             )
-        session = Session(root, names=names)
+        session = Session(root, names=names, stops=self._stops)
         if _is_freed(session):
             raise Failure(
                 f"{target}: its graph was freed by an earlier backward pass; keep it there with "
@@ -141,7 +139,6 @@ class _Face:
             session.abort()
             raise ScriptDone
         self.detached = outcome == "detach"
-        self._breakpoints = session.breakpoints
         session.finish()
 
     def _set_breakpoints(self, session: Session) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import PurePath
 
-from autograd_core.dag.model import Graph
+from autograd_core.dag.model import Graph, Source
 
 
 class UnknownLocation(ValueError):
@@ -17,14 +18,15 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
 
     ``#12`` is an index; ``encoder.0/addmm:2`` an address; ``addmm`` or ``AddmmBackward0`` every
     node of that op; ``encoder.0`` every node of that scope and the scopes inside it;
-    ``weight`` the leaf of that name.
+    ``weight`` the leaf of that name; ``train.py:12`` every node whose forward line that is.
 
     Raises:
         UnknownLocation: none of these, with what was likely meant.
     """
     if text.startswith("#"):
         return (_index(text, length),)
-    kinds: list[list[int]] = [[], [], []]
+    line = _source_line(text)
+    kinds: list[list[int]] = [[], [], [], []]
     for index in range(length):
         name = graph.names[index]
         if graph.address(index) == text:
@@ -33,10 +35,26 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
             kinds[1].append(index)
         if in_scope(graph.scopes[index], text):
             kinds[2].append(index)
+        if line is not None and _is_at(graph.sources.get(index), *line):
+            kinds[3].append(index)
     for found in kinds:
         if found:
             return tuple(found)
     raise UnknownLocation(_unknown(graph, text, length))
+
+
+def _source_line(text: str) -> tuple[tuple[str, ...], int] | None:
+    file, _, number = text.rpartition(":")
+    return (PurePath(file).parts, int(number)) if file and number.isdecimal() else None
+
+
+def _is_at(source: Source | None, file: tuple[str, ...], line: int) -> bool:
+    """Whether ``source`` is that line of a file whose path ends so."""
+    return (
+        source is not None
+        and source.line == line
+        and PurePath(source.file).parts[-len(file) :] == file
+    )
 
 
 def in_scope(scope: str, wanted: str) -> bool:
@@ -59,7 +77,8 @@ def _unknown(graph: Graph, text: str, length: int) -> str:
     hint = f"; did you mean {', '.join(likely)}?" if likely else ""
     return (
         f"nothing here is called '{text}'{hint or '.'} A place is #12, an address such as "
-        "encoder.0/addmm:2, an op such as mul, a scope, or a leaf's name."
+        "encoder.0/addmm:2, an op such as mul, a scope, a leaf's name, or a line such as "
+        "train.py:12."
     )
 
 

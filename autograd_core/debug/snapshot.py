@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from autograd_core.dag.model import Graph, SavedState, Shape
 from autograd_core.dag.statistics import Statistics, format_number, statistics
+from autograd_core.debug.breakpoint import Breakpoint as Breakpoint
 
 Status = Literal["paused", "finished", "failed"]
 NodeStatus = Literal["done", "current", "waiting"]
@@ -164,17 +165,6 @@ class NodeDetail:
     formulas: tuple[tuple[str, str], ...]
     hooks: tuple[str, ...]
     source_line: str
-
-
-@dataclass(frozen=True, slots=True)
-class Breakpoint:
-    """A place to stop: ``text`` is what the user typed, ``indices`` the plan nodes it hits."""
-
-    number: int
-    text: str
-    indices: tuple[int, ...]
-    enabled: bool = True
-    hits: int = 0
 
 
 @dataclass(frozen=True, slots=True)

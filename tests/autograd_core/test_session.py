@@ -175,9 +175,9 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
 def test_breakpoints_outlive_their_call(weight: Any) -> None:
     first = Session(weight.tanh() * 2)
     first.break_("tanh")
-    second = Session(weight * 3, breakpoints=first.breakpoints)
+    second = Session(weight * 3, stops=first.stops)
     assert second.breakpoints[0].indices == ()
-    third = Session(weight.tanh() + 1, breakpoints=second.breakpoints)
+    third = Session(weight.tanh() + 1, stops=second.stops)
     third.continue_()
     assert third.graph.names[third.position] == "TanhBackward0"
 

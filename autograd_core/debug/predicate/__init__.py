@@ -1,0 +1,26 @@
+"""Expressions of the debugger: ``rms > 10 and not zero``, ``out.0.max``, ``weight.grad[0:3]``.
+
+``source`` reads the text, ``vocabulary`` lists the words, ``meaning`` interprets, ``subject`` is
+what an expression speaks of.  Python never evaluates any of it.
+"""
+
+from autograd_core.debug.predicate.meaning import (
+    Expression,
+    Unanswerable,
+    parse,
+    parse_predicate,
+)
+from autograd_core.debug.predicate.source import ExpressionError
+from autograd_core.debug.predicate.subject import Inspected, NodeSubject, arriving, sent
+
+__all__ = [
+    "Expression",
+    "ExpressionError",
+    "Inspected",
+    "NodeSubject",
+    "Unanswerable",
+    "arriving",
+    "parse",
+    "parse_predicate",
+    "sent",
+]

@@ -1,0 +1,174 @@
+"""What an expression speaks of: a node of a session, and one gradient at it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import PurePath
+from typing import Any, Protocol
+
+from autograd_core.dag.model import Graph
+from autograd_core.debug.snapshot import LeafGradient, NodeDetail, Value
+
+
+class Inspected(Protocol):
+    """The part of a session that expressions read."""
+
+    graph: Graph
+
+    @property
+    def call(self) -> int: ...
+
+    @property
+    def position(self) -> int: ...
+
+    @property
+    def length(self) -> int: ...
+
+    def detail(self, index: int) -> NodeDetail: ...
+
+    def leaf(self, index: int) -> LeafGradient | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NodeSubject:
+    """One gradient at plan node ``index``; ``before`` is what arrived at the node it came from.
+
+    ``label`` names the gradient as expressions do: ``in``, ``out.1``, ``weight.grad``.
+    """
+
+    session: Inspected
+    index: int
+    gradient: Value | None
+    label: str
+    before: Value | None = None
+    hits: int = 0
+
+    def of(self, gradient: Value | None) -> NodeSubject:
+        """The same question about another gradient."""
+        return replace(self, gradient=gradient)
+
+    @property
+    def ratio(self) -> float | None:
+        """How many times larger than what arrived one node earlier, by rms."""
+        if self.gradient is None or self.before is None or not self.before.statistics.rms:
+            return None
+        return self.gradient.statistics.rms / self.before.statistics.rms
+
+    def fact(self, word: str) -> Any:
+        """What the node, or the breakpoint, is (see ``help expressions``)."""
+        graph, index = self.session.graph, self.index
+        match word:
+            case "op":
+                return graph.stem(index)
+            case "name":
+                return graph.names[index]
+            case "address":
+                return graph.address(index)
+            case "scope":
+                return graph.scopes[index]
+            case "leaf":
+                return graph.address(index) if _is_leaf(graph, index) else ""
+            case "file" | "line":
+                source = graph.sources.get(index)
+                if source is None:
+                    return None
+                return PurePath(source.file).name if word == "file" else source.line
+            case "index":
+                return index
+            case "call":
+                return self.session.call
+        assert word == "hits"
+        return self.hits
+
+    def tensor(self, path: str) -> Value | None:
+        """The tensor that ``path`` names; None is an undefined gradient.
+
+        Raises:
+            LookupError: there is none, or not yet.
+        """
+        if path.endswith(".grad"):
+            return self._leaf_grad(_leaf_named(self.session, path.removesuffix(".grad")))
+        if path == "grad":
+            if _is_leaf(self.session.graph, self.index):
+                return self._leaf_grad(self.index)
+            return self.tensor("in")
+        head, _, rest = path.partition(".")
+        detail = self.session.detail(self.index)
+        if head == "saved":
+            return _saved(detail, rest)
+        nr = int(rest or 0)
+        if head == "in":
+            for incoming in detail.incoming:
+                if incoming.input_nr == nr:
+                    return incoming.total
+            raise LookupError(f"nothing arrives at this node as {path}")
+        for outgoing in detail.outgoing:
+            if outgoing.output_nr == nr:
+                if not outgoing.sent:
+                    raise LookupError("this node has not run yet, and sent nothing")
+                return outgoing.value
+        raise LookupError(f"this node has no {path}")
+
+    def _leaf_grad(self, index: int) -> Value | None:
+        leaf = self.session.leaf(index)
+        if leaf is None:
+            raise LookupError("this is no leaf")
+        return leaf.now
+
+
+def arriving(session: Inspected, index: int, hits: int = 0) -> Iterator[NodeSubject]:
+    """The gradients that arrive at node ``index``, one per output of its forward op."""
+    incoming = session.detail(index).incoming
+    for each in incoming:
+        label = "in" if len(incoming) == 1 else f"in.{each.input_nr}"
+        producers = [part.producer for part in each.contributions if part.producer is not None]
+        before = _largest_arrival(session, producers)
+        yield NodeSubject(session, index, each.total, label, before, hits)
+
+
+def _largest_arrival(session: Inspected, producers: list[int]) -> Value | None:
+    values = [
+        each.total
+        for producer in dict.fromkeys(producers)
+        for each in session.detail(producer).incoming
+        if each.total is not None
+    ]
+    return max(values, key=lambda value: value.statistics.rms, default=None)
+
+
+def sent(session: Inspected, index: int, hits: int = 0) -> Iterator[NodeSubject]:
+    """What node ``index`` made, as far as it has run: what it sends, or a leaf's ``.grad``."""
+    detail = session.detail(index)
+    arrived = [each.total for each in detail.incoming if each.total is not None]
+    before = max(arrived, key=lambda value: value.statistics.rms, default=None)
+    outgoing = [each for each in detail.outgoing if each.sent and each.target is not None]
+    for each in outgoing:
+        label = "out" if len(detail.outgoing) == 1 else f"out.{each.output_nr}"
+        yield NodeSubject(session, index, each.value, label, before, hits)
+    if detail.status == "done" and _is_leaf(session.graph, index):
+        leaf = session.leaf(index)
+        if leaf is not None:
+            yield NodeSubject(session, index, leaf.now, f"{leaf.name}.grad", before, hits)
+
+
+def _is_leaf(graph: Graph, index: int) -> bool:
+    return graph.kinds[index] in ("leaf", "parameter")
+
+
+def _leaf_named(session: Inspected, name: str) -> int:
+    graph = session.graph
+    for index in range(session.length):
+        if _is_leaf(graph, index) and graph.address(index) == name:
+            return index
+    raise LookupError(f"there is no leaf '{name}' here (info leaves lists them)")
+
+
+def _saved(detail: NodeDetail, name: str) -> Value | None:
+    for each in detail.saved:
+        if each.name == name:
+            if each.value is None:
+                raise LookupError(f"saved.{name} was freed")
+            return each.value
+    names = ", ".join(f"saved.{each.name}" for each in detail.saved)
+    raise LookupError(f"this node keeps no '{name}'" + (f"; it keeps {names}" if names else ""))

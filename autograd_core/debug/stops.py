@@ -1,0 +1,200 @@
+"""Where a session stops: breakpoints, catches, watches and log points, and their counts.
+
+One :class:`Stops` serves all passes of a program, one after the other; places that do not exist
+in the present pass wait for one in which they do.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+from autograd_core.dag.model import Graph
+from autograd_core.debug.breakpoint import Breakpoint
+from autograd_core.debug.locations import UnknownLocation, locate
+from autograd_core.debug.logtext import LogText
+from autograd_core.debug.predicate import Expression, Inspected, Unanswerable, parse_predicate
+from autograd_core.debug.trigger import Trigger, triggered
+
+
+class Reached(NamedTuple):
+    """Why the session stops: the point that was hit, and what hit it."""
+
+    point: Breakpoint
+    trigger: Trigger
+
+    @property
+    def reason(self) -> str:
+        """One line: ``breakpoint 1: mul``, ``catch 2: nan, out of #4 sqrt:1 is nan``."""
+        match self.point.kind:
+            case "catch":
+                return f"{self.point.title}, {self.trigger.culprit}"
+            case "watch":
+                return f"{self.point.title}, {self.trigger.story}"
+        return self.point.title
+
+
+class Stops:
+    """All points, in the order in which they were set.
+
+    A session asks :meth:`at` after every step when :attr:`conditional` says so, and otherwise
+    only at :attr:`positions`.  ``reached`` is the last stop, ``messages`` what log points and
+    failing conditions have to say; whoever shows them takes them away.
+    """
+
+    def __init__(self, points: Iterable[Breakpoint] = ()) -> None:
+        self._points = list(points)
+        self._last_number = max((point.number for point in self._points), default=0)
+        self._conditions: dict[str, Expression] = {}
+        self._complained: set[int] = set()
+        self._graph: Graph | None = None
+        self._length = 0
+        self.messages: list[str] = []
+        self.reached: Reached | None = None
+        self._arrange()
+
+    def bind(self, graph: Graph, length: int) -> None:
+        """Find every place anew in the plan of a session that begins."""
+        self._graph, self._length = graph, length
+        self.reached = None
+        self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
+        self._arrange()
+
+    def _found(self, place: str) -> tuple[int, ...]:
+        try:
+            return self._locate(place)
+        except UnknownLocation:
+            return ()
+
+    def _locate(self, place: str) -> tuple[int, ...]:
+        if not place or self._graph is None:
+            return ()
+        return locate(self._graph, place, self._length)
+
+    # what a session asks
+
+    @property
+    def points(self) -> tuple[Breakpoint, ...]:
+        return tuple(self._points)
+
+    @property
+    def positions(self) -> Sequence[int]:
+        """The positions at which an enabled point with a place may stop, ascending."""
+        return self._positions
+
+    @property
+    def conditional(self) -> bool:
+        """Whether :meth:`at` is to be asked after every step, not only at :attr:`positions`."""
+        return bool(self._everywhere)
+
+    def at(self, session: Inspected, position: int) -> Reached | None:
+        """The stop that the arrival at ``position`` is, forwards or backwards; counts hits."""
+        stopped: Reached | None = None
+        numbers = sorted({*self._everywhere, *self._by_position.get(position, ())})
+        for number in numbers:
+            point = self.point(number)
+            trigger = None if point is None else self._trigger(point, session, position)
+            if point is not None and trigger is not None:
+                stopped = self._hit(point, trigger, stopped)
+        if stopped is not None:
+            self.reached = stopped
+        return stopped
+
+    def _trigger(self, point: Breakpoint, session: Inspected, position: int) -> Trigger | None:
+        condition = self._conditions.get(point.condition)
+        if condition is None and point.condition:
+            condition = self._conditions[point.condition] = parse_predicate(point.condition)
+        try:
+            return triggered(point, condition, session, position)
+        except Unanswerable as reason:
+            if point.number not in self._complained:
+                self._complained.add(point.number)
+                self.messages.append(
+                    f"{point.title}: cannot be answered at #{position}, and counts as not hit "
+                    f"({reason})"
+                )
+            return None
+
+    def _hit(self, point: Breakpoint, trigger: Trigger, earlier: Reached | None) -> Reached | None:
+        point = self._put(replace(point, hits=point.hits + 1))
+        if point.ignore:
+            self._put(replace(point, ignore=point.ignore - 1))
+            return earlier
+        if point.kind == "log":
+            self.messages.append(LogText(point.message).filled(trigger.subject))
+            return earlier
+        if earlier is not None:
+            return earlier
+        if point.temporary:
+            self.delete(point.number)
+        return Reached(point, trigger)
+
+    # what a person asks
+
+    def add(self, place: str = "", *, pending: bool = False, **properties: object) -> Breakpoint:
+        """Set a point; ``properties`` are those of :class:`Breakpoint`.
+
+        Raises:
+            UnknownLocation: ``place`` means nothing in this plan, and is not to wait for one.
+            ExpressionError: the condition, or a log point's text, means nothing.
+        """
+        indices = self._found(place) if pending else self._locate(place)
+        point = Breakpoint(self._last_number + 1, place, indices, **properties)  # type: ignore[arg-type]
+        if point.condition:
+            parse_predicate(point.condition)
+        LogText(point.message)
+        self._last_number += 1
+        self._points.append(point)
+        self._arrange()
+        return point
+
+    def point(self, number: int) -> Breakpoint | None:
+        """The point of that number."""
+        return next((point for point in self._points if point.number == number), None)
+
+    def change(self, number: int, **properties: object) -> Breakpoint:
+        """Change properties of a point.
+
+        Raises:
+            KeyError: there is none of that number.
+            ExpressionError: the new condition means nothing.
+        """
+        point = self.point(number)
+        if point is None:
+            raise KeyError(number)
+        changed = replace(point, **properties)  # type: ignore[arg-type]
+        if changed.condition:
+            parse_predicate(changed.condition)
+        self._complained.discard(number)
+        self._put(changed)
+        self._arrange()
+        return changed
+
+    def delete(self, number: int | None = None) -> bool:
+        """Delete a point, or all; whether there was one."""
+        kept = [each for each in self._points if number is not None and each.number != number]
+        deleted = len(kept) < len(self._points)
+        self._points = kept
+        self._arrange()
+        return deleted
+
+    def _put(self, point: Breakpoint) -> Breakpoint:
+        self._points = [point if each.number == point.number else each for each in self._points]
+        return point
+
+    def _arrange(self) -> None:
+        """Note which points are to be asked where."""
+        by_position: defaultdict[int, list[int]] = defaultdict(list)
+        everywhere = []
+        for point in self._points:
+            if not point.enabled:
+                continue
+            if point.kind == "catch":
+                everywhere.append(point.number)
+            for index in point.indices:
+                by_position[index + (point.kind == "watch")].append(point.number)
+        self._by_position = dict(by_position)
+        self._positions = sorted(by_position)
+        self._everywhere = everywhere

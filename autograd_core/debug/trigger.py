@@ -1,0 +1,118 @@
+"""Whether a breakpoint is hit at a position, and by what.
+
+A point with a place is hit before its node runs, a watch after its leaf has accumulated, and a
+point that has only a condition after the node that made such a gradient, or before the node at
+which such a sum has come together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+from autograd_core.dag.statistics import format_statistics
+from autograd_core.debug.breakpoint import Breakpoint
+from autograd_core.debug.predicate import Expression, Inspected, NodeSubject, arriving, sent
+from autograd_core.debug.snapshot import Incoming, Value
+
+Holds = Callable[[NodeSubject], bool]
+
+
+class Trigger(NamedTuple):
+    """What hits a point: the gradient in question, and how it came to be, in words."""
+
+    subject: NodeSubject
+    story: str
+
+    @property
+    def culprit(self) -> str:
+        """The gradient in one phrase: ``out.1 of #4 mul:2 is nan 1/3``."""
+        graph, index = self.subject.session.graph, self.subject.index
+        where = f"{self.subject.label} of #{index} {graph.address(index)}"
+        if self.subject.label.endswith(".grad"):
+            where = self.subject.label
+        return f"{where} is {_shown(self.subject.gradient)}"
+
+
+def triggered(
+    point: Breakpoint, condition: Expression | None, session: Inspected, position: int
+) -> Trigger | None:
+    """What hits ``point`` at ``position``, None for nothing.
+
+    Raises:
+        Unanswerable: its condition has no value here.
+    """
+    holds: Holds = condition.holds if condition is not None else lambda subject: True
+    if point.kind == "watch":
+        return _changed(point, holds, session, position)
+    if point.kind == "catch":
+        return _produced(point, holds, session, position)
+    if position not in point.indices:
+        return None
+    subjects = list(arriving(session, position, point.hits))
+    subjects = subjects or [NodeSubject(session, position, None, "in", None, point.hits)]
+    return next((Trigger(subject, "") for subject in subjects if holds(subject)), None)
+
+
+def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
+    if position - 1 not in point.indices:
+        return None
+    leaf = session.leaf(position - 1)
+    if leaf is None or leaf.before == leaf.now:
+        return None
+    subject = NodeSubject(session, position - 1, leaf.now, f"{leaf.name}.grad", None, point.hits)
+    if not holds(subject):
+        return None
+    return Trigger(subject, f"old {_shown(leaf.before, 'None')}, new {_shown(leaf.now, 'None')}")
+
+
+def _produced(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
+    if position:
+        for subject in sent(session, position - 1, point.hits):
+            if holds(subject):
+                story = _story(subject, holds)
+                if story or not point.born:
+                    return Trigger(subject, story or "what arrived here was so already")
+    if position < session.length:
+        return _summed(point, holds, session, position)
+    return None
+
+
+def _story(subject: NodeSubject, holds: Holds) -> str:
+    """How the condition came to hold, "" when it held of what arrived at the node already."""
+    session, index = subject.session, subject.index
+    leaf = session.leaf(index)
+    if leaf is not None and holds(subject.of(leaf.before)):
+        return ""
+    for each in session.detail(index).incoming:
+        if holds(subject.of(each.total)):
+            seeds = [part.value for part in each.contributions if part.producer is None]
+            if any(holds(subject.of(seed)) for seed in seeds):
+                return "the gradient that backward() was given is so already"
+            return ""
+    return "what arrived here was not so: it began at this node"
+
+
+def _summed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
+    """A sum that fulfils what none of its terms does."""
+    for incoming, subject in zip(
+        session.detail(position).incoming, arriving(session, position, point.hits)
+    ):
+        if (
+            len(incoming.contributions) > 1
+            and holds(subject)
+            and not _a_term(incoming, subject, holds)
+        ):
+            terms = len(incoming.contributions)
+            return Trigger(
+                subject, f"none of the {terms} terms of this sum is so: adding them made it"
+            )
+    return None
+
+
+def _a_term(incoming: Incoming, subject: NodeSubject, holds: Holds) -> bool:
+    return any(holds(subject.of(part.value)) for part in incoming.contributions)
+
+
+def _shown(value: Value | None, nothing: str = "undefined") -> str:
+    return nothing if value is None else format_statistics(value.statistics)
