@@ -1,0 +1,126 @@
+"""What a graph consists of, one record each; see :mod:`autograd_core.dag.model`."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from autograd_core.autograd.node import SavedState
+from autograd_core.dag.statistics import Statistics
+
+NodeKind = Literal["op", "group", "leaf", "parameter", "constant", "output", "seed"]
+EdgeKind = Literal["value", "gradient", "saved"]
+Half = Literal["forward", "backward"]
+Shape = tuple[int, ...]
+
+
+class Source(NamedTuple):
+    """A line of the user's program."""
+
+    file: str
+    line: int
+
+
+class SavedValue(NamedTuple):
+    """What a backward node keeps from the forward pass.
+
+    ``state`` is "kept", "freed" (a backward pass let go of it) or "changed" (an
+    in-place op changed it after it was saved).  Values that share their memory have the same
+    number in ``storage``; None where that is unknown.
+    """
+
+    name: str
+    shape: Shape
+    dtype: str
+    nbytes: int
+    state: SavedState = "kept"
+    storage: int | None = None
+
+
+GroupKind = Literal["chain", "scope", "repeat", "loop", "iteration"]
+
+
+class Group(NamedTuple):
+    """What a node of a folded graph stands for.
+
+    A *chain* is one op with the shape ops around it, named in ``title``; a *scope* is a module
+    or a named part of the program, ``module`` its class; a *repeat* stands for ``count`` equal
+    scopes, a *loop* for ``count`` equal rounds, an *iteration* for one of these.  ``ops`` and
+    ``members`` (ids in the unfolded graph) are those of its half, ``parameters`` counts
+    elements, ``saved_bytes`` is what its nodes keep for the backward pass.
+    """
+
+    kind: GroupKind
+    title: str
+    module: str
+    count: int
+    ops: int
+    parameters: int
+    saved_bytes: int
+    members: tuple[int, ...]
+
+
+class Totals(NamedTuple):
+    """How much there is in a graph; leaves without the constants, which are counted apart."""
+
+    ops: int
+    leaves: int
+    constants: int
+    grad_fns: int
+    leaf_gradients: int
+    saved_bytes: int
+
+
+class Node(NamedTuple):
+    """One box of the graph.
+
+    ``name`` is the op ("mul"), the ``grad_fn`` ("MulBackward0", "AccumulateGrad"), or what
+    the user calls the value ("weight").  ``variable`` is the user's name for the tensor
+    that a leaf, an output or an AccumulateGrad stands for, "" when unknown.  ``order`` is
+    the position in the backward plan (0 runs first).  ``pair`` is the node of the other
+    half that belongs to this one.  ``statistics`` describes the value (forward half) or the
+    gradient that arrived (backward half); it is None while that is unknown, and
+    ``undefined`` says that a gradient was asked for and there was none.  ``group`` is what a
+    node of a folded graph stands for.
+    """
+
+    id: int
+    kind: NodeKind
+    half: Half
+    name: str
+    variable: str
+    address: str
+    scope: str
+    shape: Shape | None
+    dtype: str
+    detail: str
+    formula: str
+    source: Source | None
+    order: int | None
+    pair: int | None
+    saved: tuple[SavedValue, ...]
+    statistics: Statistics | None
+    undefined: bool
+    group: Group | None
+
+
+class Edge(NamedTuple):
+    """One arrow of the graph.
+
+    ``output_nr`` counts the outputs of ``source``, ``input_nr`` the inputs of ``target``.
+    ``label`` names the saved value on a saved edge and is "" elsewhere.  ``count`` says how many
+    edges of the unfolded graph this one stands for.
+    """
+
+    id: int
+    kind: EdgeKind
+    source: int
+    target: int
+    output_nr: int
+    input_nr: int
+    shape: Shape | None
+    dtype: str
+    label: str
+    nbytes: int
+    statistics: Statistics | None
+    undefined: bool
+    count: int
