@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.node import resolve
-from autograd_core.autograd.plan import make_plan
+from autograd_core.dag.roots import NeedsArguments, computed, last_scalars
 from autograd_core.tensor import Tensor
 from tui.failure import ExitCode, Failure
 from tui.script import guarded, load_source, registered, script_process
@@ -181,30 +179,10 @@ def _likely(name: str, holder: Any) -> str:
 
 
 def _computed(value: Any, target: Target) -> Any:
-    """``value``, or what it returns when it can be called."""
-    if isinstance(value, (Tensor, type)) or not callable(value):
-        return value
-    if hasattr(value, "sample_inputs"):
-        inputs = value.sample_inputs() if callable(value.sample_inputs) else value.sample_inputs
-        return value(*inputs) if isinstance(inputs, (tuple, list)) else value(inputs)
-    missing = _needed_arguments(getattr(value, "forward", value))
-    if missing:
-        remedy = (
-            "give it an attribute sample_inputs, a tuple of them"
-            if hasattr(value, "forward")
-            else "name a function that needs none, such as one that calls it"
-        )
-        raise Failure(f"{target} needs arguments ({', '.join(missing)}); {remedy}", ExitCode.TARGET)
-    return value()
-
-
-def _needed_arguments(function: Any) -> list[str]:
     try:
-        parameters: Iterable[inspect.Parameter] = inspect.signature(function).parameters.values()
-    except (TypeError, ValueError):  # some that are written in C have none
-        return []
-    optional = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-    return [p.name for p in parameters if p.default is p.empty and p.kind not in optional]
+        return computed(value)
+    except NeedsArguments as error:
+        raise Failure(f"{target} {error}", ExitCode.TARGET) from None
 
 
 def _described(value: Any) -> str:
@@ -238,7 +216,7 @@ def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
     Raises:
         Failure: there is none, or several.
     """
-    last = _last_scalars(namespace)
+    last = last_scalars(namespace)
     if len(last) == 1:
         return next(iter(last.items()))
     ended = "the script ended without calling backward() in its main thread, and left"
@@ -253,24 +231,3 @@ def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
         f"file.py:{next(iter(last))}",
         ExitCode.TARGET,
     )
-
-
-def _last_scalars(namespace: Mapping[str, Any]) -> dict[str, Tensor]:
-    """The scalars with a graph that no other one was computed from, each under one name."""
-    found: dict[str, Tensor] = {}
-    for name, value in namespace.items():
-        if (
-            isinstance(value, Tensor)
-            and not name.startswith("_")
-            and value.grad_fn is not None
-            and value.array.size == 1
-            and all(value.edge is not known.edge for known in found.values())
-        ):
-            found[name] = value
-    inner = {
-        resolve(edge)[0]
-        for value in found.values()
-        for node in make_plan([value.edge]).order  # type: ignore[list-item]
-        for edge in node.edges
-    }
-    return {name: value for name, value in found.items() if value.grad_fn not in inner}
