@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from itertools import pairwise
 
 import pytest
@@ -169,8 +170,9 @@ def test_values_run_down_and_gradients_run_up() -> None:
 def test_a_spine_is_straight_where_skips_join_it() -> None:
     picture = make_picture(sample_graphs.residual(4, 2), "forward")
     layout = lay_out(picture)
-    spine = {place.center for box, place in zip(picture.boxes, layout.places, strict=True)}
-    assert len(spine) == 1
+    pages = 1 + sum(lower.y < upper.y for upper, lower in pairwise(layout.places))
+    assert len({place.center for place in layout.places}) == pages
+    assert len(layout.places) / pages > 4
 
 
 @given(twins())
@@ -209,8 +211,35 @@ def test_ranks_go_down_along_every_line_of_an_acyclic_graph(pairs: list[tuple[in
 def test_a_deep_chain_is_laid_out(length: int) -> None:
     picture = make_picture(sample_graphs.chain(length), "forward")
     layout = lay_out(picture)
-    assert len({place.center for place in layout.places}) == 1
-    assert layout.places[-1].y > layout.places[0].y
+    columns = Counter(place.center for place in layout.places)
+    assert 0.5 < layout.width / layout.height < 2
+    assert max(columns.values()) < 3 * min(columns.values())
+    assert len(columns) * max(columns.values()) < 2 * length
+
+
+def test_a_long_chain_goes_on_in_the_next_column() -> None:
+    picture = make_picture(sample_graphs.chain(40), "forward")
+    layout = lay_out(picture)
+    assert layout.width / layout.height > 1 / 4
+    check(picture, layout)
+    following = pairwise(layout.places)
+    turns = [(one, other) for one, other in following if other.y < one.y]
+    assert len(turns) == len({place.x for place in layout.places}) - 1 > 0
+    for one, other in turns:
+        assert other.x > one.right, "the next column is on the right"
+
+
+def test_a_picture_is_not_paged_where_many_lines_would_turn() -> None:
+    t = sample_graphs.Twin("skips")
+    made = [t.leaf("x")]
+    for _ in range(20):
+        made.append(t.op("exp", made[-1]))
+    for skip in reversed(made[:-1]):
+        made.append(t.op("add", made[-1], skip))
+    picture = make_picture(t.finish(made[-1]), "forward")
+    layout = lay_out(picture)
+    check(picture, layout)
+    assert all(a.y < b.y for a, b in pairwise(layout.places[1:]))
 
 
 def test_many_lines_into_one_late_box_stay_linear() -> None:

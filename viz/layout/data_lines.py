@@ -129,21 +129,49 @@ def _spread(away: list[float], width: float) -> list[float]:
     return even
 
 
-def soft_points(grid: Grid, line: int, ports: Ports) -> list[paths.Point]:
-    """Where a line passes the upper and lower edges of the rows on its way down."""
+def row_xs(grid: Grid, line: int, ports: Ports) -> list[float]:
+    """Where a soft line passes each row on its way down, as if there were no pages."""
     arc = grid.arcs[line]
     assert arc is not None
     upper, lower = grid.upper[line], grid.lower[line]
-    half_offset = grid.offset[grid.picture.boxes[upper].half]
-    start, end = grid.places[upper], grid.places[lower]
-    x = start.center + ports.upper[line]
-    points = [(x, start.bottom), (x, grid.row_bottom[grid.rows[upper]])]
-    shift = _parallel_shift(grid, line)
-    for bend in grid.layers.chains[arc]:
-        x, row = grid.x[bend] + half_offset + shift, grid.layers.ranks[bend]
-        points += [(x, grid.row_top[row]), (x, grid.row_bottom[row])]
-    x = end.center + ports.lower[line]
-    return [*points, (x, grid.row_top[grid.rows[lower]]), (x, end.y)]
+    start, end = grid.centers[upper] + ports.upper[line], grid.centers[lower] + ports.lower[line]
+    bends = grid.layers.chains[arc]
+    if not bends:
+        return [start, end]
+    shift = grid.offset[grid.picture.boxes[upper].half] + _parallel_shift(grid, line)
+    return [start, *[grid.x[bend] + shift for bend in bends], end]
+
+
+def soft_points(grid: Grid, line: int, xs: list[float]) -> list[paths.Point]:
+    """Where a line passes the upper and lower edges of the rows on its way down."""
+    upper, lower, row = grid.upper[line], grid.lower[line], grid.rows[grid.upper[line]]
+    shifts, of_row, last = grid.pages.shifts, grid.pages.of_row, grid.rows[lower]
+    points = [(xs[0] + shifts[of_row[row]], grid.places[upper].bottom)]
+    for x in xs[:-1]:
+        shift = shifts[of_row[row]]
+        if len(points) > 1:
+            points.append((x + shift, grid.row_top[row]))
+        points.append((x + shifts[of_row[row + 1]], grid.row_bottom[row]))
+        row += 1
+    x = xs[-1] + shifts[of_row[last]]
+    return [*points, (x, grid.row_top[last]), (x, grid.places[lower].y)]
+
+
+def soft_course(grid: Grid, line: int, xs: list[float], points: list[paths.Point]) -> paths.Path:
+    """The course of a line through ``points``, and through the ends of pages between them."""
+    pages, first = grid.pages, grid.rows[grid.upper[line]]
+    begin, end = pages.of_row[first], pages.of_row[grid.rows[grid.lower[line]]]
+    if begin == end:
+        return paths.soft(points)
+    parts, done = [], 0
+    for page in range(begin, end):
+        nth = pages.last_rows[page] - first
+        leaves, enters = 2 * nth, 2 * nth + 1
+        parts.append(paths.soft(points[done : leaves + 1]))
+        turn = pages.turn(page, xs[nth])
+        parts.append(paths.square([points[leaves], *turn, points[enters]]))
+        done = enters
+    return paths.join([*parts, paths.soft(points[done:])])
 
 
 def _parallel_shift(grid: Grid, line: int) -> float:

@@ -10,6 +10,7 @@ from viz.geometry import Place
 from viz.layout.columns import assign_columns
 from viz.layout.crossings import order_rows
 from viz.layout.layers import Layers, make_layers
+from viz.layout.pages import Pages
 from viz.layout.ranks import Arc
 from viz.layout.tracks import Anchor, Corner, Level
 from viz.picture import Line, Picture
@@ -27,6 +28,8 @@ MOST_SLANT = 80
 @dataclass(slots=True)
 class Grid:
     """Vertices in rows and columns; heights are filled in by :meth:`set_rows`.
+
+    Below a row, down to ``track_top``, lines run straight down; from ``row_bottom`` on they bend.
 
     ``vertex`` and ``rows`` are those of each box; ``upper`` and ``lower`` are the boxes at the
     ends of each line, ``arcs`` its arc, None for saved values.  ``x`` counts from the left edge
@@ -47,7 +50,9 @@ class Grid:
     offset: dict[Half, float] = field(default_factory=dict)
     centers: list[float] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
+    pages: Pages = field(default_factory=lambda: Pages([], []))
     row_top: list[float] = field(default_factory=list)
+    track_top: list[float] = field(default_factory=list)
     row_bottom: list[float] = field(default_factory=list)
     above: float = 0.0
     bottom: float = 0.0
@@ -76,33 +81,80 @@ class Grid:
         if isinstance(level, Anchor):
             place = self.places[level.box]
             return round(place.y + level.share * place.height)
-        top = self.row_bottom[level.row] if level.row >= 0 else self.above
+        top = self.track_top[level.row] if level.row >= 0 else self.above
         return top + TRACK_TOP + level.track * TRACK_STEP
 
-    def points(self, corners: list[Corner]) -> list[tuple[float, float]]:
-        return [(x, self.level(level)) for x, level in corners]
+    def page(self, level: Level) -> int:
+        """The page that a corner is on."""
+        row = self.rows[level.box] if isinstance(level, Anchor) else level.row
+        return self.pages.of_row[row] if row >= 0 else 0
 
-    def set_rows(self, top: float, tracks: dict[int, int]) -> None:
-        """Give every row its height, and every channel room for its tracks."""
+    def shift(self, level: Level) -> float:
+        """How far to the right the page of a corner stands."""
+        return self.pages.shifts[self.page(level)]
+
+    def points(self, corners: list[Corner]) -> list[tuple[float, float]]:
+        """The corners of a square line, with those where it turns into another page."""
+        found: list[tuple[float, float]] = []
+        page = self.page(corners[0][1])
+        for x, level in corners:
+            goal = self.page(level)
+            for end in range(page, goal):
+                found += self.pages.turn(end, x)
+            for end in range(page - 1, goal - 1, -1):
+                found += self.pages.turn(end, x)[::-1]
+            page = goal
+            found.append((x + self.pages.shifts[page], self.level(level)))
+        return found
+
+    def row_heights(self) -> list[int]:
+        """What the tallest box of each row needs."""
+        heights = [0] * len(self.layers.rows)
+        for row, (_, height) in zip(self.rows, self.sizes, strict=True):
+            if height > heights[row]:
+                heights[row] = height
+        return heights
+
+    def channels(self, tracks: dict[int, int]) -> list[float]:
+        """The least height between each row and the next, for square lines and soft ones."""
+        slants = _slants(self)
+        return [_channel(tracks.get(row, 0)) + slant for row, slant in enumerate(slants)]
+
+    def set_rows(self, top: float, tracks: dict[int, int], pages: Pages) -> None:
+        """Give every row its height, every channel room for its tracks, every box its place."""
+        self.pages = pages
         self.above = top - TRACK_TOP
+        pages.starts.append(top)
         if -1 in tracks:
             top += _channel(tracks[-1])
-        slants = _slants(self)
-        heights = [0] * len(self.layers.rows)
-        for box, (_, height) in enumerate(self.sizes):
-            row = self.rows[box]
-            heights[row] = max(heights[row], height)
-        for row, height in enumerate(heights):
+        last_rows = set(pages.last_rows)
+        heights, channels = self.row_heights(), self.channels(tracks)
+        start = top
+        for row, (height, channel) in enumerate(zip(heights, channels, strict=True)):
             self.row_top.append(top)
-            self.row_bottom.append(top + height)
-            top += height + _channel(tracks.get(row, 0)) + slants[row]
+            self.track_top.append(top + height)
+            if row in last_rows:
+                page = pages.of_row[row]
+                pages.ends.append(top + height + _tracks_height(tracks, row))
+                self.bottom = max(self.bottom, pages.ends[-1] + pages.room(page))
+                pages.starts.append(start + pages.room(page))
+                self.row_bottom.append(pages.starts[-1])
+                top = pages.starts[-1] + channel - _tracks_height(tracks, row)
+            else:
+                self.row_bottom.append(top + height)
+                top += height + channel
         last = len(heights) - 1
-        below = TRACK_TOP + tracks[last] * TRACK_STEP if last in tracks else 0
-        self.bottom = max(self.row_bottom, default=top) + below
+        below = self.track_top[-1] + _tracks_height(tracks, last) if heights else top
+        self.bottom = max(self.bottom, below)
         for box, (width, height) in enumerate(self.sizes):
             row = self.rows[box]
             y = self.row_top[row] + (heights[row] - height) // 2
-            self.places.append(Place(self.left(box), y, width, height))
+            x = self.left(box) + pages.shifts[pages.of_row[row]]
+            self.places.append(Place(x, y, width, height))
+
+
+def _tracks_height(tracks: dict[int, int], row: int) -> float:
+    return TRACK_TOP + tracks[row] * TRACK_STEP if row in tracks else 0
 
 
 def _channel(tracks: int) -> float:

@@ -21,6 +21,7 @@ BESIDE = 6
 HEIGHT = 12
 SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52)
 MANY = 4000
+ALONG = 12
 CROWDED = 40
 """In channels with more lines than this, labels only keep clear of other labels."""
 
@@ -75,6 +76,12 @@ class Channel:
             return False
         if place.top < self.middle and any(place.overlaps(run) for run in self.runs):
             return True
+        return self.holds_curve(place, line)
+
+    def holds_curve(self, place: Rectangle, line: int = -1) -> bool:
+        """Whether a line runs down through ``place``."""
+        if len(self.pieces) > CROWDED:
+            return False
         for piece in self.pieces:
             margin = 0 if piece.line == line else 2
             left, right = place.left - margin, place.right + margin
@@ -88,7 +95,9 @@ class Channel:
     def x_at(self, piece: Piece, y: float) -> float:
         """Where the S-shaped curve of a piece is at height ``y``."""
         share = min(1.0, max(0.0, (y - self.top) / (self.bottom - self.top)))
-        across = _ACROSS[min(32, bisect_left(_DOWN, share))]
+        step = min(31, max(0, bisect_left(_DOWN, share) - 1))
+        part = (share - _DOWN[step]) / (_DOWN[step + 1] - _DOWN[step])
+        across = _ACROSS[step] + (_ACROSS[step + 1] - _ACROSS[step]) * part
         return piece.top_x + (piece.bottom_x - piece.top_x) * across
 
 
@@ -116,7 +125,7 @@ def place_labels(
         if not data.label:
             labels.append(None)
         elif line in corners:
-            labels.append(_on_square(grid, corners[line]))
+            labels.append(_on_square(grid, channels, corners[line], data.label))
         else:
             labels.append(_on_soft(grid, channels, ways[line], line, busy))
     return labels
@@ -157,11 +166,12 @@ def _channels(
         for (x, level), (_, after) in zip(way, [*way[1:], way[-1]], strict=True):
             if isinstance(level, Anchor) or level.row < 0:
                 continue
-            y = grid.level(level)
-            run = Rectangle(level.low, y - HEIGHT, level.high, y + 3)
+            y, shift = grid.level(level), grid.shift(level)
+            run = Rectangle(level.low + shift, y - HEIGHT, level.high + shift, y + 3)
             if not channels[level.row].runs or channels[level.row].runs[-1] != run:
                 channels[level.row].runs.append(run)
             if isinstance(after, Anchor):
+                x += grid.shift(after)
                 channels[level.row].pieces.append(Piece(line, x, x))
     return channels
 
@@ -195,8 +205,11 @@ def _on_soft(
     row = grid.rows[grid.upper[line]]
     for index, piece, share in _preferences(_pieces(points, line), line in busy):
         channel = channels[row + index]
+        shift = grid.pages.shifts[grid.pages.of_row[row + index + 1]]
         for label, place in _places(piece, share, channel, width):
-            if place.left < low or place.right > high or channel.holds_text(place):
+            if place.left < low + shift or place.right > high + shift:
+                continue
+            if channel.holds_text(place):
                 continue
             if not channel.holds_line(place, line):
                 channel.texts.append(place)
@@ -237,9 +250,27 @@ def _places(
             yield Label(x, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
 
 
-def _on_square(grid: Grid, corners: list[Corner]) -> Label:
-    """Above the first level part of a square line."""
+def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], text: str) -> Label:
+    """Above the first level part of a square line, where no curve passes if there is such a place.
+
+    The text begins at the start of that part, or further along it.
+    """
     index = 1 if isinstance(corners[1][1], Run) else 0
     (x, level), (next_x, _) = corners[index], corners[index + 1]
-    side = "start" if next_x >= x else "end"
-    return Label(x + 8 if side == "start" else x - 8, grid.level(level) - 4, side)
+    shift, y = grid.shift(level), grid.level(level) - 4
+    first = _beside_start(x + shift, y, next_x >= x)
+    if isinstance(level, Anchor) or level.row < 0:
+        return first
+    channel, width = channels[level.row], geometry.text_width(text, theme.MUTED_SIZE)
+    for along in range(0, int(abs(next_x - x) - width - 8), ALONG):
+        label = _beside_start(x + shift + (along if next_x >= x else -along), y, next_x >= x)
+        left = label.x - (width if label.anchor == "end" else 0)
+        place = Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
+        if not (channel.holds_text(place) or channel.holds_curve(place)):
+            channel.texts.append(place)
+            return label
+    return first
+
+
+def _beside_start(x: float, y: float, rightwards: bool) -> Label:
+    return Label(x + 8, y, "start") if rightwards else Label(x - 8, y, "end")

@@ -8,12 +8,15 @@ run square: along channels, and up and down beside the boxes.  So no line runs t
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.geometry import Layout, Route
 from viz.layout import data_lines, paths, saved
 from viz.layout.grid import Grid, make_grid
 from viz.layout.labels import place_labels
+from viz.layout.pages import Crossing, Pages, choose_pages
 from viz.layout.tracks import Corner, stack_runs
 from viz.picture import Picture
 
@@ -33,9 +36,16 @@ def lay_out(picture: Picture) -> Layout:
     tracks = stack_runs([one for way in corners.values() for one in saved.runs_of(way)])
     halves = [grid.reach(half) for half in picture.halves]
     captions = geometry.place_captions(picture, [(low, high - low) for low, high in halves])
-    grid.set_rows(geometry.header_height(picture, captions), tracks)
-    routes = _routes(grid, ports, corners, tracks)
-    width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
+    xs = {
+        line: data_lines.row_xs(grid, line, ports)
+        for line, arc in enumerate(grid.arcs)
+        if arc in grid.layers.chains
+    }
+    pages = _make_pages(grid, tracks, xs, corners, right)
+    grid.set_rows(geometry.header_height(picture, captions), tracks, pages)
+    routes = _routes(grid, xs, corners, tracks)
+    right = max(right + pages.shifts[-1], geometry.header_width(picture, captions))
+    width = right + theme.MARGIN
     return Layout(width, grid.bottom + theme.MARGIN, grid.places, routes, captions)
 
 
@@ -72,9 +82,41 @@ def _set_halves(
     return lane_x, gutter_end, x
 
 
+def _make_pages(
+    grid: Grid,
+    tracks: dict[int, int],
+    xs: dict[int, list[float]],
+    corners: dict[int, list[Corner]],
+    right: float,
+) -> Pages:
+    """Where pages end, and all lines that run on into the next page."""
+    pitches = [
+        height + channel
+        for height, channel in zip(grid.row_heights(), grid.channels(tracks), strict=True)
+    ]
+    spans = [(grid.rows[grid.upper[line]], grid.rows[grid.lower[line]]) for line in xs]
+    spans += saved.lane_spans(grid, corners)
+    pages = choose_pages(pitches, right - theme.MARGIN, len(grid.extent), spans)
+    if not pages:
+        return pages
+    grid.pages = pages
+    crossings: list[Crossing] = []
+    for line, along in xs.items():
+        first = grid.rows[grid.upper[line]]
+        start, end = pages.of_row[first], pages.of_row[first + len(along) - 1]
+        for page in range(start, end):
+            crossings.append(Crossing(page, along[pages.last_rows[page] - first]))
+    for way in corners.values():
+        for (_, before), (x, level) in pairwise(way):
+            start, end = sorted((grid.page(before), grid.page(level)))
+            crossings += [Crossing(page, x) for page in range(start, end)]
+    pages.set_turns(crossings, right, right - theme.MARGIN)
+    return pages
+
+
 def _routes(
     grid: Grid,
-    ports: data_lines.Ports,
+    xs: dict[int, list[float]],
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
 ) -> list[Route]:
@@ -84,8 +126,8 @@ def _routes(
         if line in corners:
             path = paths.square(grid.points(corners[line]))
         else:
-            ways[line] = data_lines.soft_points(grid, line, ports)
-            path = paths.soft(ways[line])
+            ways[line] = data_lines.soft_points(grid, line, xs[line])
+            path = data_lines.soft_course(grid, line, xs[line], ways[line])
         courses.append(paths.reverse(path) if data.kind == "gradient" else path)
     labels = place_labels(grid, ways, corners, tracks)
     return [

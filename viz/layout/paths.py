@@ -56,6 +56,11 @@ def square(points: Sequence[Point]) -> Path:
     return corners[0], segments
 
 
+def join(paths: Sequence[Path]) -> Path:
+    """One course out of several that begin where the one before them ends."""
+    return paths[0][0], [segment for _, segments in paths for segment in segments]
+
+
 def reverse(path: Path) -> Path:
     """The same course, walked the other way.
 

@@ -182,6 +182,17 @@ def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner
     return [*corners, (grid.left(target), enter)]
 
 
+def lane_spans(grid: Grid, corners: dict[int, list[Corner]]) -> list[tuple[int, int]]:
+    """The rows between which square lines run; those that share a lane to one box are one."""
+    spans: dict[tuple[int, float], list[int]] = {}
+    for line, way in corners.items():
+        lane = max(x for x, _ in way) if len(way) > 2 else way[0][0]
+        rows = (grid.rows[grid.upper[line]], grid.rows[grid.lower[line]])
+        end = max(grid.upper[line], grid.lower[line], key=lambda box: grid.rows[box])
+        spans.setdefault((end, lane), []).extend(rows)
+    return [(min(rows), max(rows)) for rows in spans.values()]
+
+
 def runs_of(corners: list[Corner]) -> list[Run]:
     """The distinct runs along channels that a line needs."""
     found: dict[int, Run] = {}
