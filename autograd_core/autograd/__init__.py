@@ -1,6 +1,6 @@
 """Automatic differentiation, under the names of ``torch.autograd``."""
 
-from autograd_core.autograd import forward_ad, functional, graph
+from autograd_core.autograd import forward_ad, functional, graph, profiler
 from autograd_core.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from autograd_core.autograd.backward import backward, grad
 from autograd_core.autograd.custom_gradient import custom_gradient
@@ -31,6 +31,7 @@ __all__ = [
     "inference_mode",
     "is_grad_enabled",
     "no_grad",
+    "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
 ]

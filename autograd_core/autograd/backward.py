@@ -137,6 +137,8 @@ def run(call: BackwardCall) -> Gradients:
     with pass_mode(call.graph):
         if mode is not None and mode.anomaly is not None:
             run_watched(task, mode.anomaly.check_nan)
+        elif mode is not None and mode.profiler is not None:
+            mode.profiler.run(task)
         else:
             task.run()
     return gradients(call, task)

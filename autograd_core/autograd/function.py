@@ -7,6 +7,7 @@ as in PyTorch, so that what is stored on it lives as long as the graph.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from functools import wraps
 from typing import Any, ClassVar
 
@@ -102,7 +103,10 @@ class Function:
         node.all_edges = edges
         needed = is_grad_enabled() and any(edge is not None for edge in edges)
         tangents = [tangent_of(a) for a in arguments]
-        with undressed(arguments), no_grad():
+        mode = current_mode()
+        profiler = None if mode is None else mode.profiler
+        timed = nullcontext() if profiler is None else profiler.function(cls.__name__, arguments)
+        with timed as event, undressed(arguments), no_grad():
             if cls.setup_context is Function.setup_context:
                 result = cls.forward(node, *arguments)
             else:
@@ -118,10 +122,11 @@ class Function:
                 found = _jvp(node, arguments, tangents, len(tensors))
             node._for_jvp = None
             _give_tangents(node, outputs, tensors, found)
-        mode = current_mode()
+        results = tuple(t for t in tensors if isinstance(t, Tensor))
+        if profiler is not None:
+            profiler.made(event, results, node if needed else None)
         if mode is not None and mode.tracer is not None:
             values = tuple(a for a in arguments if isinstance(a, Tensor))
-            results = tuple(t for t in tensors if isinstance(t, Tensor))
             mode.tracer.op(cls.__name__, values, {}, results, node if needed else None)
         return tensors if isinstance(result, tuple) else tensors[0]
 

@@ -6,7 +6,7 @@ variable, so that an op pays a single look-up for all modes together.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
@@ -35,6 +35,28 @@ class Tracer(Protocol):
         """The scope within which ``module`` computes."""
 
 
+class Profiler(Protocol):
+    """Who takes the time of ops, nodes and blocks (see :mod:`autograd_core.autograd.profiler`)."""
+
+    def begin(self) -> None:
+        """An op begins to compute."""
+
+    def op(self, name: str, values: Sequence[Any], outputs: Sequence[Any], node: Any) -> None:
+        """It has ended."""
+
+    def function(self, name: str, values: Sequence[Any]) -> AbstractContextManager[Any]:
+        """What surrounds the forward of a custom Function; gives an event."""
+
+    def made(self, event: Any, outputs: Sequence[Any], node: Any) -> None:
+        """What came of it."""
+
+    def block(self, name: str) -> AbstractContextManager[None]:
+        """What surrounds a block that the user gave a name."""
+
+    def run(self, task: Any) -> None:
+        """Run a backward pass, node by node."""
+
+
 class Anomaly(NamedTuple):
     """Anomaly mode: whether it looks for NaN, and what it does with every new node."""
 
@@ -49,6 +71,7 @@ class Mode:
     grad: bool = True
     inference: bool = False
     tracer: Tracer | None = None
+    profiler: Profiler | None = None
     # (pack, unpack) around every saved tensor; or why such hooks may not be set now
     saved_hooks: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None
     saved_hooks_refused: str = ""
@@ -68,6 +91,21 @@ def enter_mode(mode: Mode) -> Token[Mode | None]:
 def leave_mode(token: Token[Mode | None]) -> None:
     """Go back to the mode before the :func:`enter_mode` that gave ``token``."""
     _mode.reset(token)
+
+
+def observed(
+    mode: Mode,
+    name: str,
+    values: tuple[Any, ...],
+    attributes: Mapping[str, Any],
+    outputs: tuple[Any, ...],
+    node: Any,
+) -> None:
+    """Tell those who watch in ``mode`` that an op ran."""
+    if mode.profiler is not None:
+        mode.profiler.op(name, values, outputs, node)
+    if mode.tracer is not None:
+        mode.tracer.op(name, values, attributes, outputs, node)
 
 
 def is_grad_enabled() -> bool:

@@ -10,8 +10,11 @@ from autograd_core.op.text import indented, names_tuple
 def call_text(op: Op) -> str:
     """The text of ``call(inputs, attributes)``."""
     lines = [*_signature(op), *_type_tests(op)]
+    lines += [
+        "grad_mode = current_mode()",
+        "if grad_mode is not None and grad_mode.profiler is not None: grad_mode.profiler.begin()",
+    ]
     lines += _compute_pointwise(op) if op.pointwise else _compute(op)
-    lines += ["grad_mode = current_mode()"]
     if op.edges:
         lines += _attach(op)
     else:
@@ -20,8 +23,8 @@ def call_text(op: Op) -> str:
     values, attributes = names_tuple(op.values), _dictionary(op)
     outputs = "t" if op.view == "each" else f"({boxes},)"
     lines += [
-        "if grad_mode is not None and grad_mode.tracer is not None:",
-        f"    grad_mode.tracer.op(op.public_name, {values}, {attributes}, {outputs}, node)",
+        "if grad_mode is not None:",
+        f"    observed(grad_mode, op.public_name, {values}, {attributes}, {outputs}, node)",
         "return t" if op.view == "each" else f"return {boxes}",
     ]
     return indented(lines)

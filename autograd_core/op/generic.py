@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import asarray, ndarray
 
-from autograd_core.autograd.grad_mode import current_mode
+from autograd_core.autograd.grad_mode import current_mode, observed
 from autograd_core.autograd.node import Port, next_sequence_nr
 from autograd_core.dtype import (
     Number,
@@ -207,10 +207,12 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
                 )
             if type(t) is Dual:
                 return forward(op, tensors, attributes)
+        mode = current_mode()
+        if mode is not None and mode.profiler is not None:
+            mode.profiler.begin()
         kind = result_type(*((t.dtype, 2) for t in tensors))
         t = box(kernel(*(_as(kind, each) for each in tensors), **attributes))
         node = None
-        mode = current_mode()
         edges = tuple(each.edge for each in tensors)
         if rule is None or not any(edges) or (mode is not None and not mode.grad):
             t.edge = None
@@ -228,8 +230,8 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             t.edge = node
             if mode is not None:
                 node_made(node, mode)
-        if mode is not None and mode.tracer is not None:
-            mode.tracer.op(name, tensors, attributes, (t,), node)
+        if mode is not None:
+            observed(mode, name, tensors, attributes, (t,), node)
         return t
 
     return call
@@ -245,7 +247,6 @@ NAMESPACE: dict[str, Any] = dict(
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
     no_dimension=no_dimension,
-    node_made=node_made,
-    reductions=reductions,
+    node_made=node_made, observed=observed, reductions=reductions,
     result_array=result_array, slow=slow, view=view,
 )  # fmt: skip

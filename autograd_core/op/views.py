@@ -136,7 +136,7 @@ def _move_retain(before: Any, after: Any) -> None:
 def _make_anew(t: Tensor, root: Tensor) -> None:
     """The edge that ``t`` would have if it were made from ``root`` now."""
     mode = current_mode() or USUAL
-    token = enter_mode(replace(mode, grad=True, tracer=None, saved_hooks=None))
+    token = enter_mode(replace(mode, grad=True, tracer=None, profiler=None, saved_hooks=None))
     try:
         made = Tensor.from_array(root.array)
         made.edge = root.edge

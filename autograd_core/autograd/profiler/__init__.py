@@ -1,0 +1,19 @@
+"""Where the time goes, under the names of ``torch.autograd.profiler``."""
+
+from autograd_core.autograd.profiler.events import (
+    EventList,
+    FunctionEvent,
+    FunctionEventAvg,
+    Interval,
+)
+from autograd_core.autograd.profiler.recording import Spent, profile, record_function
+
+__all__ = [
+    "EventList",
+    "FunctionEvent",
+    "FunctionEventAvg",
+    "Interval",
+    "Spent",
+    "profile",
+    "record_function",
+]

@@ -1,0 +1,229 @@
+"""What a profile has recorded: events, lists of them, and their averages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+from autograd_core.autograd.profiler.table import format_time, table_text
+
+Shapes = list[list[int]]
+
+
+class Interval(NamedTuple):
+    """Microseconds since the profile began."""
+
+    start: float
+    end: float
+
+    def elapsed_us(self) -> float:
+        return self.end - self.start
+
+
+class _Times:
+    """Averages and texts that one event and a group of them have alike."""
+
+    count: int
+    cpu_time_total: float
+    self_cpu_time_total: float
+
+    @property
+    def cpu_time(self) -> float:
+        """Microseconds per call."""
+        return self.cpu_time_total / self.count if self.count else 0.0
+
+    @property
+    def cpu_time_str(self) -> str:
+        return format_time(self.cpu_time)
+
+    @property
+    def cpu_time_total_str(self) -> str:
+        return format_time(self.cpu_time_total)
+
+    @property
+    def self_cpu_time_total_str(self) -> str:
+        return format_time(self.self_cpu_time_total)
+
+
+class FunctionEvent(_Times):
+    """One op, one node of a backward pass, or one block of the user's.
+
+    Attributes:
+        name: ``aten::mul`` for an op, ``MulBackward0`` for a node.
+        sequence_nr: of the node that the op made, or that ran; -1 where there is none.
+        scope: 0 for an op, 1 for a node, 7 for a block of the user's.
+        cpu_memory_usage: bytes of the results, views not counted; of a block, the sum over the
+            events in it.  ``self_cpu_memory_usage`` leaves out what events inside made, and is
+            negative where these made more than was left in the end.
+    """
+
+    count = 1
+
+    def __init__(
+        self,
+        id: int,
+        name: str,
+        thread: int,
+        start: float,
+        scope: int = 0,
+        cpu_parent: FunctionEvent | None = None,
+    ) -> None:
+        self.id = id
+        self.name = name
+        self.thread = thread
+        self.scope = scope
+        self.time_range = Interval(start, start)
+        self.cpu_parent = cpu_parent
+        self.cpu_children: list[FunctionEvent] = []
+        self.input_shapes: Shapes = []
+        self.cpu_memory_usage = 0
+        self.sequence_nr = -1
+        if cpu_parent is not None:
+            cpu_parent.cpu_children.append(self)
+
+    @property
+    def key(self) -> str:
+        """The name under which averages are taken."""
+        return self.name
+
+    @property
+    def cpu_time_total(self) -> float:  # type: ignore[override]
+        return self.time_range.elapsed_us()
+
+    @property
+    def self_cpu_time_total(self) -> float:  # type: ignore[override]
+        return self.cpu_time_total - sum(child.cpu_time_total for child in self.cpu_children)
+
+    @property
+    def self_cpu_memory_usage(self) -> int:
+        return self.cpu_memory_usage - sum(child.cpu_memory_usage for child in self.cpu_children)
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEvent id={self.id} name={self.name} cpu_time={self.cpu_time_str} "
+            f"start_us={self.time_range.start:.3f} end_us={self.time_range.end:.3f} "
+            f"cpu_children={[child.id for child in self.cpu_children]} thread={self.thread} "
+            f"input_shapes={self.input_shapes} cpu_memory_usage={self.cpu_memory_usage} "
+            f"seq_nr={self.sequence_nr}>"
+        )
+
+
+class FunctionEventAvg(_Times):
+    """Events of one name, added up."""
+
+    def __init__(self, key: str, input_shapes: Shapes | str = "") -> None:
+        self.key = self.name = key
+        self.input_shapes = input_shapes
+        self.count = 0
+        self.cpu_time_total = 0.0
+        self.self_cpu_time_total = 0.0
+        self.cpu_memory_usage = 0
+        self.self_cpu_memory_usage = 0
+
+    def add(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        """Count ``other`` in."""
+        self.count += other.count
+        self.cpu_time_total += other.cpu_time_total
+        self.self_cpu_time_total += other.self_cpu_time_total
+        self.cpu_memory_usage += other.cpu_memory_usage
+        self.self_cpu_memory_usage += other.self_cpu_memory_usage
+        return self
+
+    def __iadd__(self, other: FunctionEvent | FunctionEventAvg) -> FunctionEventAvg:
+        return self.add(other)
+
+    def __repr__(self) -> str:
+        return (
+            f"<FunctionEventAvg key={self.key} self_cpu_time={self.self_cpu_time_total_str} "
+            f"cpu_time={self.cpu_time_str} input_shapes={self.input_shapes} "
+            f"cpu_memory_usage={self.cpu_memory_usage}>"
+        )
+
+
+class EventList(list[Any]):
+    """Events, or averages of events."""
+
+    def __init__(self, events: Iterable[Any] = (), *, profile_memory: bool = False) -> None:
+        super().__init__(events)
+        self._profile_memory = profile_memory
+
+    @property
+    def self_cpu_time_total(self) -> float:
+        """Microseconds spent in all of these."""
+        return float(sum(event.self_cpu_time_total for event in self))
+
+    def key_averages(self, group_by_input_shape: bool = False) -> EventList:
+        """Events added up by name, and by the shapes of their inputs if asked for."""
+        groups: dict[tuple[str, str], FunctionEventAvg] = {}
+        for event in self:
+            shapes = event.input_shapes if group_by_input_shape else ""
+            group = groups.setdefault((event.key, str(shapes)), FunctionEventAvg(event.key, shapes))
+            group.add(event)
+        return EventList(groups.values(), profile_memory=self._profile_memory)
+
+    def total_average(self) -> FunctionEventAvg:
+        """All events added up; as in PyTorch, time within time counts twice but in ``self_``."""
+        total = FunctionEventAvg("Total")
+        for event in self:
+            total.add(event)
+        return total
+
+    def table(
+        self,
+        sort_by: str | None = None,
+        row_limit: int = 100,
+        max_name_column_width: int = 55,
+        max_shapes_column_width: int = 80,
+        header: str | None = None,
+        top_level_events_only: bool = False,
+    ) -> str:
+        """A table of the events, greatest first.
+
+        Args:
+            sort_by: an attribute of the events: ``cpu_time``, ``cpu_time_total``,
+                ``self_cpu_time_total``, ``cpu_memory_usage``, ``self_cpu_memory_usage``,
+                ``count``; by default they stand as they happened.
+            row_limit: how many rows; -1 for all.
+            top_level_events_only: leave out what happened within another event.
+
+        Raises:
+            AttributeError: the events have no such attribute.
+        """
+        rows = [
+            event
+            for event in self
+            if not (top_level_events_only and getattr(event, "cpu_parent", None) is not None)
+        ]
+        if sort_by is not None:
+            name = sort_by
+            rows.sort(key=lambda event: getattr(event, name), reverse=True)
+        limited = rows if row_limit < 0 else rows[:row_limit]
+        return table_text(
+            limited,
+            total=self.self_cpu_time_total,
+            memory=self._profile_memory,
+            name_width=max_name_column_width,
+            shapes_width=max_shapes_column_width,
+            header=header,
+        )
+
+    def export_chrome_trace(self, path: str) -> None:
+        """Write the events for ``chrome://tracing`` or Perfetto to ``path``."""
+        events = [
+            {
+                "name": event.name,
+                "ph": "X",
+                "ts": event.time_range.start,
+                "dur": event.time_range.elapsed_us(),
+                "tid": event.thread,
+                "pid": "CPU functions",
+                "args": {"Input Dims": event.input_shapes, "Sequence number": event.sequence_nr},
+            }
+            for event in self
+        ]
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"displayTimeUnit": "ms", "traceEvents": events}, file)
+
+    def __str__(self) -> str:
+        return self.table()
