@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
 from autograd_core.dtype import dtype as dtype_type
@@ -200,17 +200,23 @@ class Tensor(TensorMethods):
 
     def detach(self) -> Tensor:
         """The same data without the graph; an in-place change of one is seen by the other."""
+        return self._without_graph("detach()")
+
+    def _without_graph(self, how: str) -> Tensor:
         t = Tensor()
         t.array, t._shape, t.dtype, t.edge = self.array, self._shape, self.dtype, None
         if self.version is None:
             self.version = [0]
         t.version = self.version
+        mode = current_mode()
+        if mode is not None and mode.tracer is not None:
+            mode.tracer.cut(how, self, t)
         return t
 
     @property
     def data(self) -> Tensor:
         """The same data without the graph, and without the version counter's protection."""
-        t = self.detach()
+        t = self._without_graph(".data")
         t.version = None
         return t
 
@@ -262,6 +268,9 @@ class Tensor(TensorMethods):
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
             )
+        mode = current_mode()
+        if mode is not None and mode.tracer is not None:
+            mode.tracer.to_numpy(self)
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

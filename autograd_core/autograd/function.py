@@ -104,6 +104,8 @@ class Function:
         needed = is_grad_enabled() and any(edge is not None for edge in edges)
         tangents = [tangent_of(a) for a in arguments]
         mode = current_mode()
+        if needed and mode is not None and mode.tracer is not None:
+            mode.tracer.function(node, cls, arguments)
         profiler = None if mode is None else mode.profiler
         timed = nullcontext() if profiler is None else profiler.function(cls.__name__, arguments)
         with timed as event, undressed(arguments), no_grad():

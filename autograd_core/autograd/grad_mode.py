@@ -31,6 +31,18 @@ class Tracer(Protocol):
     ) -> None:
         """An op ran: its inputs, its attributes, its outputs, and its node if it has one."""
 
+    def function(self, node: Any, function: Any, arguments: tuple[Any, ...]) -> None:
+        """A custom Function is about to run, and may change its arguments."""
+
+    def cut(self, how: str, before: Any, after: Any) -> None:
+        """``after`` is ``before`` without its graph, by a call of ``how``."""
+
+    def to_numpy(self, tensor: Any) -> None:
+        """``tensor`` was handed to NumPy, which knows no gradients."""
+
+    def from_numpy(self, how: str, tensor: Any) -> None:
+        """``tensor`` was made from an array, by a call of ``how``."""
+
     def module(self, module: Any) -> AbstractContextManager[None]:
         """The scope within which ``module`` computes."""
 

@@ -44,6 +44,7 @@ class Node:
     __slots__ = (
         "__weakref__",
         "_metadata",
+        "_ran_on",
         "_record",
         "hooks",
         "i0",
@@ -69,6 +70,7 @@ class Node:
     output_shape: tuple[int, ...]
     output_dtype: dtype
     record = seldom("_record")
+    ran_on = seldom("_ran_on")  # the inputs of its op, kept while tracing with values
     _metadata: dict[Any, Any]
 
     def name(self) -> str:

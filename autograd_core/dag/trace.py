@@ -2,7 +2,8 @@
 
 A record hangs on the node and the tensors that an op made, and dies with them.  Records
 lead to the records of their inputs, never to tensors or nodes, so that tracing keeps no
-data alive and closes no cycle.
+data alive and closes no cycle.  Asked to, it also keeps the inputs of every op with a node,
+on that node (see :mod:`autograd_core.dag.kept`).
 """
 
 from __future__ import annotations
@@ -18,10 +19,19 @@ from types import FrameType
 from typing import Any
 from weakref import ref
 
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    current_mode,
+    enter_mode,
+    is_grad_enabled,
+    leave_mode,
+)
 from autograd_core.autograd.node import Node
+from autograd_core.dag.cut import Cut, Departure, leaves_behind
+from autograd_core.dag.kept import BUDGET, Copy, Keeper
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 _PACKAGE = f"{Path(__file__).resolve().parent.parent}{os.sep}"
@@ -29,12 +39,18 @@ _next_number = count().__next__
 
 
 class LeafRecord:
-    """A tensor that no traced op made: a leaf, a parameter, or a constant."""
+    """A tensor that no traced op made: a leaf, a parameter, or a constant; ``cut`` says where it
+    was taken out of a graph."""
 
-    __slots__ = ("__weakref__", "dtype", "number", "requires_grad", "shape", "statistics", "tensor")
+    __slots__ = (
+        "__weakref__", "copies", "cut", "dtype", "number", "requires_grad", "shape", "statistics",
+        "tensor",
+    )  # fmt: skip
 
-    def __init__(self, tensor: Tensor) -> None:
+    def __init__(self, tensor: Tensor, cut: Cut | None = None) -> None:
         self.number = _next_number()
+        self.cut = cut
+        self.copies: dict[int, ref[Copy]] = {}
         self.tensor = ref(tensor)
         self.shape = tensor._shape
         self.dtype = tensor.dtype.name
@@ -46,13 +62,15 @@ class OpRecord:
     """An op that ran: name, inputs, attributes, where in the modules, where in the source.
 
     ``inputs`` holds, per input, the record it came from and which of that op's outputs it
-    was; a Python number stands for itself.
+    was; a Python number stands for itself.  ``grad_mode`` says whether gradients were on.
     """
 
     __slots__ = (
         "__weakref__",
         "attributes",
+        "copies",
         "dtype",
+        "grad_mode",
         "inputs",
         "name",
         "number",
@@ -68,7 +86,9 @@ class OpRecord:
         self.name = name
         self.inputs = inputs
         self.attributes = attributes
+        self.copies: dict[int, ref[Copy]] = {}
         self.requires_grad = False
+        self.grad_mode = is_grad_enabled()
         self.scope = ""
         self.source: Source | None = None
         self.shapes: tuple[tuple[int, ...], ...] = ()
@@ -82,8 +102,8 @@ Origin = tuple[OpRecord | LeafRecord, int]
 def origin(tensor: Tensor) -> Origin | int | float:
     """Where ``tensor`` came from: its record and output number, or the number it wraps."""
     record = tensor.record
-    if record is None:
-        record = tensor.record = (LeafRecord(tensor), 0)
+    if record is None or isinstance(record, Cut):
+        record = tensor.record = (LeafRecord(tensor, record), 0)
     found: Origin | int | float = record
     return found
 
@@ -91,8 +111,10 @@ def origin(tensor: Tensor) -> Origin | int | float:
 class GraphTracer:
     """Records every op; the scope and the source line are those of the moment it ran."""
 
-    def __init__(self, values: bool = False) -> None:
+    def __init__(self, values: bool = False, budget: int = BUDGET) -> None:
         self._values = values
+        self._keeper = Keeper(budget) if values else None
+        self._departure: Departure | None = None
         self._scopes: list[str] = []
         self._module_names: list[dict[int, str]] = []
 
@@ -119,6 +141,34 @@ class GraphTracer:
             output.record = (record, number)
         if node is not None:
             node.record = record
+            if self._keeper is not None and isinstance(node, SavedNode):
+                node.ran_on = self._keeper.keep(node.op, values, attributes)
+
+    def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
+        """Keep what a custom Function runs on, before it can change it."""
+        if self._keeper is not None:
+            for argument in arguments:
+                if isinstance(argument, Tensor):
+                    origin(argument)
+            node.ran_on = self._keeper.keep(function, arguments, {})
+
+    def cut(self, how: str, before: Tensor, after: Tensor) -> None:
+        """Remember on ``after`` where the graph of ``before`` ended, if it had one."""
+        if isinstance(before.record, Cut):
+            after.record = before.record
+        elif leaves := leaves_behind(before):
+            after.record = Cut(how, user_source(sys._getframe(2)), leaves)
+
+    def to_numpy(self, tensor: Tensor) -> None:
+        """Remember where a tensor with a graph, or just taken out of one, went to NumPy."""
+        if leaves := leaves_behind(tensor):
+            self._departure = Departure(_next_number(), user_source(sys._getframe(2)), leaves)
+
+    def from_numpy(self, how: str, tensor: Tensor) -> None:
+        """Remember on a tensor made from an array what went to NumPy last: it may be made of it."""
+        gone = self._departure
+        if gone is not None:
+            tensor.record = Cut(how, user_source(sys._getframe(2)), gone.leaves, gone)
 
     @contextmanager
     def module(self, module: Any) -> Iterator[None]:
@@ -151,15 +201,17 @@ class GraphTracer:
 
 
 @contextmanager
-def trace(values: bool = False) -> Iterator[GraphTracer]:
+def trace(values: bool = False, budget: int = BUDGET) -> Iterator[GraphTracer]:
     """Record scope and source line of each op that runs inside, for pictures and debuggers.
 
     Args:
-        values: also describe every result (root mean square, extrema, NaN); otherwise only
-            single numbers are kept.
+        values: also describe every result (root mean square, extrema, NaN), and keep a copy of
+            every input of an op with a gradient, so that its rule can be checked; otherwise
+            only single numbers are kept.
+        budget: how many bytes these copies may take at a time; 1 GiB by default.
     """
     mode = current_mode() or USUAL
-    tracer = GraphTracer(values)
+    tracer = GraphTracer(values, budget)
     token = enter_mode(replace(mode, tracer=tracer))
     try:
         yield tracer

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.dtype import Number, dtype, get_default_dtype
 from autograd_core.functions.convert import to_dtype
 from autograd_core.tensor import Tensor
@@ -27,12 +28,24 @@ def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -
 
     Python floats become the default dtype, ints int64; an array keeps its own dtype.
     """
+    given = data
     if isinstance(data, Tensor):
         data = data.array
     array = np.array(data, dtype=None if dtype is None else dtype.dtype)
     if dtype is None and array.dtype == np.float64 and not _has_dtype(data):
         array = array.astype(get_default_dtype().dtype)
-    return Tensor.from_array(array, requires_grad)
+    return _traced("tensor()", given, Tensor.from_array(array, requires_grad))
+
+
+def _traced(how: str, data: Any, made: Tensor) -> Tensor:
+    """``made``, after telling whoever traces that it was made from ``data``."""
+    mode = current_mode()
+    if mode is not None and mode.tracer is not None:
+        if isinstance(data, Tensor):
+            mode.tracer.cut(how, data, made)
+        elif _has_dtype(data):
+            mode.tracer.from_numpy(how, made)
+    return made
 
 
 def _has_dtype(data: Any) -> bool:
@@ -46,7 +59,7 @@ def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
     if isinstance(data, Tensor):
         return data if dtype is None else to_dtype(data, dtype)
     if isinstance(data, np.ndarray) and (dtype is None or dtype.dtype == data.dtype):
-        return Tensor.from_array(data)
+        return _traced("as_tensor()", data, Tensor.from_array(data))
     return tensor(data, dtype)
 
 
@@ -54,7 +67,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """A tensor that shares the memory of ``array``."""
     if not isinstance(array, np.ndarray):
         raise TypeError(f"expected np.ndarray (got {type(array).__name__})")
-    return Tensor.from_array(array)
+    return _traced("from_numpy()", array, Tensor.from_array(array))
 
 
 def scalar_tensor(value: Number, *, dtype: dtype | None = None) -> Tensor:

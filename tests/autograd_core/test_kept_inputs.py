@@ -1,0 +1,137 @@
+"""What tracing keeps so that rules can be checked and cuts be named: inputs, and ends of graphs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+import autograd_core as torch
+from autograd_core.autograd import Function
+from autograd_core.dag.trace import trace
+
+
+def kept(t: Any) -> list[Any]:
+    """The arrays that the op behind ``t`` ran on."""
+    return [each.array.tolist() for each in t.grad_fn.ran_on.arguments]
+
+
+def test_inputs_are_kept_as_they_were_when_the_op_ran() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace(values=True):
+        y = x * 2
+        z = y * x
+        y.add_(1)
+        x.array[0] = 7
+    assert kept(z) == [[2, 4], [1, 2]]
+
+
+def test_an_op_in_place_keeps_what_it_overwrote() -> None:
+    x = torch.tensor([0.0, 1.0], requires_grad=True)
+    with trace(values=True):
+        y = (x + 1).exp_()
+    assert kept(y) == [[1, 2]]
+
+
+def test_a_custom_function_keeps_what_it_changes_in_place() -> None:
+    class Double(Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, factor: int) -> Any:
+            ctx.mark_dirty(x)
+            x.array *= factor
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2, None
+
+    x = torch.tensor([1.0, 3.0], requires_grad=True)
+    with trace(values=True):
+        y = Double.apply(x * 1, 2)
+    ran_on = y.grad_fn.ran_on
+    assert ran_on.arguments[0].array.tolist() == [1, 3]
+    assert ran_on.arguments[1] == 2
+    assert ran_on.function is Double
+
+
+def test_an_unchanged_tensor_is_copied_once_and_a_changed_one_again() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace(values=True):
+        a, b = x * x, x.exp()
+        x.array[0] = 5
+        c = x.exp()
+    (one, other), (third,) = a.grad_fn.ran_on.arguments, b.grad_fn.ran_on.arguments
+    assert one is other is third
+    assert c.grad_fn.ran_on.arguments[0] is not third
+    assert kept(b) == [[1, 2]]
+    assert kept(c) == [[5, 2]]
+
+
+def test_the_budget_is_kept_and_given_back_when_a_graph_dies() -> None:
+    x = torch.tensor(np.ones(100), requires_grad=True)  # 800 bytes
+    with trace(values=True, budget=1000):
+        first = x.exp()
+        second = (x + 1).exp()
+        assert first.grad_fn.ran_on.arguments is not None
+        assert second.grad_fn.ran_on.arguments is None
+        assert second.grad_fn.ran_on.limit == 1000
+        del first, second
+        x = torch.tensor(np.zeros(100), requires_grad=True)
+        assert x.exp().grad_fn.ran_on.arguments is not None
+
+
+def test_without_values_and_without_a_graph_nothing_is_kept() -> None:
+    x = torch.tensor([1.0], requires_grad=True)
+    with trace():
+        assert (x * 2).grad_fn.ran_on is None
+    with trace(values=True) as tracer, torch.no_grad():
+        x * 2  # noqa: B018
+        assert tracer._keeper is not None
+        assert tracer._keeper._budget.used == 0
+    assert (x * 2).grad_fn.ran_on is None
+
+
+def test_records_hold_no_copies_alive() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace(values=True) as tracer:
+        total = torch.tensor(0.0)
+        loss = (x * x).sum()
+        with torch.no_grad():
+            total = total + loss
+        del loss
+    assert total.record is not None
+    assert tracer._keeper is not None
+    assert tracer._keeper._budget.used == 0
+
+
+def test_what_was_cut_off_remembers_how_and_the_leaves_behind() -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    v = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace():
+        detached = (w * v).detach()
+        data = (w * 2).data
+        made = torch.tensor(w)
+    for t, how, leaves in (
+        (detached, "detach()", {w, v}), (data, ".data", {w}), (made, "tensor()", {w}),
+    ):  # fmt: skip
+        assert t.record.how == how
+        assert {leaf() for leaf in t.record.leaves} == leaves
+        assert t.record.source.file == __file__
+
+
+def test_a_tensor_made_from_an_array_remembers_what_went_to_numpy_before() -> None:
+    w = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace():
+        before = torch.tensor(np.ones(2))
+        array = (w * 2).detach().numpy()
+        after = torch.from_numpy(array + 1)
+    assert before.record is None
+    assert after.record.how == "from_numpy()"
+    assert [leaf() for leaf in after.record.departure.leaves] == [w]
+
+
+def test_tensors_without_a_graph_leave_no_trace_of_cuts() -> None:
+    x = torch.tensor([1.0, 2.0])
+    with trace():
+        assert x.detach().record is None
+        assert torch.tensor(x.numpy()).record is None
