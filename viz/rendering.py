@@ -22,9 +22,9 @@ from viz.errors import (
     VizError,
 )
 from viz.geometry import Layout
-from viz.html import write_html
 from viz.layout import lay_out
 from viz.mermaid import write_mermaid
+from viz.pages import write_graph_page
 from viz.picture import VIEWS, Picture, View, make_picture
 from viz.placement import read_placement
 from viz.renderers import Renderer, default_renderers
@@ -117,7 +117,7 @@ def render_graph(
         return Rendering(format, _render_binary(picture, format, helpers))
     places, notes = place(picture, layout, helpers)
     svg = write_svg(picture, places, theme_name)
-    text = svg if format == "svg" else write_html(svg, picture.title, theme_name)
+    text = svg if format == "svg" else write_graph_page(svg, picture, theme_name)
     return Rendering(format, text.encode(), notes)
 
 

@@ -165,4 +165,4 @@ def test_names_that_look_like_markup_stay_text():
     x = torch.tensor(2.0, requires_grad=True)
     film = viz.film(x * x, title="</script><b>&")
     assert "</script><b>" not in film.svg()
-    assert film.html().count("</script>") == 1
+    assert "</script><b>" not in film.html()

@@ -9,13 +9,13 @@ from pathlib import Path
 from typing import Any
 
 from viz.errors import FormatMismatch, NothingToDraw
-from viz.filming.page import write_page
 from viz.filming.recording import Recording, record
 from viz.filming.shots import Shot, make_shots
 from viz.filming.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
 from viz.filming.timeline import Timeline, make_timeline
 from viz.filming.writing import playing, still
 from viz.geometry import text_width
+from viz.pages import write_film_page
 from viz.picture import Box, Picture, View, make_picture
 from viz.renderers import default_renderers
 from viz.rendering import place, write_atomically
@@ -158,13 +158,15 @@ class Film:
 
     def html(self) -> str:
         """A page with the film, buttons and a scrubber; it needs nothing from anywhere else."""
-        return write_page(self.svg(), self.shots, self._title, self.seconds, self.theme)
+        return write_film_page(self.svg(), self._said(), self._title, self.seconds, self.theme)
 
     @property
     def description(self) -> str:
         """All that happens, in words."""
-        said = (": ".join(part for part in shot[:2] if part) for shot in self.shots)
-        return "; ".join(said) + "."
+        return "; ".join(self._said()) + "."
+
+    def _said(self) -> list[str]:
+        return [": ".join(part for part in shot[:2] if part) for shot in self.shots]
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write an ``.svg``, an ``.html``, or a directory of stills (``00.svg``, ``01.svg`` …)."""

@@ -1,0 +1,168 @@
+"""Pages in a real browser: what a reader sees, clicks and types."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+import shutil
+import subprocess
+
+import pytest
+
+import autograd_core as torch
+import viz
+from autograd_core.dag import trace
+
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+)
+FLAGS = (
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+    "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--window-size=1000,700",
+)  # fmt: skip
+
+
+@pytest.fixture
+def browse(tmp_path):
+    """Open a page, carry out a script in it, and return what that says."""
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium on the PATH")
+
+    def run(page: str, script: str):
+        path = tmp_path / "page.html"
+        report = f"document.body.dataset.said = JSON.stringify((() => {{{script}}})())"
+        path.write_text(page + f"<script>addEventListener('load', () => {{ {report} }})</script>")
+        done = subprocess.run(
+            [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom",
+             path.as_uri()],
+            capture_output=True, text=True, timeout=120, check=True,
+        )  # fmt: skip
+        said = re.search(r'data-said="([^"]*)"', done.stdout)
+        assert said, f"the script failed: {done.stderr[-2000:]}"
+        return json.loads(html.unescape(said[1]))
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def loss():
+    with trace(values=True):
+        x = torch.tensor(2.0, requires_grad=True)
+        w = torch.tensor(5.0, requires_grad=True)
+        return torch.log(x * w) + x
+
+
+@pytest.fixture(scope="module")
+def page(loss):
+    return viz.render(loss, format="html").text
+
+
+def press(key, target="document"):
+    return f'{target}.dispatchEvent(new KeyboardEvent("keydown", {{key: "{key}", bubbles: true}}));'
+
+
+SHOWN = 'return [detail.hidden, detail.querySelector("h2")?.textContent]'
+
+
+def test_the_page_needs_nothing_from_elsewhere(page):
+    assert not re.search(r"""(?:src|href)=|url\(|@import|https?://(?!www\.w3\.org)""", page)
+
+
+def test_a_click_shows_what_is_known_and_leads_to_neighbours(browse, page):
+    script = """
+    const node = nodes[boxes.findIndex(([, title]) => title === "LogBackward0")];
+    node.dispatchEvent(new PointerEvent("pointerup", {bubbles: true}));
+    const before = detail.textContent;
+    const links = [...detail.querySelectorAll("li button")].map(link => link.textContent);
+    detail.querySelectorAll("li button")[links.indexOf("MulBackward0")].click();
+    return [before, links, detail.querySelector("h2").textContent,
+            svg.querySelectorAll(".selected").length];
+    """
+    before, links, after, selected = browse(page, script)
+    assert "runs as #2" in before
+    assert links == ["AddBackward0", "mul", "MulBackward0"]
+    assert (after, selected) == ("MulBackward0", 1)
+
+
+def test_escape_closes_the_details(browse, page):
+    assert browse(page, f"select(0); {press('Escape')} {SHOWN}")[0] is True
+
+
+def test_search_finds_counts_and_goes_from_match_to_match(browse, page):
+    script = f"""
+    {press("/")}
+    search.value = "backward"; search.dispatchEvent(new Event("input"));
+    const all = found.textContent;
+    {press("Enter", "search")}{press("Enter", "search")}
+    return [document.activeElement.id, all, found.textContent,
+            svg.querySelectorAll(".match").length, isSeen(nodes[selected])];
+    """
+    focus, all_found, where, matches, seen = browse(page, script)
+    assert (focus, all_found, where, matches, seen) == ("search", "3 found", "2 of 3", 3, True)
+
+
+def test_arrow_keys_follow_the_lines(browse, page):
+    script = f"""
+    const title = () => document.activeElement.getAttribute("aria-label");
+    select(boxes.findIndex(([, title]) => title === "LogBackward0"));
+    const titles = [title()];
+    {press("ArrowDown", "document.activeElement")} titles.push(title());
+    {press("ArrowUp", "document.activeElement")} titles.push(title());
+    return titles;
+    """
+    assert browse(page, script) == ["LogBackward0", "MulBackward0", "LogBackward0"]
+
+
+def test_zoom_keeps_the_middle_and_fit_shows_all(browse, page):
+    script = f"""
+    const middle = () => [view.x + main.clientWidth / view.scale / 2,
+                          view.y + main.clientHeight / view.scale / 2];
+    const before = middle(), scale = view.scale;
+    {press("+")}
+    const after = middle(), larger = view.scale / scale;
+    {press("0")}
+    return [before, after, larger, nodes.every(isSeen)];
+    """
+    before, after, larger, whole = browse(page, script)
+    assert after == pytest.approx(before)
+    assert larger == pytest.approx(1.25)
+    assert whole
+
+
+def test_every_node_is_reached_by_keyboard_and_has_a_name(browse, page):
+    script = """
+    return nodes.map(node => [node.tabIndex, node.getAttribute("role"),
+                              node.getAttribute("aria-label")]);
+    """
+    for index, role, name in browse(page, script):
+        assert (index, role) == (0, "button")
+        assert name
+
+
+def test_names_that_look_like_markup_are_shown_as_they_are(browse):
+    x = torch.tensor(2.0, requires_grad=True)
+    names = {"</script><img src=x onerror=alert(1)>": x}
+    from autograd_core.dag.capture import capture
+
+    page = viz.render(capture(x * x, names=names), format="html").text
+    script = """
+    select(boxes.findIndex(([, title]) => title.includes("img")));
+    return [document.images.length, detail.querySelector("h2").textContent.slice(0, 9)];
+    """
+    assert browse(page, script) == [0, "</script>"]
+
+
+def test_the_film_stops_where_the_slider_is_put(browse, loss):
+    script = """
+    slider.value = 2;
+    slider.dispatchEvent(new Event("input"));
+    const seen = text => [...document.querySelectorAll("main text")].some(element =>
+      element.textContent === text
+      && Number(getComputedStyle(element.closest("g[class^=f]") ?? element).opacity) > 0);
+    return [said.textContent, play.textContent, seen("log"), seen("add")];
+    """
+    said, button, log, add = browse(viz.film(loss).html(), script)
+    assert said.startswith("3 / 10  log runs")
+    assert (button, log, add) == ("Play", True, False)

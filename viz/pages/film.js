@@ -1,0 +1,62 @@
+// The style sheet of the film says what is seen when; this only sets the time.
+"use strict";
+const { shots, milliseconds } = JSON.parse(document.getElementById("data").textContent);
+const animations = document.getAnimations();
+const [first, back, play, next, last, slider, said] =
+  ["first", "back", "play", "next", "last", "slider", "said"].map(id => document.getElementById(id));
+let frame = 0;
+let timer = null;
+
+function show(number) {
+  frame = Math.max(0, Math.min(shots.length - 1, number));
+  for (const animation of animations) {
+    animation.pause();
+    animation.currentTime = (frame + 0.5) * milliseconds;
+  }
+  slider.value = frame;
+  said.textContent = `${frame + 1} / ${shots.length}  ${shots[frame]}`;
+}
+
+function pause() {
+  clearInterval(timer);
+  timer = null;
+  play.textContent = "Play";
+}
+
+function start() {
+  if (frame === shots.length - 1) show(0);
+  play.textContent = "Pause";
+  timer = setInterval(() => {
+    show(frame + 1);
+    if (frame === shots.length - 1) pause();
+  }, milliseconds);
+}
+
+function go(number) {
+  pause();
+  show(number);
+}
+
+const toggle = () => (timer ? pause() : start());
+
+first.onclick = () => go(0);
+back.onclick = () => go(frame - 1);
+play.onclick = toggle;
+next.onclick = () => go(frame + 1);
+last.onclick = () => go(shots.length - 1);
+slider.oninput = () => go(Number(slider.value));
+
+document.addEventListener("keydown", event => {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  const moves = { ArrowLeft: frame - 1, ArrowRight: frame + 1, Home: 0, End: shots.length - 1 };
+  if (event.key in moves) go(moves[event.key]);
+  else if (event.key === " " && event.target.tagName !== "BUTTON") toggle();
+  else return;
+  event.preventDefault();
+});
+
+if (animations.length) {
+  document.querySelector("nav").hidden = false;
+  show(0);
+  start();
+}

@@ -1,0 +1,62 @@
+"""What all pages share: the document around the content, in the colours of the picture."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from importlib.resources import files
+from typing import Any
+
+from viz import theme
+from viz.svg import escape
+
+_PAGE = """\
+<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="{schemes}">
+<title>{title}</title>
+<style>
+{style}</style>
+</head>
+<body>
+{body}
+<script type="application/json" id="data">{data}</script>
+<script>
+{script}</script>
+</body>
+</html>
+"""
+
+
+def write_page(name: str, body: Iterable[str], data: Any, title: str, theme_name: str) -> str:
+    """A page with the style sheet and the script called ``name``, which finds ``data``, as JSON,
+    in the element of that id."""
+    folder = files("viz.pages")
+    common, style, script = (
+        folder.joinpath(file).read_text(encoding="utf-8")
+        for file in ("page.css", f"{name}.css", f"{name}.js")
+    )
+    return _PAGE.format(
+        schemes={"auto": "light dark", "light": "light", "dark": "dark"}[theme_name],
+        title=escape(title or "Computation graph"),
+        style=f"{_colours(theme_name)}\n{common}{style}",
+        body="\n".join(body),
+        # "</script" would end the element, wherever it stands
+        data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
+        script=script,
+    )
+
+
+def _colours(theme_name: str) -> str:
+    base = theme.DARK if theme_name == "dark" else theme.LIGHT
+    rules = [f":root{{{_tokens(base)};font:{theme.TEXT_SIZE}px {theme.FONT_FAMILY}}}"]
+    if theme_name == "auto":
+        rules.append(f"@media (prefers-color-scheme:dark){{:root{{{_tokens(theme.DARK)}}}}}")
+    return "\n".join(rules)
+
+
+def _tokens(tokens: theme.Tokens) -> str:
+    return ";".join(f"--{name}:{value}" for name, value in tokens.items())
