@@ -13,6 +13,8 @@ import re
 from collections.abc import Iterator, Sequence
 
 from viz import theme
+from viz.alternative_text import alternative_text
+from viz.color_scheme import page_rules
 from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Label, Layout, Place, Route
 from viz.picture import Box, Chip, Line, Picture
 from viz.text import describe
@@ -43,7 +45,7 @@ def write_svg(picture: Picture, layout: Layout, theme_name: str = "auto") -> str
         body,
         layout.width,
         layout.height,
-        title=picture.title or "Computation graph",
+        title=alternative_text(picture),
         description=describe(picture),
         theme_name=theme_name,
     )
@@ -93,8 +95,7 @@ def style(prefix: str, theme_name: str) -> str:
     scope = f".{prefix}"
     rules = [f"{scope}{{{_variables(base)};font:{theme.TEXT_SIZE}px {theme.FONT_FAMILY}}}"]
     if theme_name == "auto":
-        dark = f"{scope}{{{_variables(theme.DARK)}}}"
-        rules.append(f"@media (prefers-color-scheme:dark){{{dark}}}")
+        rules += page_rules(scope, theme.LIGHT, theme.DARK)
 
     def paint(selector: str, extra: str = "", **properties: str) -> None:
         painted = [

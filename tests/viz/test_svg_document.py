@@ -36,7 +36,9 @@ def test_every_svg_introduces_itself(view: str, layout: str) -> None:
     assert root.get("role") == "img"
     title, desc = root[0], root[1]
     assert (title.tag, desc.tag) == (f"{SVG}title", f"{SVG}desc")
-    assert title.text == "loss"
+    assert title.text
+    assert title.text.startswith({"both": "Forward and backward"}.get(view, view.capitalize()))
+    assert " graph of loss: 7 " in title.text
     assert desc.text
     assert root.get("aria-labelledby") == f"{title.get('id')} {desc.get('id')}"
     assert text.endswith("</svg>\n")
@@ -107,10 +109,11 @@ def test_all_coordinates_are_inside_the_view_box() -> None:
 
 
 def test_themes_choose_the_colours() -> None:
-    assert "prefers-color-scheme" in document()
+    assert "light-dark(" in document()
     for name, tokens in (("light", theme.LIGHT), ("dark", theme.DARK)):
         text = document(theme=name)
-        assert "prefers-color-scheme" not in text
+        assert "light-dark(" not in text
+        assert "color-scheme" not in text
         assert f"--gs-bg:{tokens['bg']}" in text
 
 
