@@ -160,16 +160,28 @@ def text_width(text: str, size: float) -> float:
 
 def box_size(box: Box) -> tuple[int, int]:
     """Width and height that the text of a box needs; widths come in steps, for calm columns."""
-    text, muted = theme.TEXT_SIZE, theme.MUTED_SIZE
-    right = text_width(box.right, muted if box.right_muted else text)
-    width = text_width(box.title, text) + (right + 18 if box.right else 0)
-    width = max(width, text_width(box.detail, muted))
-    for chip in box.chips:
-        value = text_width(chip.right, muted) + 12 if chip.right else 0
-        width = max(width, text_width(chip.name, muted) + value + 12)
+    chips = tuple([(text_columns(chip.name), text_columns(chip.right)) for chip in box.chips])
+    title, right, detail = map(text_columns, (box.title, box.right, box.detail))
+    return _size_of_columns(box.role, title, right, box.right_muted, detail, chips)
+
+
+@functools.lru_cache(maxsize=4096)
+def _size_of_columns(
+    role: str,
+    title: int,
+    right: int,
+    right_muted: bool,
+    detail: int,
+    chips: tuple[tuple[int, int], ...],
+) -> tuple[int, int]:
+    """The size of a box, from the numbers of characters of its texts."""
+    text, muted = (size * theme.CHARACTER_WIDTH for size in (theme.TEXT_SIZE, theme.MUTED_SIZE))
+    width = title * text + (right * (muted if right_muted else text) + 18 if right else 0)
+    width = max(width, detail * muted)
+    for name, value in chips:
+        width = max(width, name * muted + (value * muted + 12 if value else 0) + 12)
     steps = -(-(int(width) + 2 * theme.PADDING + 1) // 20)
-    height = TITLE_ROW + (DETAIL_ROW if box.detail else 0)
-    if box.chips:
-        height += len(box.chips) * (CHIP_ROW + CHIP_GAP) + 2
-    least = WIDE_BOX if box.role == "bwd" else NARROW_BOX
-    return max(steps * 20, least), height
+    height = TITLE_ROW + (DETAIL_ROW if detail else 0)
+    if chips:
+        height += len(chips) * (CHIP_ROW + CHIP_GAP) + 2
+    return max(steps * 20, WIDE_BOX if role == "bwd" else NARROW_BOX), height

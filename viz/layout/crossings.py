@@ -15,7 +15,9 @@ def order_rows(layers: Layers) -> None:
     """Sort each row so that few lines cross: sweeps down and up by the mean of the neighbours."""
     small = len(layers.ranks) <= SMALL
     position = [float(index) for index in layers.position()]
-    best, fewest = [row.copy() for row in layers.rows], _crossings(layers) if small else 0
+    best, fewest = layers.rows, 0
+    if small:
+        best, fewest = [row.copy() for row in layers.rows], _crossings(layers)
     for sweep in range(12 if small else 2):
         if small and not fewest:
             break

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -91,7 +93,7 @@ def choose_ports(grid: Grid, lane_x: dict[int, float]) -> Ports:
                 crowds.setdefault(box, []).append((away, line))
         for box, crowd in crowds.items():
             crowd.sort()
-            spread = _spread([away for away, _ in crowd], grid.sizes[box][0])
+            spread = _spread(tuple([away for away, _ in crowd]), grid.sizes[box][0])
             for (_, line), port in zip(crowd, spread, strict=True):
                 chosen[line] = port
     return ports
@@ -110,10 +112,11 @@ def _next_x(grid: Grid, line: int, is_upper: bool, lane_x: dict[int, float]) -> 
     return grid.centers[grid.lower[line] if is_upper else grid.upper[line]]
 
 
-def _spread(away: list[float], width: float) -> list[float]:
+@functools.lru_cache(maxsize=4096)
+def _spread(away: tuple[float, ...], width: float) -> Sequence[float]:
     """Ports for lines that go ``away`` so far, in order: straight where possible, else even.
 
-    >>> _spread([0.0], 100), _spread([-300.0, 0.0], 100), _spread([0.0, 20.0], 100)
+    >>> _spread((0.0,), 100), _spread((-300.0, 0.0), 100), _spread((0.0, 20.0), 100)
     ([0.0], [-34.0, 0.0], [0.0, 20.0])
     """
     straight = [i for i, x in enumerate(away) if abs(x) < 1]
@@ -127,6 +130,14 @@ def _spread(away: list[float], width: float) -> list[float]:
         if all(b - a >= CLOSEST_PORTS for a, b in pairwise(exact)):
             return exact
     return even
+
+
+def lines_below(grid: Grid) -> list[int]:
+    """How many lines of values or gradients leave each box downwards."""
+    count = [0] * len(grid.sizes)
+    for box, arc in zip(grid.upper, grid.arcs, strict=True):
+        count[box] += arc is not None
+    return count
 
 
 def row_xs(grid: Grid, line: int, ports: Ports) -> list[float]:
@@ -161,8 +172,12 @@ def soft_course(grid: Grid, line: int, xs: list[float], points: list[paths.Point
     """The course of a line through ``points``, and through the ends of pages between them."""
     pages, first = grid.pages, grid.rows[grid.upper[line]]
     begin, end = pages.of_row[first], pages.of_row[grid.rows[grid.lower[line]]]
+    rises = grid.picture.lines[line].kind == "gradient"
+    if begin == end and len(xs) == 2 and xs[0] == xs[1]:
+        ends = (points[-1], points[0]) if rises else (points[0], points[-1])
+        return ends[0], [ends[1]]
     if begin == end:
-        return paths.soft(points)
+        return paths.soft(points[::-1] if rises else points)
     parts, done = [], 0
     for page in range(begin, end):
         nth = pages.last_rows[page] - first
@@ -171,7 +186,8 @@ def soft_course(grid: Grid, line: int, xs: list[float], points: list[paths.Point
         turn = pages.turn(page, xs[nth])
         parts.append(paths.square([points[leaves], *turn, points[enters]]))
         done = enters
-    return paths.join([*parts, paths.soft(points[done:])])
+    path = paths.join([*parts, paths.soft(points[done:])])
+    return paths.reverse(path) if rises else path
 
 
 def _parallel_shift(grid: Grid, line: int) -> float:

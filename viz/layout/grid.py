@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.geometry import Place
@@ -146,10 +148,11 @@ class Grid:
         last = len(heights) - 1
         below = self.track_top[-1] + _tracks_height(tracks, last) if heights else top
         self.bottom = max(self.bottom, below)
-        for box, (width, height) in enumerate(self.sizes):
-            row = self.rows[box]
+        shifts = [pages.shifts[page] for page in pages.of_row]
+        boxes = zip(self.centers, self.rows, self.sizes, strict=True)
+        for center, row, (width, height) in boxes:
+            x = center - width // 2 + shifts[row]
             y = self.row_top[row] + (heights[row] - height) // 2
-            x = self.left(box) + pages.shifts[pages.of_row[row]]
             self.places.append(Place(x, y, width, height))
 
 
@@ -163,13 +166,11 @@ def _channel(tracks: int) -> float:
 
 def _slants(grid: Grid) -> list[float]:
     """Extra height for the channels in which lines go far to the side, so that they stay soft."""
-    widest = [0.0] * len(grid.layers.rows)
-    for upper, row in enumerate(grid.layers.ranks):
-        x = grid.x[upper]
-        for lower in grid.layers.lower[upper]:
-            if grid.x[lower] != x:
-                widest[row] = max(widest[row], abs(grid.x[lower] - x))
-    return [float(min(MOST_SLANT, int(max(0.0, width - 60) * SLANT))) for width in widest]
+    x, (upper, lower) = np.array(grid.x), grid.layers.steps
+    widest = np.zeros(len(grid.layers.rows))
+    np.maximum.at(widest, np.array(grid.layers.ranks, np.int64)[upper], np.abs(x[upper] - x[lower]))
+    slants = np.clip(np.floor((widest - 60) * SLANT), 0, MOST_SLANT)
+    return [float(slant) for slant in slants.tolist()]
 
 
 def make_grid(picture: Picture) -> Grid:
@@ -228,22 +229,25 @@ def _upper_and_lower(line: Line) -> tuple[int, int]:
 
 def _measure_halves(grid: Grid) -> None:
     """How far each half reaches to the left and to the right, with lanes and labels."""
-    reach: dict[Half, list[float]] = {"forward": [], "backward": []}
-    for box, vertex, (width, _) in zip(grid.picture.boxes, grid.vertex, grid.sizes, strict=True):
-        x = grid.x[vertex]
-        reach[box.half] += (x - width / 2, x + width / 2)
+    lows: dict[Half, list[float]] = {"forward": [], "backward": []}
+    highs: dict[Half, list[float]] = {"forward": [], "backward": []}
+    halves = [box.half for box in grid.picture.boxes]
+    for half, vertex, (width, _) in zip(halves, grid.vertex, grid.sizes, strict=True):
+        lows[half].append(grid.x[vertex] - width / 2)
+        highs[half].append(grid.x[vertex] + width / 2)
     for line, arc in zip(grid.picture.lines, grid.arcs, strict=True):
         if arc is None:
             continue
-        ends = reach[grid.picture.boxes[line.source].half]
+        half, upper_x, lower_x = halves[line.source], grid.x[arc[0]], grid.x[arc[1]]
         if line.label:
             room = geometry.text_width(line.label, theme.MUTED_SIZE) + LABEL_AWAY
-            upper_x, lower_x = grid.x[arc[0]], grid.x[arc[1]]
-            ends.append(max(upper_x, lower_x) + room)
+            highs[half].append(max(upper_x, lower_x) + room)
             if upper_x < lower_x:
-                ends.append(upper_x - room)
-        for bend in grid.layers.chains.get(arc, ()):
-            ends += (grid.x[bend] - BEND_WIDTH, grid.x[bend] + BEND_WIDTH)
-    for half, ends in reach.items():
+                lows[half].append(upper_x - room)
+        if bends := grid.layers.chains.get(arc):
+            along = grid.x[bends.start : bends.stop]
+            lows[half].append(min(along) - BEND_WIDTH)
+            highs[half].append(max(along) + BEND_WIDTH)
+    for half, ends in lows.items():
         if ends:
-            grid.extent[half] = (min(ends), max(ends))
+            grid.extent[half] = (min(ends), max(highs[half]))

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from viz import geometry, theme
 from viz.geometry import Label
+from viz.layout.data_lines import lines_below
 from viz.layout.grid import TRACK_STEP, Grid
 from viz.layout.paths import Point
 from viz.layout.tracks import Anchor, Corner, Run
@@ -20,7 +21,6 @@ from viz.layout.tracks import Anchor, Corner, Run
 BESIDE = 6
 HEIGHT = 12
 SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52)
-MANY = 4000
 ALONG = 12
 CROWDED = 40
 """In channels with more lines than this, labels only keep clear of other labels."""
@@ -116,8 +116,6 @@ def place_labels(
 
     ``ways`` are the points of the soft lines, two for each edge of a row that they pass.
     """
-    if len(ways) > MANY:
-        return _plain_labels(grid, ways)
     channels = _channels(grid, ways, corners, tracks)
     busy = _busy_ends(grid)
     labels: list[Label | None] = []
@@ -131,17 +129,10 @@ def place_labels(
     return labels
 
 
-def _plain_labels(grid: Grid, ways: dict[int, list[Point]]) -> list[Label | None]:
-    """In a picture that nobody sees whole: where a line leaves its upper box, if that is free."""
-    labels: list[Label | None] = [None] * len(grid.picture.lines)
-    company = [0] * len(grid.sizes)
-    for line in ways:
-        company[grid.upper[line]] += 1
-    for line, points in ways.items():
-        if company[grid.upper[line]] == 1 and grid.picture.lines[line].label:
-            (x, top), bottom = points[1], points[2][1]
-            labels[line] = Label(x + BESIDE, round((top + bottom) / 2 + 4), "start")
-    return labels
+def beside_start(points: list[Point]) -> Label:
+    """Beside the upper end of a line, whatever else is there."""
+    (x, top), (_, bottom) = points[1], points[2]
+    return Label(x + BESIDE, round((top + bottom) / 2 + 4), "start")
 
 
 def _channels(
@@ -185,11 +176,9 @@ def _pieces(points: list[Point], line: int) -> list[Piece]:
 
 def _busy_ends(grid: Grid) -> set[int]:
     """The lines that leave their upper box in more company than they have at the lower one."""
-    below = [0] * len(grid.sizes)
-    above = [0] * len(grid.sizes)
+    below, above = lines_below(grid), [0] * len(grid.sizes)
     lines = [line for line, arc in enumerate(grid.arcs) if arc is not None]
     for line in lines:
-        below[grid.upper[line]] += 1
         above[grid.lower[line]] += 1
     return {line for line in lines if below[grid.upper[line]] > above[grid.lower[line]]}
 
@@ -258,12 +247,12 @@ def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], text:
     index = 1 if isinstance(corners[1][1], Run) else 0
     (x, level), (next_x, _) = corners[index], corners[index + 1]
     shift, y = grid.shift(level), grid.level(level) - 4
-    first = _beside_start(x + shift, y, next_x >= x)
+    first = _along(x + shift, y, next_x >= x)
     if isinstance(level, Anchor) or level.row < 0:
         return first
     channel, width = channels[level.row], geometry.text_width(text, theme.MUTED_SIZE)
     for along in range(0, int(abs(next_x - x) - width - 8), ALONG):
-        label = _beside_start(x + shift + (along if next_x >= x else -along), y, next_x >= x)
+        label = _along(x + shift + (along if next_x >= x else -along), y, next_x >= x)
         left = label.x - (width if label.anchor == "end" else 0)
         place = Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
         if not (channel.holds_text(place) or channel.holds_curve(place)):
@@ -272,5 +261,5 @@ def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], text:
     return first
 
 
-def _beside_start(x: float, y: float, rightwards: bool) -> Label:
+def _along(x: float, y: float, rightwards: bool) -> Label:
     return Label(x + 8, y, "start") if rightwards else Label(x - 8, y, "end")

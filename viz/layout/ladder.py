@@ -15,10 +15,13 @@ from viz import geometry, theme
 from viz.geometry import Layout, Route
 from viz.layout import data_lines, paths, saved
 from viz.layout.grid import Grid, make_grid
-from viz.layout.labels import place_labels
+from viz.layout.labels import beside_start, place_labels
 from viz.layout.pages import Crossing, Pages, choose_pages
 from viz.layout.tracks import Corner, stack_runs
 from viz.picture import Picture
+
+MANY = 4000
+"""Pictures with more lines than this are drawn line by line."""
 
 
 def lay_out(picture: Picture) -> Layout:
@@ -36,14 +39,9 @@ def lay_out(picture: Picture) -> Layout:
     tracks = stack_runs([one for way in corners.values() for one in saved.runs_of(way)])
     halves = [grid.reach(half) for half in picture.halves]
     captions = geometry.place_captions(picture, [(low, high - low) for low, high in halves])
-    xs = {
-        line: data_lines.row_xs(grid, line, ports)
-        for line, arc in enumerate(grid.arcs)
-        if arc in grid.layers.chains
-    }
-    pages = _make_pages(grid, tracks, xs, corners, right)
+    pages = _make_pages(grid, tracks, ports, corners, right)
     grid.set_rows(geometry.header_height(picture, captions), tracks, pages)
-    routes = _routes(grid, xs, corners, tracks)
+    routes = _routes(grid, ports, corners, tracks)
     right = max(right + pages.shifts[-1], geometry.header_width(picture, captions))
     width = right + theme.MARGIN
     return Layout(width, grid.bottom + theme.MARGIN, grid.places, routes, captions)
@@ -85,27 +83,30 @@ def _set_halves(
 def _make_pages(
     grid: Grid,
     tracks: dict[int, int],
-    xs: dict[int, list[float]],
+    ports: data_lines.Ports,
     corners: dict[int, list[Corner]],
     right: float,
 ) -> Pages:
     """Where pages end, and all lines that run on into the next page."""
-    pitches = [
-        height + channel
-        for height, channel in zip(grid.row_heights(), grid.channels(tracks), strict=True)
-    ]
-    spans = [(grid.rows[grid.upper[line]], grid.rows[grid.lower[line]]) for line in xs]
-    spans += saved.lane_spans(grid, corners)
+    heights, channels = grid.row_heights(), grid.channels(tracks)
+    pitches = [height + channel for height, channel in zip(heights, channels, strict=True)]
+    rows = {
+        line: (grid.rows[grid.upper[line]], grid.rows[grid.lower[line]])
+        for line in range(len(grid.arcs))
+        if line not in corners
+    }
+    spans = [*rows.values(), *saved.lane_spans(grid, corners)]
     pages = choose_pages(pitches, right - theme.MARGIN, len(grid.extent), spans)
     if not pages:
         return pages
     grid.pages = pages
     crossings: list[Crossing] = []
-    for line, along in xs.items():
-        first = grid.rows[grid.upper[line]]
-        start, end = pages.of_row[first], pages.of_row[first + len(along) - 1]
-        for page in range(start, end):
-            crossings.append(Crossing(page, along[pages.last_rows[page] - first]))
+    for line, (first, last) in rows.items():
+        start, end = pages.of_row[first], pages.of_row[last]
+        if start != end:
+            xs = data_lines.row_xs(grid, line, ports)
+            for page in range(start, end):
+                crossings.append(Crossing(page, xs[pages.last_rows[page] - first]))
     for way in corners.values():
         for (_, before), (x, level) in pairwise(way):
             start, end = sorted((grid.page(before), grid.page(level)))
@@ -116,21 +117,48 @@ def _make_pages(
 
 def _routes(
     grid: Grid,
-    xs: dict[int, list[float]],
+    ports: data_lines.Ports,
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
 ) -> list[Route]:
+    if len(grid.arcs) > MANY:
+        return _many_routes(grid, ports, corners)
     courses: list[paths.Path] = []
     ways: dict[int, list[paths.Point]] = {}
-    for line, data in enumerate(grid.picture.lines):
+    for line in range(len(grid.arcs)):
         if line in corners:
-            path = paths.square(grid.points(corners[line]))
+            courses.append(_square_course(grid, line, corners[line]))
         else:
-            ways[line] = data_lines.soft_points(grid, line, xs[line])
-            path = data_lines.soft_course(grid, line, xs[line], ways[line])
-        courses.append(paths.reverse(path) if data.kind == "gradient" else path)
+            xs = data_lines.row_xs(grid, line, ports)
+            ways[line] = data_lines.soft_points(grid, line, xs)
+            courses.append(data_lines.soft_course(grid, line, xs, ways[line]))
     labels = place_labels(grid, ways, corners, tracks)
     return [
         Route(start, tuple(segments), label)
         for (start, segments), label in zip(courses, labels, strict=True)
     ]
+
+
+def _square_course(grid: Grid, line: int, way: list[Corner]) -> paths.Path:
+    points = grid.points(way)
+    rises = grid.picture.lines[line].kind == "gradient"
+    return paths.square(points[::-1] if rises else points)
+
+
+def _many_routes(
+    grid: Grid, ports: data_lines.Ports, corners: dict[int, list[Corner]]
+) -> list[Route]:
+    """The same for a picture that nobody sees whole: one line at a time, labels where they fit."""
+    company = data_lines.lines_below(grid)
+    routes: list[Route] = []
+    for line in range(len(grid.arcs)):
+        if line in corners:
+            start, segments = _square_course(grid, line, corners[line])
+            routes.append(Route(start, tuple(segments), None))
+            continue
+        xs = data_lines.row_xs(grid, line, ports)
+        points = data_lines.soft_points(grid, line, xs)
+        start, segments = data_lines.soft_course(grid, line, xs, points)
+        label = beside_start(points) if company[grid.upper[line]] == 1 else None
+        routes.append(Route(start, tuple(segments), label))
+    return routes

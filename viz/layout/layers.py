@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viz.layout.ranks import Arc, group, rank
 
@@ -25,7 +26,8 @@ class Layers:
     ``upper`` and ``lower`` are the neighbours of each vertex in the rows beside it; ``depth``
     and ``height`` are the longest ways to and from it, in boxes.  ``chains`` gives the bends
     of each arc, from top to bottom; an arc that is not in it runs in a lane beside the
-    picture, because it is too long or goes upwards.
+    picture, because it is too long or goes upwards.  ``steps`` are all pairs of neighbours,
+    the upper ones and the lower ones.
     """
 
     box_count: int
@@ -36,6 +38,7 @@ class Layers:
     depth: list[int]
     height: list[int]
     chains: dict[Arc, range]
+    steps: tuple[NDArray[np.int64], NDArray[np.int64]]
 
     def position(self) -> list[int]:
         """The place of every vertex within its row."""
@@ -81,6 +84,7 @@ def make_layers(count: int, arcs: Sequence[Arc]) -> Layers:
         depth=depth,
         height=height,
         chains=chains,
+        steps=ends,
     )
 
 

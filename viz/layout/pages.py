@@ -49,6 +49,7 @@ class Pages:
     last_rows: list[int]
     of_row: list[int]
     turns: dict[Crossing, int] = field(default_factory=dict)
+    counts: list[int] = field(default_factory=list)
     shifts: list[float] = field(default_factory=lambda: [0.0])
     starts: list[float] = field(default_factory=list)
     ends: list[float] = field(default_factory=list)
@@ -59,8 +60,7 @@ class Pages:
 
     def room(self, page: int) -> float:
         """The height that the turning lines take below, and above, the end of a page."""
-        count = sum(crossing.page == page for crossing in self.turns)
-        return TURN_EDGE + count * TURN_STEP
+        return TURN_EDGE + self.counts[page] * TURN_STEP
 
     def set_turns(self, crossings: Iterable[Crossing], right: float, width: float) -> None:
         """Give every turning line a track, and every page its place.
@@ -68,8 +68,10 @@ class Pages:
         The line that is furthest to the right turns first and comes out furthest to the
         right, so that no two of them cross.
         """
+        self.counts = [0] * len(self.last_rows)
         for crossing in sorted(set(crossings), key=lambda one: (one.page, -one.x)):
-            self.turns[crossing] = sum(other.page == crossing.page for other in self.turns)
+            self.turns[crossing] = self.counts[crossing.page]
+            self.counts[crossing.page] += 1
         for page in range(len(self.last_rows)):
             self.rights.append(right + self.shifts[page])
             self.shifts.append(self.shifts[page] + width + GUTTER + self.room(page))

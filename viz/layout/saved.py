@@ -40,8 +40,10 @@ class SavedLine:
 
 def plan_saved(grid: Grid) -> list[SavedLine]:
     """Decide for every saved line by which sides it goes, and choose lanes in the gutter."""
-    first, last = _row_ends(grid)
     lines = [i for i, line in enumerate(grid.picture.lines) if line.kind == "saved"]
+    if not lines:
+        return []
+    first, last = _row_ends(grid)
     entries = _shares(grid, [(grid.picture.lines[i].target, i) for i in lines])
     plans: list[SavedLine] = []
     exits: dict[int, int] = {}
