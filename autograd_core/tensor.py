@@ -17,6 +17,7 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
+from autograd_core.autograd.version import Versions, count_change
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.printing import tensor_text
@@ -82,7 +83,7 @@ class Tensor(TensorMethods):
     _shape: tuple[int, ...]
     dtype: dtype_type
     edge: Edge
-    version: list[int] | None
+    version: Versions | None
 
     grad = seldom("_grad")
     view_of = seldom("_view_of")
@@ -187,9 +188,8 @@ class Tensor(TensorMethods):
     def bump(self) -> None:
         """Note that the data changed in place, for those who saved this tensor."""
         if self.version is None:
-            self.version = [1]
-        else:
-            self.version[0] += 1
+            self.version = [0]
+        count_change(self.version)
 
     @property
     def _base(self) -> Tensor | None:

@@ -139,8 +139,10 @@ def _report(node: Node) -> None:
 
 
 def _better_hint(message: str) -> str:
+    before, _, after = message.partition(_HINT)
+    _, _, where = after.partition("\n")  # the line that changed a saved value, if traced
     return (
-        f"{message.partition(_HINT)[0]}Hint: the backtrace further above shows the operation that "
+        f"{before}Hint: the backtrace further above shows the operation that "
         "failed to compute its gradient. The variable in question was changed in there or "
         "anywhere later. Good luck!"
-    )
+    ) + (where and f"\n{where}")

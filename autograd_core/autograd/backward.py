@@ -13,7 +13,7 @@ import numpy as np
 from autograd_core.autograd.anomaly_mode import run_watched
 from autograd_core.autograd.deliver import lent
 from autograd_core.autograd.engine import GraphTask, evaluating
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import USUAL, Line, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.tensor import Tensor
@@ -29,7 +29,8 @@ class BackwardCall(NamedTuple):
     (``task.run``, ``task.observe``, within :class:`pass_mode`), and returns True from a call of
     ``backward``, ``gradients(call, task)`` from one of ``grad``, which hands them to its caller.
     What each step of ``grad`` takes away is ``Step.captured``; one that is redone from its record
-    belongs back into ``task.captured``.
+    belongs back into ``task.captured``.  What surrounds the end of the pass is
+    :class:`noting_freed`, so that an error about freed values can name the call.
     """
 
     roots: tuple[Tensor, ...]
@@ -43,6 +44,7 @@ class BackwardCall(NamedTuple):
     # the node in whose backward or hooks the call was made, and how many passes run around it
     parent: Node | None = None
     depth: int = 0
+    line: Line | None = None  # of the user's, that made the call; known while tracing
 
 
 Gradients = tuple[Tensor | None, ...]
@@ -113,8 +115,12 @@ def make_call(
     seeds = _seeds(roots, grad_tensors, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     call = BackwardCall(roots, seeds, keep, create_graph)
-    around = evaluating.get()
-    return call if around is None else call._replace(parent=around.node, depth=around.depth)
+    around, mode = evaluating.get(), current_mode()
+    if around is not None:
+        call = call._replace(parent=around.node, depth=around.depth)
+    if mode is not None and mode.tracer is not None:
+        call = call._replace(line=mode.tracer.line())
+    return call
 
 
 def carry_out(call: BackwardCall) -> Gradients:
@@ -134,7 +140,7 @@ def run(call: BackwardCall) -> Gradients:
     """Carry out ``call`` with the bare loop."""
     task = start(call)
     mode = current_mode()
-    with pass_mode(call.graph):
+    with pass_mode(call.graph), noting_freed(call, task):
         if mode is not None and mode.anomaly is not None:
             run_watched(task, mode.anomaly.check_nan)
         elif mode is not None and mode.profiler is not None:
@@ -142,6 +148,17 @@ def run(call: BackwardCall) -> Gradients:
         else:
             task.run()
     return gradients(call, task)
+
+
+@contextmanager
+def noting_freed(call: BackwardCall, task: GraphTask) -> Iterator[None]:
+    """While tracing, remember with each node that it was this pass that freed its values."""
+    try:
+        yield
+    finally:
+        if call.line is not None and not call.keep:
+            for node in task.order:
+                node.note_freed(call.line)
 
 
 def start(call: BackwardCall) -> GraphTask:

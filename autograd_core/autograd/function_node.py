@@ -7,11 +7,19 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import enable_grad, no_grad
-from autograd_core.autograd.node import GENERAL, Node, Port, SavedState, next_sequence_nr
+from autograd_core.autograd.grad_mode import Line, enable_grad, no_grad
+from autograd_core.autograd.node import (
+    GENERAL,
+    Node,
+    Port,
+    SavedState,
+    next_sequence_nr,
+    resolve,
+)
+from autograd_core.autograd.version import changed_at
 from autograd_core.dtype import dtype
 from autograd_core.op.packed import Hooks, Packed
-from autograd_core.op.saved import freed
+from autograd_core.op.saved import freed, modified
 from autograd_core.tensor import Tensor
 
 
@@ -103,6 +111,15 @@ class FunctionNode(Node):
     def release(self) -> None:
         self._saved = None
 
+    @property
+    def is_freed(self) -> bool:
+        return self._saved is None
+
+    def changed_at(self, name: str) -> tuple[Line, ...]:
+        number = name.removeprefix("saved_tensors[").removesuffix("]")
+        kept = self._saved[int(number)] if self._saved and number.isdigit() else None
+        return () if kept is None else changed_at(kept.versions, kept.version)
+
     def backward(self, g: Any, keep: bool) -> list[Any]:
         with no_grad():
             gradients = self._call(
@@ -187,11 +204,10 @@ class KeptTensor:
 
     def unpack(self, node: FunctionNode) -> Tensor:
         if self.state == "changed":
-            raise RuntimeError(
-                "one of the variables needed for gradient computation has been modified by an "
-                f"inplace operation: [torch.{self.value.dtype} {list(self.value.shape)}] is at "
-                f"version {self.versions[0]}; expected version {self.version} instead."
-            )
+            if isinstance(self.value, Tensor):
+                place = None if self.value.is_leaf else resolve(self.value.edge)
+                raise modified(self.value.array, place, self.versions, self.version)
+            raise modified(self.value, (node, self.output_nr or 0), self.versions, self.version)
         value = self.value.tensor() if isinstance(self.value, Packed) else self.value
         if self.output_nr is None:
             kept: Tensor = value

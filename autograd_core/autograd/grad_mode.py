@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
+Line = tuple[str, int]  # file and number
 
 
 class Tracer(Protocol):
@@ -42,6 +43,9 @@ class Tracer(Protocol):
 
     def from_numpy(self, how: str, tensor: Any) -> None:
         """``tensor`` was made from an array, by a call of ``how``."""
+
+    def line(self) -> Line | None:
+        """The line of the user's that runs now."""
 
     def module(self, module: Any) -> AbstractContextManager[None]:
         """The scope within which ``module`` computes."""

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from itertools import count
 from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
+from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
 from autograd_core.dtype import dtype
 from autograd_core.seldom import seldom
@@ -20,6 +21,8 @@ SavedState = Literal["kept", "freed", "changed"]
 Edge: TypeAlias = "Node | Port | None"
 # An atomic counter: with a plain global, two threads could number a child below its parent.
 next_sequence_nr: Callable[[], int] = count().__next__
+
+_FREED_AT = "freed_at"  # a key of `metadata`
 
 # What the engine has to do for a node, in one class attribute it can branch on.
 LEAF, ONE_EDGE, TWO_EDGES, GENERAL, PORT = range(5)
@@ -133,6 +136,26 @@ class Node:
 
     def release(self) -> None:
         """Let go of saved values; running the node again is then an error."""
+
+    @property
+    def is_freed(self) -> bool:
+        """Whether there were saved values, and a pass has let go of them."""
+        return False
+
+    @property
+    def freed_at(self) -> Line | None:
+        """The call of ``backward`` or ``grad`` that freed the saved values, if it was traced."""
+        line: Line | None = getattr(self, "_metadata", {}).get(_FREED_AT)
+        return line
+
+    def note_freed(self, line: Line) -> None:
+        """Say that the pass begun at ``line`` is over; if it freed the values, it was the one."""
+        if self.is_freed:
+            self.metadata.setdefault(_FREED_AT, line)
+
+    def changed_at(self, name: str) -> tuple[Line, ...]:
+        """Where the saved value ``name`` was changed in place since, as far as it was traced."""
+        return ()
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
         """Call ``hook(grad_inputs, grad_outputs)`` after this node has run."""

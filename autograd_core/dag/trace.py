@@ -170,6 +170,9 @@ class GraphTracer:
         if gone is not None:
             tensor.record = Cut(how, user_source(sys._getframe(2)), gone.leaves, gone)
 
+    def line(self) -> Source | None:
+        return user_source(sys._getframe(1))
+
     @contextmanager
     def module(self, module: Any) -> Iterator[None]:
         """Ops inside belong to ``module``, by the name it has in the outermost one."""

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.node import Node, SavedState, resolve
+from autograd_core.autograd.version import Versions, changed_at
 from autograd_core.op.formula import rule_text
 from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.packed import Packed
@@ -44,36 +46,49 @@ def result_array(node: Node, value: Any) -> Any:
 
 def freed(node: Node) -> RuntimeError:
     """The error for a node whose saved values a backward pass has let go of."""
-    return RuntimeError(_SECOND_TIME)
+    if node.freed_at is None:
+        return RuntimeError(_SECOND_TIME)
+    file, line = node.freed_at
+    return RuntimeError(f"{_SECOND_TIME}\nThey were freed by the pass begun at {file}:{line}.")
 
 
 def changed(node: Any, name: str) -> RuntimeError:
     """The error for a saved value that an in-place op changed afterwards."""
     value = getattr(node, name)
-    expected = getattr(node, f"{name}_version")
     if isinstance(value, Tensor):
-        kind, shape = value.dtype, value.array.shape
-        found = value._version
-        producer, nr = resolve(value.edge)
-        origin = "" if value.is_leaf or producer is None else _origin(producer, nr)
-    else:
-        kind, shape = value.dtype.name, value.shape
-        found, expected = expected[0], 0
-        since = getattr(node, f"{name}_version")
-        if isinstance(since, Since):
-            found, expected = since.versions[0], since.expected
-        origin = _origin(node, 0)
-    described = f"[torch.{_LEGACY.get(str(kind).removeprefix('torch.'), 'Tensor')} {list(shape)}]"
+        place = None if value.is_leaf else resolve(value.edge)
+        return modified(value.array, place, *watched(node, name))
+    differentiable = node.op.differentiable_outputs
+    nr = differentiable.index(name) if name in differentiable else 0
+    return modified(value, (node, nr), *watched(node, name))
+
+
+def watched(node: Any, name: str) -> tuple[Versions, int]:
+    """The version counter of a saved value, and the version it was saved at."""
+    value, version = getattr(node, name), getattr(node, f"{name}_version")
+    if isinstance(value, Tensor):
+        return value.version or [0], version
+    return (version.versions, version.expected) if isinstance(version, Since) else (version, 0)
+
+
+def modified(
+    array: Any, place: tuple[Node | None, int] | None, versions: Versions, expected: int
+) -> RuntimeError:
+    """PyTorch's error for a saved value, result ``place`` of a graph, that was changed in place;
+    with the lines that did it, if they were traced."""
+    node, nr = place or (None, 0)
+    maker = "" if node is None else node.name().partition("Backward")[0]
+    origin = maker and f", which is output {nr} of {maker},"
+    kind = _LEGACY.get(array.dtype.name, "Tensor")
+    lines = dict.fromkeys(f"{file}:{line}" for file, line in changed_at(versions, expected))
+    where = f"\nIt was changed at {', '.join(lines)}." if lines else ""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: {described}{origin} is at version {found}; expected version {expected} "
-        "instead. Hint: enable anomaly detection to find the operation that failed to compute "
-        "its gradient, with torch.autograd.set_detect_anomaly(True, check_nan=False)."
+        f"operation: [torch.{kind} {list(array.shape)}]{origin} is at version {versions[0]}; "
+        f"expected version {expected} instead. Hint: enable anomaly detection to find the "
+        "operation that failed to compute its gradient, with "
+        f"torch.autograd.set_detect_anomaly(True, check_nan=False).{where}"
     )
-
-
-def _origin(node: Node, output_nr: int) -> str:
-    return f", which is output {output_nr} of {node.name().partition('Backward')[0]},"
 
 
 _LEGACY = {
@@ -136,3 +151,11 @@ class SavedNode(Node):
     def release(self) -> None:
         for name in self.op.saved:
             setattr(self, name, FREED)
+
+    @property
+    def is_freed(self) -> bool:
+        return any(getattr(self, name) is FREED for name in self.op.saved)
+
+    def changed_at(self, name: str) -> tuple[Line, ...]:
+        known = name in self.op.saved and self.state(name) == "changed"
+        return changed_at(*watched(self, name)) if known else ()

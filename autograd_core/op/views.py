@@ -16,7 +16,7 @@ import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.deliver import reduce_gradient
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import USUAL, Line, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import (
     GENERAL,
     Node,
@@ -181,6 +181,16 @@ class CopySlices(Node):
 
     def release(self) -> None:
         self.inner.release()
+
+    @property
+    def is_freed(self) -> bool:
+        return self.inner.is_freed
+
+    def note_freed(self, line: Line) -> None:
+        self.inner.note_freed(line)
+
+    def changed_at(self, name: str) -> tuple[Line, ...]:
+        return self.inner.changed_at(name)
 
     def backward(self, g: Any, keep: bool) -> list[Any]:
         result = np.array(g)
