@@ -7,6 +7,7 @@ light colours where a viewer knows no CSS variables.  The same content gives the
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 import re
@@ -33,7 +34,8 @@ def escape(text: str) -> str:
     >>> escape('a < "b" & c\\x00')
     'a &lt; &quot;b&quot; &amp; c'
     """
-    if not _SPECIAL.search(text):
+    plain = not ("<" in text or "&" in text or ">" in text or '"' in text)
+    if plain and (text.isprintable() or not _SPECIAL.search(text)):
         return text
     return _ILLEGAL.sub("", text).translate(_ESCAPES)
 
@@ -151,22 +153,26 @@ def text_at(x: float, y: float, said: str, classes: str = "") -> str:
 def _node(box: Box, place: Place) -> str:
     x, y, width, height = place
     classes = f"node {box.role} alert" if box.alert else f"node {box.role}"
-    left, right = x + theme.PADDING, x + width - theme.PADDING
-    parts = [
-        f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>',
-        rectangle(place, theme.CORNER),
-        text_at(left, y + 19, box.title, "h"),
-    ]
+    left, baseline = f"{x + theme.PADDING:.9g}", f"{y + 19:.9g}"
+    text = (
+        f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>'
+        f"{rectangle(place, theme.CORNER)}"
+        f'<text x="{left}" y="{baseline}" class="h">{escape(box.title)}</text>'
+    )
     if box.right:
-        alert = "e x" if box.alert and box.right.startswith("!") else "e"
-        parts.append(text_at(right, y + 19, box.right, "e m" if box.right_muted else alert))
+        alert = "e x" if box.alert and box.right[0] == "!" else "e"
+        named = "e m" if box.right_muted else alert
+        right = f"{x + width - theme.PADDING:.9g}"
+        text += f'<text x="{right}" y="{baseline}" class="{named}">{escape(box.right)}</text>'
     if box.detail:
-        parts.append(text_at(left, y + 36, box.detail, "m x" if box.detail[0] == "!" else "m"))
-    top = y + height - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
-    for chip in box.chips:
-        parts.append(_chip(chip, Place(x + 6, top, width - 12, CHIP_ROW)))
-        top += CHIP_ROW + CHIP_GAP
-    return "".join([*parts, "</g>"])
+        named = "m x" if box.detail[0] == "!" else "m"
+        text += f'<text x="{left}" y="{y + 36:.9g}" class="{named}">{escape(box.detail)}</text>'
+    if box.chips:
+        top = y + height - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
+        for chip in box.chips:
+            text += _chip(chip, Place(x + 6, top, width - 12, CHIP_ROW))
+            top += CHIP_ROW + CHIP_GAP
+    return text + "</g>"
 
 
 def _chip(chip: Chip, place: Place) -> str:
@@ -202,34 +208,48 @@ def label_text(line: Line, place: Label, said: str) -> str:
     return text_at(place.x, place.y, said, classes)
 
 
-_LETTERS = {2: "L", 4: "Q", 6: "C"}
+_COMMANDS = {
+    0: "M{:.9g} {:.9g}",
+    2: "L{:.9g} {:.9g}",
+    4: "Q{:.9g} {:.9g} {:.9g} {:.9g}",
+    6: "C{:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {:.9g}",
+}
+"""Drawing commands, by how many numbers they take; the first one is where the pen is put down."""
 
 
 def arrow(route: Route) -> str:
     """The path of a line, ended a little before its tip, and the tip."""
-    if not route.segments:
+    start, segments, _ = route
+    if not segments:
         return ""
     dx, dy = _direction(route)
-    x, y = route.end
-    inner = TIP_LENGTH - 1.5
-    last = (*route.segments[-1][:-2], x - dx * inner, y - dy * inner)
-    course = f"M{route.start[0]:.9g} {route.start[1]:.9g}" + "".join(
-        _LETTERS[len(segment)] + " ".join([f"{value:.9g}" for value in segment])
-        for segment in (*route.segments[:-1], last)
-    )
-    back_x, back_y = x - dx * TIP_LENGTH, y - dy * TIP_LENGTH
+    (x, y), inner, last = route.end, TIP_LENGTH - 1.5, segments[-1]
+    tip = f"{x:.9g} {y:.9g}{_tip(dx, dy)}"
+    if len(segments) == 1 and len(last) == 2 and dx == 0:
+        course = f"M{start[0]:.9g} {start[1]:.9g}V{y - dy * inner:.9g}"
+    else:
+        course = _COMMANDS[0].format(*start)
+        for segment in segments[:-1]:
+            course += _COMMANDS[len(segment)].format(*segment)
+        course += _COMMANDS[len(last)].format(*last[:-2], x - dx * inner, y - dy * inner)
+    return f'<path d="{course}"/><path class="tip" d="M{tip}"/>'
+
+
+@functools.lru_cache(maxsize=4096)
+def _tip(dx: float, dy: float) -> str:
+    """The sides of an arrow's tip, from its point on."""
+    back_x, back_y = -dx * TIP_LENGTH, -dy * TIP_LENGTH
     side_x, side_y = -dy * TIP_HALF_WIDTH, dx * TIP_HALF_WIDTH
-    tip = (
-        f"M{x:.9g} {y:.9g}L{back_x + side_x:.9g} {back_y + side_y:.9g}"
-        f"L{back_x - side_x:.9g} {back_y - side_y:.9g}z"
-    )
-    return f'<path d="{course}"/><path class="tip" d="{tip}"/>'
+    return f"l{back_x + side_x:.4g} {back_y + side_y:.4g}l{-2 * side_x:.4g} {-2 * side_y:.4g}z"
 
 
 def _direction(route: Route) -> tuple[float, float]:
     """The unit vector along which a line arrives."""
     last = route.segments[-1]
     start = route.segments[-2][-2:] if len(route.segments) > 1 else route.start
+    before = last[-4:-2] or start
+    if before[0] == last[-2] and before[1] != last[-1]:
+        return 0.0, 1.0 if before[1] < last[-1] else -1.0
     points = (*start, *last)
     x, y = last[-2:]
     for index in range(len(points) - 4, -1, -2):

@@ -93,8 +93,8 @@ def test_every_arrow_points_into_its_box(layout: str) -> None:
                 tips[name] = [float(n) for n in re.findall(r"-?[\d.]+", tip.get("d", ""))]
         for line in picture.lines:
             x, y, width, height = rectangles[picture.boxes[line.target].key]
-            tip_x, tip_y, a_x, a_y, b_x, b_y = tips[line.key]
-            base_x, base_y = (a_x + b_x) / 2, (a_y + b_y) / 2
+            tip_x, tip_y, side_x, side_y, back_x, back_y = tips[line.key]
+            base_x, base_y = tip_x + side_x + back_x / 2, tip_y + side_y + back_y / 2
             assert x - 2 <= tip_x <= x + width + 2
             assert y - 2 <= tip_y <= y + height + 2
             assert not (x < base_x < x + width and y < base_y < y + height)
