@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd_core.dtype import dtype
+from autograd_core.device import check_device
+from autograd_core.dtype import ALL, dtype
+from autograd_core.dtype import dtype as dtype_type
 from autograd_core.ops import convert, shape
 from autograd_core.tensor import Tensor
 
@@ -13,17 +15,57 @@ __all__: list[str] = []
 
 def to_dtype(x: Tensor, kind: dtype) -> Tensor:
     """``x`` itself if it has this dtype, else a copy that has."""
-    return x if x.dtype is kind else convert.cast(x, kind.dtype, x.dtype.dtype)
+    if x.dtype is kind:
+        return x
+    if not kind.is_floating_point:
+        return convert.cast_discrete(x, kind.dtype)
+    return convert.cast(x, kind.dtype, x.dtype.dtype)
 
 
-def to(x: Tensor, target: Any = None, **kwargs: Any) -> Tensor:
-    """``x`` with another dtype; a device, of which there is one, changes nothing."""
-    target = kwargs.get("dtype", target)
-    if isinstance(target, Tensor):
-        target = target.dtype
-    return to_dtype(x, target) if isinstance(target, dtype) else x
+def to(
+    x: Tensor,
+    *target: Any,
+    device: Any = None,
+    dtype: dtype | None = None,
+    other: Tensor | None = None,
+    non_blocking: bool = False,
+    copy: bool = False,
+    memory_format: Any = None,
+) -> Tensor:
+    """``x`` with another dtype, itself if nothing changes.
+
+    Args:
+        target: a dtype, a device, or a tensor that has both; then ``non_blocking`` and ``copy``.
+    """
+    for value in (*target, device, dtype, other):
+        if isinstance(value, Tensor):
+            dtype = value.dtype
+        elif isinstance(value, dtype_type):
+            dtype = value
+        elif not isinstance(value, bool):
+            check_device(value)
+    flags = [value for value in target if isinstance(value, bool)]
+    result = x if dtype is None else to_dtype(x, dtype)
+    return shape.clone(result) if result is x and (copy or flags[1:] == [True]) else result
 
 
-def contiguous(x: Tensor) -> Tensor:
+def type_(x: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
+    """The name of the type of ``x``; or ``x`` with another dtype, which may be given by name.
+
+    >>> from autograd_core import ones
+    >>> ones(1).type(), ones(1).type("torch.LongTensor")
+    ('torch.FloatTensor', tensor([1]))
+    """
+    if dtype is None:
+        return f"torch.{x.dtype.scalar_name}Tensor"
+    if isinstance(dtype, str):
+        names = {f"torch.{kind.scalar_name}Tensor": kind for kind in ALL}
+        if dtype not in names:
+            raise ValueError(f"invalid type: '{dtype}'")
+        dtype = names[dtype]
+    return to_dtype(x, dtype)
+
+
+def contiguous(x: Tensor, memory_format: Any = None) -> Tensor:
     """``x``, copied if its elements do not lie in order."""
     return x if x.array.flags.c_contiguous else shape.clone(x)

@@ -16,3 +16,9 @@ from autograd_core.op import Sample, op
 def cast(x, /, target, source):
     """A copy of another dtype; the gradient is cast back to ``source``, the dtype of ``x``."""
     return x.astype(target)
+
+
+@op(of="cast")
+def cast_discrete(x, /, target):
+    """A copy of an integer or bool dtype, where the graph ends: such numbers have no gradient."""
+    return x.astype(target)

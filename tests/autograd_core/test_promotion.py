@@ -102,3 +102,11 @@ def test_arrays_of_other_kinds_are_refused_by_name() -> None:
         from_numpy_dtype(np.dtype(complex))
     with pytest.raises(TypeError, match="uint16"):
         Tensor.from_array(np.zeros(2, np.uint16))
+
+
+@pytest.mark.parametrize("kind", [each for each in ALL if not each.is_floating_point])
+def test_the_graph_ends_where_a_tensor_becomes_whole_numbers(kind: dtype) -> None:
+    x = torch.tensor([1.5, 2.5], requires_grad=True)
+    whole = x.to(kind)
+    assert not whole.requires_grad
+    assert not whole.float().requires_grad
