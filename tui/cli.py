@@ -243,10 +243,13 @@ def _add_debug(commands: argparse._SubParsersAction[_Parser]) -> _Parser:
     add = command.add_argument_group("options").add_argument
     add("--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
         help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
-        "a position (#12); may be repeated")  # fmt: skip
+        "a position (#12), a line (train.py:12), with a condition behind it if need be "
+        "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
     add("--call", type=_number, metavar="K", help="open in this backward() call only: 1, 2, ...")
     add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
     add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
+    add("--fail-on", metavar="CONDITION", help="with --batch: end with exit code 5, and the node, "
+        "at the first gradient that is so, in any call: nan,inf or 'zero, rms>1e3'")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     return command
 
@@ -301,6 +304,7 @@ def debug(options: argparse.Namespace) -> None:
         call=options.call,
         commands=options.commands,
         batch=options.batch,
+        fail_on=options.fail_on,
     )
 
 

@@ -6,13 +6,15 @@ from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
-from autograd_core.debug.locations import UnknownLocation
+from autograd_core.debug.commands import CommandError, command_lines
 from autograd_core.debug.session import Session
 from autograd_core.debug.stops import Stops
 from autograd_core.tensor import Tensor
+from tui.alarm import Alarm
 from tui.failure import ExitCode, Failure, ScriptDone
 from tui.intercept import Intercepted, intercepting
 from tui.script import guarded, run_script
@@ -28,21 +30,37 @@ def debug_target(
     call: int | None,
     commands: str | None,
     batch: bool,
+    fail_on: str | None = None,
 ) -> None:
     """Debug a TARGET; of a script, its ``backward()`` call number ``call``, None for each.
 
+    Args:
+        places: what ``break`` takes, each the place of a breakpoint.
+        commands: a file of commands, for all calls together.
+        batch: open no screen.
+        fail_on: a condition; the first gradient that fulfils it ends the script.
+
     Raises:
-        Failure: with the exit code that fits.
+        Failure: with the exit code that fits, FOUND for ``fail_on``.
     """
     target = parse_target(text)
     require_file(target)
     lines = [] if commands is None else _read_commands(commands)
-    if batch and commands is None:
-        raise Failure("--batch carries out the commands of -x FILE: name one", ExitCode.USAGE)
+    if batch and commands is None and fail_on is None:
+        raise Failure(
+            "--batch carries out the commands of -x FILE, or watches for --fail-on: name one",
+            ExitCode.USAGE,
+        )
+    if fail_on is not None and not batch:
+        raise Failure(
+            "--fail-on is for --batch; on the screen, the command catch does the same",
+            ExitCode.USAGE,
+        )
+    alarm = None if fail_on is None else Alarm(fail_on)
     if not batch:
         _require_screen()
         import tui.app  # noqa: F401  # now, while no module of the script's can come before it
-    face = _Face(places, lines, batch, title=Path(target.place).name)
+    face = _Face(places, lines, batch, alarm, title=Path(target.place).name)
     if target.path is None or target.name:
         with trace():
             found = find_named(target, arguments)
@@ -69,16 +87,22 @@ def _debug_script(
             raise calls.no_such(call)
 
 
-def _read_commands(file: str) -> list[str]:
+class _Line(NamedTuple):
+    """A line of a file of commands, and where it stands."""
+
+    text: str
+    place: str
+
+
+def _read_commands(file: str) -> list[_Line]:
     try:
-        text = Path(file).read_text(encoding="utf-8-sig")
+        lines = command_lines(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise Failure(
             f"cannot read the commands in {file} ({reason.lower()})", ExitCode.USAGE
         ) from None
-    lines = (line.strip() for line in text.splitlines())
-    return [line for line in lines if line and not line.startswith("#")]
+    return [_Line(line, f"{file}:{number}") for number, line in enumerate(lines, 1) if line]
 
 
 def _require_screen() -> None:
@@ -92,16 +116,25 @@ def _require_screen() -> None:
 class _Face:
     """Shows one session after the other; breakpoints outlive the call they were set in.
 
-    ``lines`` are one stream of commands for all sessions: ``q`` in it closes a session, as on
-    the screen, and leaves the rest to the next one; ``Q`` aborts, ``D`` halts no more.
+    ``lines`` are one stream of commands for all sessions: ``quit`` in it closes a session, as on
+    the screen, and leaves the rest to the next one; ``abort`` ends the script, ``detach`` halts
+    no more.
     """
 
-    def __init__(self, places: Sequence[str], lines: list[str], batch: bool, title: str) -> None:
+    def __init__(
+        self,
+        places: Sequence[str],
+        lines: list[_Line],
+        batch: bool,
+        alarm: Alarm | None,
+        title: str,
+    ) -> None:
         self._places = places
         self._lines = deque(lines)
         self._batch = batch
+        self._alarm = alarm
         self._title = title
-        self._stops = Stops()
+        self._stops = Stops() if alarm is None else alarm.stops
         self.detached = False  # whether to halt no more
 
     def debug_call(self, found: Intercepted) -> None:
@@ -138,6 +171,8 @@ class _Face:
         if outcome == "abort":
             session.abort()
             raise ScriptDone
+        if self._alarm is not None:
+            self._alarm.run_on(session)
         self.detached = outcome == "detach"
         session.finish()
 
@@ -145,26 +180,26 @@ class _Face:
         places, self._places = self._places, ()
         for place in places:
             try:
-                session.break_(place)
-            except UnknownLocation as error:
+                session.console.carry_out(f"break {place}", [])
+            except CommandError as error:
                 raise Failure(f"--break {place}: {error}", ExitCode.USAGE) from None
 
     def _carry_out(self, session: Session) -> str:
         """Carry out the commands that wait; how they leave the session, "" when they do not."""
         while self._lines:
             line = self._lines.popleft()
-            print(f"(gradstep) {line}", flush=True)
-            if line in ("q", "quit"):
-                return "continue"
-            if line in ("Q", "abort"):
-                return "abort"
-            if line in ("D", "detach"):
-                return "detach"
-            reply = session.do(line)
+            print(f"(gradstep) {line.text}", flush=True)
+            reply = session.console.do(line.text, line.place)
             if reply.error:
-                raise Failure(f"the commands of -x stop here: {reply.text}", ExitCode.USAGE)
+                raise Failure(reply.text, ExitCode.USAGE)
             if reply.text:
                 print(reply.text, flush=True)
+            if self._alarm is not None:
+                self._alarm.check(session)
+            if reply.leave:
+                return reply.leave
+        if session.console.open_block:
+            raise Failure("the commands of -x end within commands: end is missing", ExitCode.USAGE)
         return ""
 
 

@@ -50,10 +50,12 @@ examples:
 DEBUG_NOTES = f"""\
 {_ARGUMENTS}
 On the screen, ? shows all keys. FILE has one command per line: those of the
-screen's prompt, q to let the script go on to its next call, Q to end it.
+screen's prompt (its command help lists them), quit to let the script go on to
+its next call, abort to end it.
 
 examples:
   gradstep debug train.py
   gradstep debug --break mul --break encoder.0 --call 2 train.py
   gradstep debug --batch -x commands.txt train.py --epochs 1
+  gradstep debug --batch --fail-on nan,inf train.py
 """

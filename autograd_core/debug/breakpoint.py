@@ -36,8 +36,12 @@ class Breakpoint:
     @property
     def title(self) -> str:
         """The point in one phrase: ``breakpoint 2: mul if rms > 10``."""
-        words = {"breakpoint": "breakpoint", "catch": "catch", "watch": "watch", "log": "logpoint"}
-        return f"{words[self.kind]} {self.number}: {self.what}"
+        return f"{self.label}: {self.what}"
+
+    @property
+    def label(self) -> str:
+        """``breakpoint 2``."""
+        return f"{'logpoint' if self.kind == 'log' else self.kind} {self.number}"
 
     @property
     def what(self) -> str:
@@ -47,3 +51,12 @@ class Breakpoint:
         place = f"{self.text}.grad" if self.kind == "watch" else self.text
         condition = f"if {self.condition}" if self.condition else ""
         return " ".join(part for part in (place, condition) if part)
+
+    @property
+    def command(self) -> str:
+        """The command that sets it: ``tbreak mul if rms > 10``."""
+        if self.kind == "log":
+            return f"logpoint {self.text} {self.message}"
+        if self.kind == "watch" or self.born:
+            return f"{self.kind} {self.what}"
+        return f"{'t' if self.temporary else ''}break {self.what}"

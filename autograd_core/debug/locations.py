@@ -73,7 +73,7 @@ def _index(text: str, length: int) -> int:
 
 
 def _unknown(graph: Graph, text: str, length: int) -> str:
-    likely = get_close_matches(text, _vocabulary(graph, length), n=3, cutoff=0.5)
+    likely = get_close_matches(text, vocabulary(graph, length), n=3, cutoff=0.5)
     hint = f"; did you mean {', '.join(likely)}?" if likely else ""
     return (
         f"nothing here is called '{text}'{hint or '.'} A place is #12, an address such as "
@@ -82,7 +82,9 @@ def _unknown(graph: Graph, text: str, length: int) -> str:
     )
 
 
-def _vocabulary(graph: Graph, length: int) -> list[str]:
+def vocabulary(graph: Graph, length: int) -> list[str]:
+    """The places that a plan has: ops, addresses, leaves and scopes, of its first nodes."""
+
     def words() -> Iterable[str]:
         for index in range(min(length, 10_000)):
             yield graph.stem(index)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Protocol
 
 from autograd_core.dag.model import Graph
-from autograd_core.debug.snapshot import Breakpoint, NodeDetail, Reply, Snapshot
+from autograd_core.debug.snapshot import LeafGradient, NodeDetail, Reply, Snapshot
+from autograd_core.debug.stops import Stops
 
 
 class DebugSession(Protocol):
@@ -30,12 +31,16 @@ class Steered(DebugSession, Protocol):
     """What the command language moves and asks: the methods behind its words."""
 
     graph: Graph
+    stops: Stops
+    call: int
 
     @property
     def length(self) -> int: ...
 
     @property
     def position(self) -> int: ...
+
+    def leaf(self, index: int) -> LeafGradient | None: ...
 
     def next(self, count: int = 1) -> None: ...
 
@@ -50,7 +55,3 @@ class Steered(DebugSession, Protocol):
     def jump(self, position: int) -> None: ...
 
     def restart(self) -> None: ...
-
-    def break_(self, location: str) -> Breakpoint: ...
-
-    def delete(self, number: int | None = None) -> bool: ...

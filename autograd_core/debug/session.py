@@ -14,7 +14,7 @@ from autograd_core.autograd.engine import Step
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.debug.commands import carry_out
+from autograd_core.debug.commands import open_console
 from autograd_core.debug.driver import Driver, NativeDriver
 from autograd_core.debug.ledger import Ledger
 from autograd_core.debug.locations import locate
@@ -102,7 +102,7 @@ class Session:
         self.stops.bind(self.graph, len(order))
         self._reason = "before the first node"
         self._error: BaseException | None = None
-        self._last_line = ""
+        self.console = open_console(self)
         self._closed = False
 
     # where we are
@@ -275,6 +275,4 @@ class Session:
 
     def do(self, line: str) -> Reply:
         """Carry out one command, such as ``next 10``; an empty line repeats the last one."""
-        line = line.strip() or self._last_line
-        self._last_line = line
-        return carry_out(self, line)
+        return self.console.do(line)

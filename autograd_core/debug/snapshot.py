@@ -19,6 +19,7 @@ from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.debug.breakpoint import Breakpoint as Breakpoint
 
 Status = Literal["paused", "finished", "failed"]
+Leave = Literal["", "continue", "detach", "abort"]
 NodeStatus = Literal["done", "current", "waiting"]
 
 
@@ -198,7 +199,12 @@ class Snapshot:
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """The answer to one command: text for the console, and whether it was an error."""
+    """The answer to one command: text for the console, and whether it was an error.
+
+    ``leave`` asks whoever shows the session to close it: and then "continue" the program,
+    "detach" (the same, halting no more) or "abort" it.
+    """
 
     text: str
     error: bool = False
+    leave: Leave = ""

@@ -40,8 +40,8 @@ class Stops:
     """All points, in the order in which they were set.
 
     A session asks :meth:`at` after every step when :attr:`conditional` says so, and otherwise
-    only at :attr:`positions`.  ``reached`` is the last stop, ``messages`` what log points and
-    failing conditions have to say; whoever shows them takes them away.
+    only at :attr:`positions`.  ``displays`` are the expressions to show at every stop,
+    ``last`` is the last stop of all passes.
     """
 
     def __init__(self, points: Iterable[Breakpoint] = ()) -> None:
@@ -51,24 +51,31 @@ class Stops:
         self._complained: set[int] = set()
         self._graph: Graph | None = None
         self._length = 0
-        self.messages: list[str] = []
-        self.reached: Reached | None = None
+        self._messages: list[str] = []
+        self._reached: Reached | None = None
+        self.last: Reached | None = None
+        self.displays: dict[int, str] = {}
         self._arrange()
 
     def bind(self, graph: Graph, length: int) -> None:
         """Find every place anew in the plan of a session that begins."""
         self._graph, self._length = graph, length
-        self.reached = None
+        self._reached = None
         self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
         self._arrange()
 
     def _found(self, place: str) -> tuple[int, ...]:
         try:
-            return self._locate(place)
+            return self.locate(place)
         except UnknownLocation:
             return ()
 
-    def _locate(self, place: str) -> tuple[int, ...]:
+    def locate(self, place: str) -> tuple[int, ...]:
+        """The plan nodes that ``place`` means in the present pass, in execution order.
+
+        Raises:
+            UnknownLocation: none.
+        """
         if not place or self._graph is None:
             return ()
         return locate(self._graph, place, self._length)
@@ -99,8 +106,18 @@ class Stops:
             if point is not None and trigger is not None:
                 stopped = self._hit(point, trigger, stopped)
         if stopped is not None:
-            self.reached = stopped
+            self._reached = self.last = stopped
         return stopped
+
+    def take_reached(self) -> Reached | None:
+        """The last stop; the next one has to be reached anew."""
+        reached, self._reached = self._reached, None
+        return reached
+
+    def take_messages(self) -> list[str]:
+        """What log points, and conditions without an answer, have said since the last call."""
+        messages, self._messages = self._messages, []
+        return messages
 
     def _trigger(self, point: Breakpoint, session: Inspected, position: int) -> Trigger | None:
         condition = self._conditions.get(point.condition)
@@ -111,7 +128,7 @@ class Stops:
         except Unanswerable as reason:
             if point.number not in self._complained:
                 self._complained.add(point.number)
-                self.messages.append(
+                self._messages.append(
                     f"{point.title}: cannot be answered at #{position}, and counts as not hit "
                     f"({reason})"
                 )
@@ -123,7 +140,7 @@ class Stops:
             self._put(replace(point, ignore=point.ignore - 1))
             return earlier
         if point.kind == "log":
-            self.messages.append(LogText(point.message).filled(trigger.subject))
+            self._messages.append(LogText(point.message).filled(trigger.subject))
             return earlier
         if earlier is not None:
             return earlier
@@ -140,15 +157,25 @@ class Stops:
             UnknownLocation: ``place`` means nothing in this plan, and is not to wait for one.
             ExpressionError: the condition, or a log point's text, means nothing.
         """
-        indices = self._found(place) if pending else self._locate(place)
+        indices = self._found(place) if pending else self.locate(place)
         point = Breakpoint(self._last_number + 1, place, indices, **properties)  # type: ignore[arg-type]
-        if point.condition:
-            parse_predicate(point.condition)
-        LogText(point.message)
+        self.check_condition(point.condition)
+        self.check_text(point.message)
         self._last_number += 1
         self._points.append(point)
         self._arrange()
         return point
+
+    @staticmethod
+    def check_condition(text: str) -> None:
+        """Raises ExpressionError unless ``text`` is a condition, or empty."""
+        if text:
+            parse_predicate(text)
+
+    @staticmethod
+    def check_text(text: str) -> None:
+        """Raises ExpressionError unless ``text`` may be that of a log point."""
+        LogText(text)
 
     def point(self, number: int) -> Breakpoint | None:
         """The point of that number."""
@@ -165,8 +192,7 @@ class Stops:
         if point is None:
             raise KeyError(number)
         changed = replace(point, **properties)  # type: ignore[arg-type]
-        if changed.condition:
-            parse_predicate(changed.condition)
+        self.check_condition(changed.condition)
         self._complained.discard(number)
         self._put(changed)
         self._arrange()

@@ -271,13 +271,13 @@ def test_commands_move(weight: Any, line: str, position: int) -> None:
         ("nxt", "did you mean next"),
         ("next x", "'x' is no count"),
         ("next 0", "'0' is no count"),
-        ("break", "where?"),
+        ("until", "where?"),
         ("break nowhere", "nothing here is called 'nowhere'"),
         ("until #99", "there is no node #99"),
         ("delete 7", "there is no breakpoint 7"),
         ("info", "info takes one of"),
-        ("jump there", "is no position"),
-        ("help nxt", "no command nxt"),
+        ("jump there", "nothing here is called 'there'"),
+        ("help nxt", "unknown command: nxt; did you mean next?"),
     ],
 )
 def test_a_wrong_command_says_what_is_wrong(session: Session, line: str, said: str) -> None:

@@ -70,13 +70,15 @@ def test_commands_and_replies_are_the_output(run: Run) -> None:
         "(gradstep) break mul",
         "breakpoint 1: mul (#1, #3, #5, #7)",
         "(gradstep) continue",
-        "#1 mul:4  MulBackward0  g · y, g · weight",
+        "breakpoint 1: mul",
+        "#1 mul:4  MulBackward0  g · y, g · weight  shared_weight.py:14",
         "(gradstep) continue",
-        "#3 mul:3  MulBackward0  g · y, g · weight",
+        "breakpoint 1: mul",
+        "#3 mul:3  MulBackward0  g · y, g · weight  shared_weight.py:14",
         "(gradstep) info leaves",
         "weight.grad  None  1 of 4 in",
         "(gradstep) back",
-        "#2 add:3  AddBackward0  g",
+        "#2 add:3  AddBackward0  g  shared_weight.py:14",
         "last state = 12",
         "d state / d weight = 23",
     ]
@@ -91,8 +93,9 @@ def test_q_leaves_the_rest_to_the_next_call_where_breakpoints_still_stand(run: R
         "(gradstep) q",
         "call 1 6.0",
         "(gradstep) info breakpoints",
-        "1  a  1 node, hit 0 times",
+        "1  break a  1 node, hit 0 times",
         "(gradstep) continue",
+        "breakpoint 1: a",
         "#1 a  AccumulateGrad",
         "(gradstep) quit",
         "call 2 6.0",
@@ -119,7 +122,7 @@ def test_breakpoints_can_be_named_before_anything_runs(run: Run) -> None:
     code, out, _ = run(TWO_CALLS, "info breakpoints\nq\ninfo breakpoints", *places, "script.py")
     assert code == 0
     listed = ["(gradstep) info breakpoints"] + [
-        f"{number}  {place}  1 node, hit 0 times" for number, place in ((1, "mul"), (2, "a"))
+        f"{number}  break {place}  1 node, hit 0 times" for number, place in ((1, "mul"), (2, "a"))
     ]
     assert out.splitlines() == [*listed, "(gradstep) q", "call 1 6.0", *listed, "call 2 6.0"]
 
@@ -181,7 +184,11 @@ def test_a_wrong_command_stops_everything(run: Run) -> None:
     code, out, err = run(TWO_CALLS, "nxt\nnext")
     assert code == 2
     assert out == "(gradstep) nxt\n"
-    assert "the commands of -x stop here: unknown command: nxt; did you mean next?" in err
+    assert err.splitlines() == [
+        "gradstep: commands:1: unknown command: nxt; did you mean next? (help lists them)",
+        "  nxt",
+        "  ^",
+    ]
 
 
 def test_a_failure_of_ours_does_not_pass_through_the_handlers_of_the_script(run: Run) -> None:
@@ -203,7 +210,7 @@ def test_batch_needs_commands_and_the_screen_a_terminal(
 ) -> None:
     run(TWO_CALLS, "")
     for arguments, said in (
-        (["debug", "--batch", "script.py"], "--batch carries out the commands of -x FILE: name"),
+        (["debug", "--batch", "script.py"], "--batch carries out the commands of -x FILE, or watches for --fail-on: name one"),
         (["debug", "script.py"], "use --batch -x FILE to carry out commands without a screen"),
     ):
         assert main(arguments) == 2

@@ -11,15 +11,20 @@ from autograd_core.debug.predicate.meaning import (
     parse_predicate,
 )
 from autograd_core.debug.predicate.source import ExpressionError
-from autograd_core.debug.predicate.subject import Inspected, NodeSubject, arriving, sent
+from autograd_core.debug.predicate.subject import Inspected, NodeSubject, Nowhere, arriving, sent
+from autograd_core.debug.predicate.vocabulary import WORDS, Subject, help_text
 
 __all__ = [
+    "WORDS",
     "Expression",
     "ExpressionError",
     "Inspected",
     "NodeSubject",
+    "Nowhere",
+    "Subject",
     "Unanswerable",
     "arriving",
+    "help_text",
     "parse",
     "parse_predicate",
     "sent",

@@ -15,9 +15,7 @@ class Inspected(Protocol):
     """The part of a session that expressions read."""
 
     graph: Graph
-
-    @property
-    def call(self) -> int: ...
+    call: int
 
     @property
     def position(self) -> int: ...
@@ -115,6 +113,30 @@ class NodeSubject:
         if leaf is None:
             raise LookupError("this is no leaf")
         return leaf.now
+
+
+@dataclass(frozen=True, slots=True)
+class Nowhere:
+    """The end of the pass, where no node runs next: only the ``.grad`` of leaves has a value."""
+
+    session: Inspected
+
+    @property
+    def gradient(self) -> Value | None:
+        raise LookupError("the pass is over: choose a node, as in frame #0")
+
+    ratio = gradient
+
+    def fact(self, word: str) -> Any:
+        """The number of the call; nothing else is known here."""
+        return self.session.call if word == "call" else self.gradient
+
+    def tensor(self, path: str) -> Value | None:
+        """The ``.grad`` of a leaf."""
+        if not path.endswith(".grad"):
+            return self.gradient
+        leaf = self.session.leaf(_leaf_named(self.session, path.removesuffix(".grad")))
+        return None if leaf is None else leaf.now
 
 
 def arriving(session: Inspected, index: int, hits: int = 0) -> Iterator[NodeSubject]:

@@ -1,0 +1,17 @@
+"""The command language: gdb's words, for the prompt, for files and for ``Session.do``."""
+
+from __future__ import annotations
+
+from autograd_core.debug.commands.completing import complete
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.files import command_lines
+from autograd_core.debug.commands.helping import TOPICS
+from autograd_core.debug.commands.language import CommandError
+from autograd_core.debug.protocol import Steered
+
+__all__ = ["CommandError", "Console", "command_lines", "complete", "open_console"]
+
+
+def open_console(session: Steered) -> Console:
+    """The whole language, for ``session``."""
+    return Console(session, [command for _, commands in TOPICS for command in commands])

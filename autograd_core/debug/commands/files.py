@@ -1,0 +1,112 @@
+"""Commands that read and write files of commands, and those that leave."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
+
+from autograd_core.debug.breakpoint import Breakpoint
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, CommandError, Operands, choose
+from autograd_core.debug.commands.wording import plural
+
+_HEADER: Final = "# breakpoints, saved by gradstep"
+_DEEPEST: Final = 10  # files that source files
+
+
+def command_lines(path: str) -> list[str]:
+    """The lines of a file of commands; those that start with # say nothing.
+
+    Raises:
+        OSError, UnicodeDecodeError: it cannot be read.
+    """
+    text = Path(path).read_text(encoding="utf-8-sig")
+    return ["" if line.lstrip().startswith("#") else line.rstrip() for line in text.splitlines()]
+
+
+def _source(console: Console, operands: Operands) -> str:
+    path = operands.required("which file? source FILE").text
+    if path in console.sourcing or len(console.sourcing) >= _DEEPEST:
+        raise operands.error(f"{path} is being carried out already")
+    try:
+        lines = command_lines(path)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or "it is no text"
+        raise operands.error(f"cannot read {path} ({reason.lower()})") from None
+    console.sourcing.append(path)
+    try:
+        return _carry_out(console, path, lines)
+    finally:
+        console.sourcing.pop()
+
+
+def _carry_out(console: Console, path: str, lines: list[str]) -> str:
+    said: list[str] = []
+    for number, line in enumerate(lines, 1):
+        if line and not console.leaving:
+            try:
+                console.carry_out(line, said)
+            except CommandError as error:
+                error.place = error.place or f"{path}:{number}"
+                raise
+    if console.open_block:
+        console.drop_block()
+        raise CommandError(f"{path} ends within commands: end is missing")
+    return "\n".join(said)
+
+
+def _save(console: Console, operands: Operands) -> str:
+    what, file = operands.first()
+    choose(what.required("save breakpoints FILE"), ["breakpoints"], "thing to save:")
+    path = Path(file.required("to which file? save breakpoints FILE").text)
+    points = console.session.stops.points
+    try:
+        if path.exists() and not path.read_text(encoding="utf-8").startswith(_HEADER):
+            raise file.error(f"{path} holds something else; save to another file")
+        path.write_text("\n".join([_HEADER, *map(_script, points), ""]), encoding="utf-8")
+    except UnicodeDecodeError:
+        raise file.error(f"{path} holds something else; save to another file") from None
+    except OSError as error:
+        raise file.error(f"cannot write {path} ({(error.strerror or '').lower()})") from None
+    return f"{plural(len(points), 'breakpoint')} saved; source {path} sets them again"
+
+
+def _script(point: Breakpoint) -> str:
+    """The commands that set ``point`` again."""
+    word, _, rest = point.command.partition(" ")
+    if point.text and not point.indices:
+        rest = f"--pending {rest}"
+    lines = [f"{word} {rest}"]
+    if point.kind == "log" and point.condition:
+        lines.append(f"condition $ {point.condition}")
+    if point.ignore:
+        lines.append(f"ignore $ {point.ignore}")
+    if not point.enabled:
+        lines.append("disable $")
+    if point.commands:
+        lines += ["commands $", *(f"  {line}" for line in point.commands), "end"]
+    return "\n".join(lines)
+
+
+def _quit(console: Console, operands: Operands) -> str:
+    console.leaving = "continue"
+    return ""
+
+
+def _detach(console: Console, operands: Operands) -> str:
+    console.leaving = "detach"
+    return ""
+
+
+def _abort(console: Console, operands: Operands) -> str:
+    console.leaving = "abort"
+    return ""
+
+
+COMMANDS: Final = (
+    Command("source FILE", "carry out the commands in FILE", _source, (), "file"),
+    Command("save breakpoints FILE", "write them as commands, for source", _save, (), "file"),
+    Command("quit", "close the debugger; the pass and the program go on", _quit, ("q",)),
+    Command("detach", "the same, and halt at no later backward()", _detach, ("D",)),
+    Command("abort", "end the program, every .grad as before this pass", _abort, ("Q", "kill")),
+)

@@ -1,0 +1,59 @@
+"""``help``: the commands by topic, one command, or a topic of its own."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from autograd_core.debug.commands import files, info, looking, moving, stopping
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, Operands
+from autograd_core.debug.predicate import help_text
+
+_PLACES: Final = """\
+A place is one of
+  #12                 a position in the plan
+  encoder.0/addmm:2   an address: module, op, and which one of them
+  mul, MulBackward0   every node of that op
+  encoder.0           every node of that module
+  weight              the leaf of that name
+  train.py:12         every node that this line of the forward pass recorded"""
+_LANGUAGE: Final = """\
+Any beginning of a command that fits no other one will do, an empty line repeats the
+last one, and lines that start with # say nothing. help WORD tells more; so do
+help expressions and help places."""
+
+
+def _help(console: Console, operands: Operands) -> str:
+    word, _ = operands.first()
+    if not word.text:
+        return _overview()
+    if len(word.text) > 3 and "expressions".startswith(word.text):
+        return help_text()
+    if len(word.text) > 2 and "places".startswith(word.text):
+        return _PLACES
+    command = console.find(word)
+    also = f"  (also: {', '.join(command.short)})" if command.short else ""
+    return "\n".join(
+        part for part in (f"{command.usage}: {command.summary}{also}", command.details) if part
+    )
+
+
+def _overview() -> str:
+    lines = []
+    for title, commands in TOPICS:
+        lines.append(title)
+        for each in commands:
+            short = f"  ({', '.join(each.short)})" if each.short else ""
+            lines.append(f"  {each.usage:<29}{each.summary}{short}")
+    return "\n".join([*lines, "", _LANGUAGE])
+
+
+COMMANDS: Final = (
+    Command("help [WORD]", "this list, or more about a word of it", _help, ("h",), "word"),
+)
+TOPICS: Final = (
+    ("moving", moving.COMMANDS),
+    ("stopping", stopping.COMMANDS),
+    ("looking", (*looking.COMMANDS, *info.COMMANDS)),
+    ("files, help, and leaving", (*files.COMMANDS, *COMMANDS)),
+)

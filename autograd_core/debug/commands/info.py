@@ -1,0 +1,221 @@
+"""``info TOPIC``: what the debugger knows, in tables."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import numpy as np
+
+from autograd_core.dag.statistics import format_bytes, format_number, format_shape
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, Operands, choose, pointing_at
+from autograd_core.debug.commands.looking import displays_text
+from autograd_core.debug.commands.stopping import points_text
+from autograd_core.debug.commands.wording import node_line, plural, shown, table_text
+from autograd_core.debug.snapshot import Incoming, NodeDetail
+
+
+class Topic(NamedTuple):
+    """Something that ``info`` tells about."""
+
+    word: str
+    summary: str
+    tell: Callable[[Console, Operands], str]
+
+
+def _info(console: Console, operands: Operands) -> str:
+    word, rest = operands.first()
+    if not word.text:
+        raise operands.error(f"info takes one of: {', '.join(each.word for each in TOPICS)}")
+    chosen = choose(word, [each.word for each in TOPICS], "topic")
+    return next(each for each in TOPICS if each.word == chosen).tell(console, rest)
+
+
+def _index(console: Console, operands: Operands) -> int:
+    """The node in question: the one named, the selected one, or the current one."""
+    if operands.text:
+        with pointing_at(operands):
+            return console.session.stops.locate(operands.text)[0]
+    index = console.node()
+    if index is None:
+        raise operands.error("the pass is over: name a node, as in #0")
+    return index
+
+
+# a node
+
+
+def _node(console: Console, operands: Operands) -> str:
+    session, index = console.session, _index(console, operands)
+    detail = session.detail(index)
+    lines = [node_line(session.graph, index)]
+    rows = _arrivals(detail) + _departures(detail) + _kept(detail)
+    rows += [(f"d/d{name}", text) for name, text in detail.formulas]
+    rows += [("hook", hook) for hook in detail.hooks]
+    if detail.source_line:
+        rows.append(("line", detail.source_line))
+    return "\n".join([*lines, *(f"  {line}" for line in table_text(rows).splitlines())])
+
+
+def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for each in detail.incoming:
+        label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
+        arrived = f"{len(each.contributions)} of {each.expected} in"
+        rows.append((label, f"{shown(each.total, 'nothing yet')}, {arrived}"))
+        if each.expected > 1:
+            rows += [
+                ("", f"+ {shown(part.value)} from {_origin(part.producer)}")
+                for part in each.contributions
+            ]
+    return rows
+
+
+def _origin(producer: int | None) -> str:
+    return "the seed" if producer is None else f"#{producer}"
+
+
+def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
+    rows = []
+    for each in detail.outgoing:
+        label = f"out.{each.output_nr}" if len(detail.outgoing) > 1 else "out"
+        if each.target is None:
+            rows.append((label, "no gradient needed"))
+        else:
+            value = shown(each.value) if each.sent else "not yet"
+            rows.append((label, f"{value}, to #{each.target}"))
+    return rows
+
+
+def _kept(detail: NodeDetail) -> list[tuple[str, ...]]:
+    return [
+        (f"saved.{each.name}", f"{format_shape(each.shape)} {each.state} {shown(each.value, '')}")
+        for each in detail.saved
+    ]
+
+
+def _saved(console: Console, operands: Operands) -> str:
+    rows = [
+        (f"saved.{each.name}", f"{format_shape(each.shape)} {each.dtype}",
+         format_bytes(each.nbytes), each.state, shown(each.value, ""))
+        for each in console.session.detail(_index(console, operands)).saved
+    ]  # fmt: skip
+    return table_text(rows) or "this node keeps no tensor"
+
+
+def _hooks(console: Console, operands: Operands) -> str:
+    hooks = console.session.detail(_index(console, operands)).hooks
+    return "\n".join(hooks) or "this node has no hooks"
+
+
+def _ledger(console: Console, operands: Operands) -> str:
+    index = _index(console, operands)
+    lines = [node_line(console.session.graph, index)]
+    for incoming in console.session.detail(index).incoming:
+        lines += [f"  {line}" for line in table_text(_account(console, incoming)).splitlines()]
+    return "\n".join(lines)
+
+
+def _account(console: Console, incoming: Incoming) -> list[tuple[str, ...]]:
+    """Each contribution in order of arrival, with the sum so far."""
+    total: Any = None
+    size = 0.0
+    rows: list[tuple[str, ...]] = [("from", "value", "sum so far")]
+    for part in incoming.contributions:
+        origin = "the seed"
+        if part.producer is not None:
+            origin = f"#{part.producer} {console.session.graph.address(part.producer)}"
+        running = "undefined"
+        if part.value is not None:
+            array = np.asarray(part.value.array, np.float64)
+            with np.errstate(all="ignore"):
+                total = array if total is None else total + array
+                size += float(np.abs(array).sum())
+            running = f"rms {format_number(float(np.sqrt(np.mean(total**2))))}"
+        rows.append((origin, shown(part.value), running))
+    waiting = incoming.expected - len(incoming.contributions)
+    if waiting:
+        rows.append((f"{plural(waiting, 'more')[:6]} to come", "", ""))
+    elif len(incoming.contributions) > 1 and size:
+        left = float(np.abs(total).sum()) / size
+        rows.append(("", "", f"{format_number(100 * (1 - left))} % cancelled"))
+    return rows
+
+
+# the whole pass
+
+
+def _leaves(console: Console, operands: Operands) -> str:
+    rows = [
+        (
+            f"{leaf.name}.grad",
+            shown(leaf.now, "None"),
+            f"{leaf.arrived} of {leaf.expected} in",
+            "" if leaf.before is None else f"was {shown(leaf.before)} before this pass",
+        )
+        for leaf in console.session.snapshot.leaves
+    ]
+    return table_text(rows) or "no leaves"
+
+
+def _pending(console: Console, operands: Operands) -> str:
+    rows = [
+        (
+            f"#{each.index} {console.session.graph.address(each.index)}",
+            f"{each.arrived} of {each.expected} in",
+            f"sum {shown(each.total)}",
+        )
+        for each in console.session.snapshot.pending
+    ]
+    return table_text(rows) or "nothing waits"
+
+
+def _plan(console: Console, operands: Operands) -> str:
+    session = console.session
+    snapshot = session.snapshot
+    ready = [each.index for each in snapshot.pending if each.arrived == each.expected]
+    places = [f"#{index} {session.graph.address(index)}" for index in dict.fromkeys(ready)]
+    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
+    leaves = plural(len(snapshot.leaves), "leaf").replace("leafs", "leaves")
+    counts = f"{plural(session.length, 'node')}, {leaves} among them"
+    done = f"{snapshot.position} have run, {snapshot.recorded} are recorded"
+    return f"{counts}; {done}\nready: {', '.join(places[:8]) or 'none'}{more}"
+
+
+def _history(console: Console, operands: Operands) -> str:
+    snapshot = console.session.snapshot
+    return (
+        f"{snapshot.recorded} of {snapshot.length} nodes recorded, "
+        f"{format_bytes(snapshot.bytes_recorded)}"
+    )
+
+
+def _breakpoints(console: Console, operands: Operands) -> str:
+    return points_text(console)
+
+
+def _displays(console: Console, operands: Operands) -> str:
+    return displays_text(console) or "nothing is displayed"
+
+
+TOPICS: Final = (
+    Topic("breakpoints", "where it stops, and how often it did", _breakpoints),
+    Topic("display", "what is shown at every stop", _displays),
+    Topic("history", "how much of the pass is recorded", _history),
+    Topic("hooks", "[PLACE]: hooks of the node", _hooks),
+    Topic("leaves", "the .grad of every leaf", _leaves),
+    Topic("ledger", "[PLACE]: every contribution to what arrives, and the sum so far", _ledger),
+    Topic("node", "[PLACE]: all about a node", _node),
+    Topic("pending", "sums that wait for their node", _pending),
+    Topic("plan", "how far the pass is, and which nodes are ready", _plan),
+    Topic("saved", "[PLACE]: what the node keeps from the forward pass", _saved),
+)
+
+COMMANDS: Final = (
+    Command(
+        "info TOPIC", "what is known: " + ", ".join(each.word for each in TOPICS[:3]) + ", ...",
+        _info, ("i",), "topic",
+        details="\n".join(f"  {each.word:<12}{each.summary}" for each in TOPICS),
+    ),
+)  # fmt: skip

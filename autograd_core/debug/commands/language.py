@@ -1,0 +1,150 @@
+"""What a command is made of: a word, its operands with their columns, and errors that point."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from difflib import get_close_matches
+from textwrap import wrap
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from autograd_core.debug.locations import UnknownLocation
+from autograd_core.debug.predicate import ExpressionError
+
+if TYPE_CHECKING:
+    from autograd_core.debug.commands.console import Console
+
+WIDTH = 80
+Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]
+
+
+class CommandError(ValueError):
+    """What was typed cannot be carried out; ``column`` is where in the line, None for nowhere.
+
+    ``line`` is the line it was in, and ``place`` where that line stands, ``FILE:NUMBER``, when
+    it was not typed but read.
+    """
+
+    def __init__(self, message: str, column: int | None = None) -> None:
+        super().__init__(message)
+        self.column = column
+        self.line = ""
+        self.place = ""
+
+    @property
+    def text(self) -> str:
+        """The line, a caret under the wrong word, and what is wrong with it."""
+        heading = f"{self.place}: " if self.place else ""
+        if self.column is None:
+            return f"{heading}{self}"
+        caret = " " * self.column + "^"
+        if heading:
+            return f"{heading}{self}\n  {self.line}\n  {caret}"
+        if len(caret) + 1 + len(str(self)) <= WIDTH:
+            return f"{self.line}\n{caret} {self}"
+        return "\n".join([self.line, caret, *wrap(str(self), WIDTH)])
+
+
+class Operands(NamedTuple):
+    """The rest of a command line, and the column at which it begins."""
+
+    text: str
+    column: int
+
+    @classmethod
+    def after(cls, line: str, column: int) -> Operands:
+        """What ``line`` holds from ``column`` on."""
+        rest = line[column:]
+        return cls(rest.strip(), column + len(rest) - len(rest.lstrip()))
+
+    def first(self) -> tuple[Operands, Operands]:
+        """The first word, and the rest."""
+        word = self.text.split(None, 1)[0] if self.text else ""
+        return Operands(word, self.column), Operands.after(self._padded, self.column + len(word))
+
+    def words(self) -> list[Operands]:
+        """Every word."""
+        return [Operands(m[0], self.column + m.start()) for m in re.finditer(r"\S+", self.text)]
+
+    def cut(self, word: str) -> tuple[Operands, Operands | None]:
+        """What stands before and after the word ``word``; None where it does not occur."""
+        found = re.search(rf"(?<!\S){word}(?!\S)", self.text)
+        if found is None:
+            return self, None
+        before = Operands(self.text[: found.start()].rstrip(), self.column)
+        return before, Operands.after(self._padded, self.column + found.end())
+
+    @property
+    def _padded(self) -> str:
+        return " " * self.column + self.text
+
+    def error(self, message: str) -> CommandError:
+        """An error that points here."""
+        return CommandError(message, self.column)
+
+    def count(self, default: int = 1) -> int:
+        """A whole number from 1 on."""
+        if not self.text:
+            return default
+        if not self.text.isdecimal() or int(self.text) == 0:
+            raise self.error(f"'{self.text}' is no count: write a whole number from 1 on")
+        return int(self.text)
+
+    def required(self, what: str) -> Operands:
+        """Itself, if there is something.
+
+        Raises:
+            CommandError: ``what`` is missing.
+        """
+        if not self.text:
+            raise self.error(what)
+        return self
+
+
+class Command(NamedTuple):
+    """A word of the language: what it takes, what it does, who carries it out.
+
+    ``operand`` says what a completion is to offer; ``details`` is what ``help WORD`` adds.
+    """
+
+    usage: str
+    summary: str
+    run: Callable[[Console, Operands], str]
+    short: tuple[str, ...] = ()
+    operand: Operand = ""
+    details: str = ""
+
+    @property
+    def word(self) -> str:
+        return self.usage.split()[0]
+
+
+@contextmanager
+def pointing_at(operands: Operands) -> Iterator[None]:
+    """Turn what is wrong with a place or an expression into an error that points into it."""
+    try:
+        yield
+    except ExpressionError as error:
+        raise CommandError(str(error), operands.column + error.column) from None
+    except UnknownLocation as error:
+        raise CommandError(str(error), operands.column) from None
+
+
+def choose(word: Operands, known: Iterable[str], what: str) -> str:
+    """The one of ``known`` that ``word`` is, or begins alone.
+
+    Raises:
+        CommandError: none, or several.
+    """
+    words = list(dict.fromkeys(known))
+    if word.text in words:
+        return word.text
+    begins = [each for each in words if word.text and each.startswith(word.text)]
+    if len(begins) == 1:
+        return begins[0]
+    if begins:
+        raise word.error(f"'{word.text}' may be {', '.join(begins)}: write more of it")
+    near = get_close_matches(word.text, words, n=1)
+    hint = f"; did you mean {near[0]}?" if near else ""
+    raise word.error(f"there is no {what} '{word.text}'{hint}")

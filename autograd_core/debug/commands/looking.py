@@ -1,0 +1,211 @@
+"""Commands that show something and change nothing: print, display, list, where, up, down."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, CommandError, Operands, pointing_at
+from autograd_core.debug.commands.wording import node_line, shown, tensor_text
+from autograd_core.debug.logtext import format_value
+from autograd_core.debug.predicate import (
+    Expression,
+    NodeSubject,
+    Nowhere,
+    Subject,
+    Unanswerable,
+    arriving,
+    parse,
+)
+from autograd_core.debug.protocol import Steered
+from autograd_core.debug.snapshot import Contribution, Value
+
+_AROUND: Final = 5  # rows of the plan before and after the one in question
+
+
+def subject(console: Console) -> Subject:
+    """What an expression that is typed here speaks of: the gradient that arrives here."""
+    index = console.node()
+    if index is None:
+        return Nowhere(console.session)
+    first = next(arriving(console.session, index), None)
+    return first or NodeSubject(console.session, index, None, "in")
+
+
+def _print(console: Console, operands: Operands) -> str:
+    text = operands.text or "in"
+    with pointing_at(operands):
+        expression = parse(text)
+    try:
+        return answer(expression, expression.value(subject(console)))
+    except Unanswerable as reason:
+        raise operands.error(str(reason)) from None
+
+
+def answer(expression: Expression, value: Any) -> str:
+    """``rms = 0.5``, or all about a tensor."""
+    if expression.kind == "tensor":
+        assert value is None or isinstance(value, Value)
+        return tensor_text(expression.text, value)
+    return f"{expression.text} = {format_value(value)}"
+
+
+def _display(console: Console, operands: Operands) -> str:
+    if not operands.text:
+        return displays_text(console) or "nothing is displayed"
+    with pointing_at(operands):
+        parse(operands.text)
+    displays = console.session.stops.displays
+    number = max(displays, default=0) + 1
+    displays[number] = operands.text
+    return display_line(console, number)
+
+
+def displays_text(console: Console) -> str:
+    """Every display, with the value that it has here."""
+    return "\n".join(display_line(console, number) for number in console.session.stops.displays)
+
+
+def display_line(console: Console, number: int) -> str:
+    """One display: ``1: rms = 0.5``."""
+    expression = parse(console.session.stops.displays[number])
+    try:
+        value = expression.value(subject(console))
+    except Unanswerable as reason:
+        return f"{number}: {expression.text} is unknown ({reason})"
+    return f"{number}: {expression.text} = {format_value(value)}"
+
+
+def _undisplay(console: Console, operands: Operands) -> str:
+    displays = console.session.stops.displays
+    if not operands.text:
+        displays.clear()
+        return "nothing is displayed any more"
+    for word in operands.words():
+        if displays.pop(word.count(), None) is None:
+            raise word.error(f"there is no display {word.text} (display lists them)")
+    return ""
+
+
+def _list(console: Console, operands: Operands) -> str:
+    session = console.session
+    middle = session.position if console.selected is None else console.selected
+    if operands.text:
+        with pointing_at(operands):
+            middle = session.stops.locate(operands.text)[0]
+    first = max(0, min(middle - _AROUND, session.length - 2 * _AROUND - 1))
+    marked = {index for point in session.stops.points for index in point.indices}
+    rows = []
+    for index in range(first, min(session.length, first + 2 * _AROUND + 1)):
+        here = "->" if index == session.position else " *" if index == console.selected else "  "
+        rows.append(f"{here}{'b' if index in marked else ' '} {node_line(session.graph, index)}")
+    return "\n".join(rows)
+
+
+# the way from the loss to here
+
+
+def path_to(session: Steered, index: int) -> list[int]:
+    """From node ``index`` to the loss, each time along the contribution that weighs most."""
+    path = [index]
+    while True:
+        parts = [
+            part
+            for incoming in session.detail(path[-1]).incoming
+            for part in incoming.contributions
+            if part.producer is not None
+        ]
+        if not parts:
+            return path
+        heaviest = max(parts, key=_weight)
+        assert heaviest.producer is not None
+        path.append(heaviest.producer)
+
+
+def _weight(part: Contribution) -> tuple[bool, float]:
+    """Trouble weighs most, then the size."""
+    if part.value is None:
+        return False, -1.0
+    stats = part.value.statistics
+    return bool(stats.trouble), 0.0 if stats.rms != stats.rms else stats.rms
+
+
+def _where(console: Console, operands: Operands) -> str:
+    session = console.session
+    limit = operands.count(20)
+    index = console.node()
+    if index is None:
+        return session.snapshot.reason
+    path = path_to(session, index)
+    shown_path = path if len(path) <= limit else [*path[: limit - 1], path[-1]]
+    lines = []
+    for depth, each in enumerate(shown_path):
+        if depth and depth == limit - 1 and len(path) > limit:
+            lines.append(f"   ... {len(path) - limit} more ...")
+        lines.append(f"{'->' if not depth else '  '} {_frame(session, each)}")
+    return "\n".join(lines)
+
+
+def _frame(session: Steered, index: int) -> str:
+    incoming = session.detail(index).incoming
+    arrived = ", ".join(shown(each.total, "nothing yet") for each in incoming)
+    several = sum(len(each.contributions) for each in incoming)
+    note = f" (sum of {several})" if several > 1 else ""
+    return f"{node_line(session.graph, index)}  in {arrived}{note}"
+
+
+def _up(console: Console, operands: Operands) -> str:
+    return _climb(console, operands.count())
+
+
+def _down(console: Console, operands: Operands) -> str:
+    return _climb(console, -operands.count())
+
+
+def _climb(console: Console, steps: int) -> str:
+    index = console.node()
+    if index is None:
+        raise CommandError("the pass is over: choose a node, as in frame #0")
+    if not console.path or console.path[console.depth] != index:
+        console.path, console.depth = path_to(console.session, index), 0
+    depth = console.depth + steps
+    if depth < 0:
+        raise CommandError("this is where you came from: down goes no further")
+    if depth >= len(console.path):
+        raise CommandError("this is where the gradient starts: up goes no further")
+    console.depth, console.selected = depth, console.path[depth]
+    return _frame(console.session, console.path[depth])
+
+
+def _choose(console: Console, operands: Operands) -> str:
+    if operands.text:
+        with pointing_at(operands):
+            console.selected = console.session.stops.locate(operands.text)[0]
+    index = console.node()
+    if index is None:
+        raise operands.error("the pass is over: name a node, as in frame #0")
+    return _frame(console.session, index)
+
+
+COMMANDS: Final = (
+    Command(
+        "print [EXPRESSION]", "a number, or a tensor with its distribution", _print, ("p",),
+        "expression",
+        details="Without EXPRESSION, the gradient that arrives here. Tensors: in, out.0, grad,\n"
+        "saved.x, weight.grad, and parts of them, as in weight.grad[0:3]. frame PLACE\n"
+        "chooses another node.",
+    ),
+    Command(
+        "display [EXPRESSION]", "show it at every stop, or list what is shown", _display, (),
+        "expression",
+    ),
+    Command("undisplay [NUMBER...]", "show it no more", _undisplay),
+    Command("list [PLACE]", "the plan around here", _list, ("l",), "place"),
+    Command(
+        "where [COUNT]", "the way from here to the loss", _where, ("bt", "backtrace"),
+        details="Where several gradients are added, it follows the largest, or the one with nan.",
+    ),
+    Command("up [COUNT]", "look at the node that sent the gradient", _up),
+    Command("down [COUNT]", "the way back from up", _down, ("do",)),
+    Command("frame [PLACE]", "look at any node; nothing moves", _choose, ("f",), "place"),
+)  # fmt: skip

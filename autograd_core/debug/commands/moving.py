@@ -1,0 +1,89 @@
+"""Commands that move through the pass, forwards and back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from autograd_core.debug.commands.arrival import arrived
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, Operands, pointing_at
+from autograd_core.debug.protocol import Steered
+
+PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
+_COUNTED = "COUNT is a whole number; without it, 1."
+
+
+def _counted(move: Callable[[Steered, int], object]) -> Callable[[Console, Operands], str]:
+    """A movement that takes a count itself."""
+
+    def run(console: Console, operands: Operands) -> str:
+        move(console.session, operands.count())
+        return arrived(console)
+
+    return run
+
+
+def _repeated(move: Callable[[Steered], object]) -> Callable[[Console, Operands], str]:
+    """A movement that is made as often as the count says, or until it stops moving."""
+
+    def run(console: Console, operands: Operands) -> str:
+        for _ in range(operands.count()):
+            before = console.session.position
+            move(console.session)
+            if console.session.position == before:
+                break
+        return arrived(console)
+
+    return run
+
+
+def _until(console: Console, operands: Operands) -> str:
+    with pointing_at(operands.required(PLACE)):
+        console.session.until(operands.text)
+    return arrived(console)
+
+
+def _jump(console: Console, operands: Operands) -> str:
+    text = operands.text.removeprefix("#")
+    if text.isdecimal():
+        console.session.jump(int(text))
+        return arrived(console)
+    length = console.session.length
+    if not text:
+        raise operands.error(f"where? A position is a number from 0 to {length}, or a place")
+    with pointing_at(operands):
+        console.session.jump(console.session.stops.locate(operands.text)[0])
+    return arrived(console)
+
+
+def _restart(console: Console, operands: Operands) -> str:
+    console.session.restart()
+    return arrived(console)
+
+
+COMMANDS: Final = (
+    Command(
+        "next [COUNT]", "run the next node", _counted(lambda s, n: s.next(n)), ("n",),
+        details=_COUNTED,
+    ),
+    Command(
+        "reverse-next [COUNT]", "take the last node back", _counted(lambda s, n: s.back(n)),
+        ("back", "rn", "N"), details=_COUNTED,
+    ),
+    Command(
+        "continue [COUNT]", "go on to the next stop, or to the end",
+        _repeated(lambda s: s.continue_()), ("c",),
+        details="COUNT says which stop: 3 passes by the next two.",
+    ),
+    Command(
+        "reverse-continue [COUNT]", "go back to the stop before, or to the start",
+        _repeated(lambda s: s.reverse_continue()), ("rc", "C"),
+    ),
+    Command(
+        "until PLACE", "go to just before that node", _until, ("u", "advance"), "place",
+        details="To the next such node; where all of them have run, back to the first.",
+    ),
+    Command("jump PLACE", "go to any position, as in jump 7", _jump, ("j",), "place"),
+    Command("restart", "go back to before the first node", _restart, ("run", "r")),
+)  # fmt: skip

@@ -1,0 +1,239 @@
+"""Commands that say where to stop."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from autograd_core.debug.breakpoint import Breakpoint
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, CommandError, Operands, pointing_at
+from autograd_core.debug.commands.wording import plural
+from autograd_core.debug.locations import UnknownLocation
+
+_PENDING = "--pending"
+_CONDITIONS = (
+    "A condition is an expression, as in rms > 10 (help expressions), or several with commas\n"
+    "between them: nan, inf, rms > 1e3."
+)
+
+
+def _break(console: Console, operands: Operands) -> str:
+    return _set(console, operands, temporary=False)
+
+
+def _tbreak(console: Console, operands: Operands) -> str:
+    return _set(console, operands, temporary=True)
+
+
+def _set(console: Console, operands: Operands, **properties: Any) -> str:
+    pending, operands = _pending(operands)
+    place, condition = operands.cut("if")
+    if not place.text and condition is None:
+        index = console.node()
+        if index is None:
+            raise operands.error("where? The pass is over, and nothing runs next")
+        place = Operands(f"#{index}", place.column)
+    kind = "breakpoint" if place.text else "catch"
+    return _add(console, place, condition, kind=kind, pending=pending, **properties)
+
+
+def _pending(operands: Operands) -> tuple[bool, Operands]:
+    """Whether the place may be missing here, and what follows that word."""
+    flag, rest = operands.first()
+    return (True, rest) if flag.text == _PENDING else (False, operands)
+
+
+def _catch(console: Console, operands: Operands) -> str:
+    operands.required("catch what? A condition, such as nan or rms > 1e3")
+    return _add(console, Operands("", 0), operands, kind="catch", born=True)
+
+
+def _watch(console: Console, operands: Operands) -> str:
+    pending, operands = _pending(operands)
+    leaf, condition = operands.cut("if")
+    leaf.required("which leaf? info leaves lists them")
+    name = leaf.text.removesuffix(".grad")
+    return _add(console, Operands(name, leaf.column), condition, kind="watch", pending=pending)
+
+
+def _logpoint(console: Console, operands: Operands) -> str:
+    pending, operands = _pending(operands)
+    place, message = operands.first()
+    place.required("where? logpoint PLACE TEXT, as in logpoint mul rms is {rms}")
+    message.required("what is it to say? TEXT may hold expressions, as in rms is {rms}")
+    place = Operands(place.text.removesuffix(","), place.column)
+    with pointing_at(message):
+        console.session.stops.check_text(message.text)
+    return _add(console, place, None, kind="log", message=message.text, pending=pending)
+
+
+def _add(console: Console, place: Operands, condition: Operands | None, **properties: Any) -> str:
+    stops = console.session.stops
+    if condition is not None:
+        with pointing_at(condition):
+            stops.check_condition(condition.text)
+        properties["condition"] = condition.text
+    try:
+        point = stops.add(place.text, **properties)
+    except UnknownLocation as error:
+        raise place.error(f"{error}") from None
+    if point.kind == "watch" and not _is_leaf(console, point):
+        stops.delete(point.number)
+        raise place.error(f"'{point.text}' is no leaf; info leaves lists them")
+    return f"{point.title}{_places(point)}"
+
+
+def _is_leaf(console: Console, point: Breakpoint) -> bool:
+    return all(console.session.leaf(index) is not None for index in point.indices)
+
+
+def _places(point: Breakpoint) -> str:
+    if point.kind == "catch":
+        return ""
+    if not point.indices:
+        return " (waits for a pass that has it)"
+    places = ", ".join(f"#{index}" for index in point.indices[:8])
+    more = f" and {len(point.indices) - 8} more" if len(point.indices) > 8 else ""
+    return f" ({places}{more})"
+
+
+# points that are there
+
+
+def _delete(console: Console, operands: Operands) -> str:
+    stops = console.session.stops
+    if not operands.text:
+        stops.delete()
+        return "all breakpoints deleted"
+    points = [_point(console, word) for word in operands.words()]
+    for point in points:
+        stops.delete(point.number)
+    return "\n".join(f"{point.label} deleted" for point in points)
+
+
+def _enable(console: Console, operands: Operands) -> str:
+    return _switch(console, operands, True)
+
+
+def _disable(console: Console, operands: Operands) -> str:
+    return _switch(console, operands, False)
+
+
+def _switch(console: Console, operands: Operands, enabled: bool) -> str:
+    stops = console.session.stops
+    chosen = [_point(console, word) for word in operands.words()] or list(stops.points)
+    for point in chosen:
+        stops.change(point.number, enabled=enabled)
+    word = "enabled" if enabled else "disabled"
+    return "\n".join(f"{point.label} {word}" for point in chosen) or "no breakpoints"
+
+
+def _ignore(console: Console, operands: Operands) -> str:
+    number, count = operands.first()
+    point = _point(console, number.required("which? ignore NUMBER COUNT"))
+    count.required("how often? ignore NUMBER COUNT")
+    times = 0 if count.text == "0" else count.count()
+    console.session.stops.change(point.number, ignore=times)
+    if not times:
+        return f"{point.label} stops at its next hit"
+    return f"{point.label} ignores its next {plural(times, 'hit')}"
+
+
+def _condition(console: Console, operands: Operands) -> str:
+    number, condition = operands.first()
+    point = _point(console, number.required("which? condition NUMBER EXPRESSION"))
+    if not condition.text and point.kind == "catch":
+        raise condition.error("a point without a place needs a condition; delete deletes it")
+    if condition.text:
+        with pointing_at(condition):
+            console.session.stops.check_condition(condition.text)
+    changed = console.session.stops.change(point.number, condition=condition.text)
+    return changed.title if condition.text else f"{changed.title} (no condition)"
+
+
+def _commands(console: Console, operands: Operands) -> str:
+    point = _point(console, operands if operands.text else Operands("$", operands.column))
+
+    def done(lines: tuple[str, ...]) -> str:
+        if console.session.stops.point(point.number) is None:
+            raise CommandError(f"{point.label} is gone")
+        console.session.stops.change(point.number, commands=lines)
+        return f"{point.label} carries out {plural(len(lines), 'command')}"
+
+    console.take_down(done)
+    return f"commands for {point.label}, one a line, then: end"
+
+
+def _point(console: Console, word: Operands) -> Breakpoint:
+    """The point that a number, or ``$`` for the last one, means."""
+    stops = console.session.stops
+    if word.text == "$":
+        if not stops.points:
+            raise word.error("there are no breakpoints")
+        return stops.points[-1]
+    point = stops.point(word.count())
+    if point is None:
+        raise word.error(f"there is no breakpoint {word.text} (info breakpoints lists them)")
+    return point
+
+
+def points_text(console: Console) -> str:
+    """All points, for ``info breakpoints``."""
+    lines = []
+    for point in console.session.stops.points:
+        notes = [] if point.kind == "catch" else [plural(len(point.indices), "node")]
+        if not point.indices and point.kind != "catch":
+            notes = ["waits for a pass that has it"]
+        notes.append(f"hit {plural(point.hits, 'time')}")
+        if point.ignore:
+            notes.append(f"ignores the next {point.ignore}")
+        if not point.enabled:
+            notes.append("disabled")
+        lines.append(f"{point.number}  {point.command}  {', '.join(notes)}")
+        if point.kind == "log" and point.condition:
+            lines.append(f"     if {point.condition}")
+        lines += [f"     {line}" for line in point.commands]
+    return "\n".join(lines) or "no breakpoints"
+
+
+COMMANDS: Final = (
+    Command(
+        "break [PLACE] [if CONDITION]", "stop before a node, or after a gradient", _break,
+        ("b",), "condition",
+        details="A place is #12, an address (encoder.0/addmm:2), an op (mul), a scope, a leaf's\n"
+        "name, or a line (train.py:12); without one and without a condition, the node that runs\n"
+        "next. Without a place, it stops after every node that makes a gradient for which the\n"
+        "condition holds; catch does so only where that begins.\n"
+        f"{_PENDING} before PLACE sets one that a later pass has.\n" + _CONDITIONS,
+    ),
+    Command(
+        "tbreak [PLACE] [if CONDITION]", "the same, once", _tbreak, ("tb",), "condition"
+    ),
+    Command(
+        "catch CONDITION", "stop just after the node where it becomes true", _catch, (),
+        "expression",
+        details="As in catch nan, inf. Where the gradient that arrives is so already, the node\n"
+        "did not do it, and it does not stop. Sums and .grad are looked at too.\n" + _CONDITIONS,
+    ),
+    Command(
+        "watch LEAF [if CONDITION]", "stop when the leaf's .grad has changed", _watch, ("w",),
+        "leaf",
+    ),
+    Command(
+        "logpoint PLACE TEXT", "say TEXT there, without stopping", _logpoint, ("dprintf",), "place",
+        details="TEXT may hold expressions: logpoint mul rms {rms}, {100 * zeros} % zero",
+    ),
+    Command("delete [NUMBER...]", "delete breakpoints, or all", _delete, ("d",), "point"),
+    Command("enable [NUMBER...]", "let breakpoints stop again", _enable, ("en",), "point"),
+    Command("disable [NUMBER...]", "keep breakpoints, but never stop", _disable, ("dis",), "point"),
+    Command("ignore NUMBER COUNT", "pass by the next hits", _ignore, (), "point"),
+    Command(
+        "condition NUMBER [CONDITION]", "change when it stops", _condition, ("cond",), "point",
+        details=_CONDITIONS,
+    ),
+    Command(
+        "commands [NUMBER]", "what to carry out at its stops, up to: end", _commands, (), "point",
+        details="The lines that follow, up to end, are carried out whenever the breakpoint\n"
+        "stops. After one that moves, the rest is left out.",
+    ),
+)  # fmt: skip

@@ -1,0 +1,151 @@
+"""How places, stops and tensors are put in words, for a terminal of 80 columns."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+import numpy as np
+
+from autograd_core.dag.model import Graph
+from autograd_core.dag.statistics import format_number, format_shape, format_statistics
+from autograd_core.debug.protocol import Steered
+from autograd_core.debug.snapshot import Value
+from autograd_core.debug.stops import Reached
+
+_BARS = "▁▂▃▄▅▆▇█"
+_MOST_ROWS, _MOST_COLUMNS = 8, 8
+
+
+def here(session: Steered) -> str:
+    """Where the session stands, in one line."""
+    snapshot = session.snapshot
+    if snapshot.error:
+        return f"#{snapshot.position} raised {snapshot.error}"
+    if snapshot.position == snapshot.length:
+        return snapshot.reason
+    return node_line(session.graph, snapshot.position)
+
+
+def node_line(graph: Graph, index: int) -> str:
+    """A node in one line: position, address, name, formula, forward line."""
+    node = graph.node(index)
+    name = "" if node.name == node.address else node.name
+    parts = (f"#{index} {node.address}", name, node.formula, source_place(graph, index))
+    return "  ".join(part for part in parts if part)
+
+
+def source_place(graph: Graph, index: int) -> str:
+    """The forward line of a node, as ``train.py:12``; "" when unknown."""
+    source = graph.sources.get(index)
+    return "" if source is None else f"{PurePath(source.file).name}:{source.line}"
+
+
+def stop_text(reached: Reached) -> str:
+    """Why the session stops; for a condition without a place, all there is to say about it."""
+    if reached.point.kind != "catch":
+        return reached.reason
+    return "\n".join([f"{reached.point.title}", *culprit_lines(reached)])
+
+
+def culprit_lines(reached: Reached) -> list[str]:
+    """The gradient that made the session stop: where, what, from what, by which rule."""
+    subject = reached.trigger.subject
+    session, index = subject.session, subject.index
+    detail = session.detail(index)
+    rows = [("what", reached.trigger.culprit), ("why", reached.trigger.story)]
+    rows += [
+        (f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in", shown(each.total))
+        for each in detail.incoming
+        if each.total is not None
+    ]
+    rows += [
+        (f"d/d{name}", text)
+        for number, (name, text) in enumerate(detail.formulas)
+        if subject.label in ("in", "out", f"out.{number}")
+    ]
+    rows += [
+        (f"saved.{each.name}", shown(each.value)) for each in detail.saved if each.value is not None
+    ]
+    place = source_place(session.graph, index)
+    if place:
+        rows.append(("line", f"{place}  {detail.source_line}".rstrip()))
+    width = max(len(name) for name, _ in rows)
+    return [f"  {name:<{width}}  {text}" for name, text in rows]
+
+
+def plural(count: int, noun: str) -> str:
+    """``1 node``, ``2 nodes``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def shown(value: Value | None, nothing: str = "undefined") -> str:
+    """A tensor in a few words; ``nothing`` where there is none."""
+    return nothing if value is None else format_statistics(value.statistics)
+
+
+def table_text(rows: list[tuple[str, ...]]) -> str:
+    """Rows in aligned columns, two spaces between them."""
+    widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))] if rows else []
+    return "\n".join(
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths)).rstrip() for row in rows
+    )
+
+
+def tensor_text(name: str, value: Value | None) -> str:
+    """A tensor with its shape, statistics, distribution and first elements."""
+    if value is None:
+        return f"{name} is undefined: there is no gradient, which is not a gradient of 0"
+    array, stats = value.array, value.statistics
+    head = f"{name}  {format_shape(value.shape)} {value.dtype}"
+    if stats.size <= 1:
+        return f"{head}  {shown(value) if stats.size else 'no elements'}"
+    counts = [
+        f"{count} {word}" for count, word in ((stats.nans, "nan"), (stats.infs, "inf")) if count
+    ]
+    numbers = [
+        f"rms {format_number(stats.rms)}",
+        f"min {format_number(stats.minimum)}",
+        f"max {format_number(stats.maximum)}",
+        f"zeros {format_number(100 * stats.zeros / stats.size)} %",
+        *counts,
+    ]
+    lines = [head, "  " + "  ".join(numbers)]
+    if stats.size >= 32:
+        lines.append(f"  {histogram(value)}")
+    return "\n".join([*lines, *_elements(array)])
+
+
+def histogram(value: Value, bins: int = 32) -> str:
+    """How the finite elements are distributed, as a line of bars between their extrema."""
+    array = np.asarray(value.array, np.float64).ravel()
+    finite = array[np.isfinite(array)]
+    if not finite.size:
+        return "no finite element"
+    low, high = float(finite.min()), float(finite.max())
+    if low == high:
+        return f"all {format_number(low)}"
+    # scaled first: the width of the range of huge values may overflow
+    scaled = finite / max(abs(low), abs(high))
+    counts, _ = np.histogram(scaled, bins=bins)
+    heights = np.ceil(counts / counts.max() * len(_BARS)).astype(int)
+    bars = "".join(_BARS[height - 1] if height else " " for height in heights)
+    return f"{format_number(low)} |{bars}| {format_number(high)}"
+
+
+def _elements(array: np.ndarray[tuple[int, ...], np.dtype[np.generic]]) -> list[str]:
+    """The first elements, in rows; of more than two dimensions, the first matrix."""
+    label = ""
+    if array.ndim > 2:
+        label = f"  [{', '.join('0' for _ in array.shape[:-2])}, :, :]"
+        array = array[(0,) * (array.ndim - 2)]
+    if array.ndim == 1:
+        array = array.reshape(1, -1)
+    rows = [
+        [format_number(float(each)) for each in row[:_MOST_COLUMNS]] for row in array[:_MOST_ROWS]
+    ]
+    width = max((len(cell) for row in rows for cell in row), default=0)
+    more = " ..." if array.shape[1] > _MOST_COLUMNS else ""
+    lines = ["  " + " ".join(f"{cell:>{width}}" for cell in row) + more for row in rows]
+    if array.shape[0] > _MOST_ROWS:
+        lines.append("  ...")
+    return [label, *lines] if label else lines

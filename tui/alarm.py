@@ -1,0 +1,57 @@
+"""``--fail-on``: a condition that no gradient of the whole run may fulfil."""
+
+from __future__ import annotations
+
+from autograd_core.debug.commands.wording import culprit_lines
+from autograd_core.debug.predicate import ExpressionError
+from autograd_core.debug.session import Session
+from autograd_core.debug.stops import Reached, Stops
+from tui.failure import ExitCode, Failure
+
+
+class Alarm:
+    """Watches every pass that goes by ``stops``, and fails at the first gradient in question.
+
+    Raises:
+        Failure: ``condition`` is none.
+    """
+
+    def __init__(self, condition: str) -> None:
+        self.stops = Stops()
+        try:
+            self._point = self.stops.add(kind="catch", born=True, condition=condition)
+        except ExpressionError as error:
+            raise Failure(
+                f"--fail-on {condition}: {error} (at character {error.column + 1})",
+                ExitCode.USAGE,
+            ) from None
+
+    def run_on(self, session: Session) -> None:
+        """Run what is left of the pass.
+
+        Raises:
+            Failure: a gradient fulfils the condition; which one, in words.
+        """
+        while session.position < session.length:
+            before = session.position
+            session.continue_()
+            self.check(session)
+            if session.position == before:
+                return  # a node raised: the plain run that follows raises it where it belongs
+
+    def check(self, session: Session) -> None:
+        """See whether the last movement has come upon such a gradient.
+
+        Raises:
+            Failure: it has.
+        """
+        reached = self.stops.last
+        if reached is not None and reached.point.number == self._point.number:
+            raise Failure(_report(session, reached), ExitCode.FOUND)
+
+
+def _report(session: Session, reached: Reached) -> str:
+    heading = f"backward() call {session.call}: {reached.trigger.culprit}"
+    return "\n".join(
+        [f"{heading} (--fail-on {reached.point.condition})", *culprit_lines(reached)[1:]]
+    )
