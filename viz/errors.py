@@ -2,11 +2,13 @@
 
 VizError                  what, where, remedy
 ├── UnknownFormat         no such format, view, layout or theme
+├── UnknownNode           no node, scope or path goes by that name
 ├── FormatMismatch        the file name says one format, the option another
 ├── NothingToDraw         the object has no graph, or none of it is in this view
 ├── RendererUnavailable   nobody here can make this format (the command ends with code 4)
 ├── RenderingFailed       a renderer gave up, crashed or ran out of time
-└── CannotWrite           the file cannot be written
+├── CannotWrite           the file cannot be written
+└── CodeFailed            code in a document raised, or leaves nothing to draw
 """
 
 from __future__ import annotations
@@ -31,6 +33,10 @@ class UnknownFormat(VizError):
     """An option has a value that does not exist."""
 
 
+class UnknownNode(VizError):
+    """Nothing in the graph goes by the name that an option gives."""
+
+
 class FormatMismatch(VizError):
     """The suffix of the file and the format asked for contradict each other."""
 
@@ -49,3 +55,14 @@ class RenderingFailed(VizError):
 
 class CannotWrite(VizError):
     """The picture could not be written where it was asked for."""
+
+
+class CodeFailed(VizError):
+    """An author's code raised, or there is nothing in it to draw.
+
+    ``line`` is the line of the document, or of the file it names, where that is known.
+    """
+
+    def __init__(self, what: str, *, where: str = "", line: int = 0, remedy: str = "") -> None:
+        super().__init__(what, where=f"{where}:{line}" if where and line else where, remedy=remedy)
+        self.line = line

@@ -1,0 +1,26 @@
+"""Pictures inside documents: run an author's code, draw what it made, remember the drawing.
+
+Sphinx, MyST and Markdown all come here: a :class:`Request` says what is to be drawn and how,
+and :func:`draw` answers with a :class:`Drawing`, the same picture as SVG, as text and in a
+sentence.
+"""
+
+from viz.embedding.drawing import Drawing, Request, draw
+from viz.embedding.inline import inline_svg
+from viz.embedding.options import drawing_options, steps, truth
+from viz.embedding.snippet import Snippet, snippet_of
+from viz.embedding.store import Store, gradstep_version
+
+__all__ = [
+    "Drawing",
+    "Request",
+    "Snippet",
+    "Store",
+    "draw",
+    "drawing_options",
+    "gradstep_version",
+    "inline_svg",
+    "snippet_of",
+    "steps",
+    "truth",
+]

@@ -1,0 +1,148 @@
+"""From a request in a document to the drawing that stands there."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from html import unescape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import viz
+from autograd_core.autograd.backward import make_call
+from autograd_core.dag import Graph, Names, NotInGraph
+from autograd_core.dag.sources import with_portable_sources
+from autograd_core.dag.trace import trace
+from viz.embedding.options import Value
+from viz.embedding.project import project_modules
+from viz.embedding.running import Found, code_of, run
+from viz.embedding.snippet import Snippet
+from viz.embedding.stepping import graph_at
+from viz.embedding.store import Store
+from viz.errors import CodeFailed
+from viz.svg import escape
+
+_TITLE = re.compile(r"(?<=<title id=)(\"[^\"]*\">)(.*?)(?=</title>)", re.DOTALL)
+
+
+class Request(NamedTuple):
+    """What a document asks for.
+
+    ``snippets`` run in the same variables, and the last one says what is drawn; ``step`` and
+    ``values`` are explained at :func:`viz.embedding.stepping.graph_at` and
+    :func:`autograd_core.dag.trace`; ``options`` are those of :func:`viz.render`, or of
+    :func:`viz.film` for a film.
+    """
+
+    snippets: tuple[Snippet, ...]
+    options: Mapping[str, Value]
+    film: bool = False
+    step: int | None = None
+    values: bool = False
+
+
+class Drawing(NamedTuple):
+    """One picture in all the forms that a document may need.
+
+    ``still`` is ``svg`` without motion, ``dot`` is for Graphviz ("" for a film), ``alt`` says in
+    a sentence what there is to see, and ``files`` are those that all this depends on.
+    """
+
+    svg: str
+    still: str
+    text: str
+    dot: str
+    alt: str
+    notes: tuple[str, ...]
+    files: tuple[str, ...]
+
+
+def draw(request: Request, store: Store | None = None) -> Drawing:
+    """The drawing that ``request`` asks for; from ``store``, if it is there and nothing that it
+    depends on has changed since.
+
+    Raises:
+        CodeFailed: the author's code raised, or leaves nothing to draw.
+        VizError: an option has no such value, or there is nothing to draw.
+    """
+    key = _identity(request)
+    known = store.get(key) if store else None
+    if known is not None:
+        return Drawing(**{name: _as_tuple(value) for name, value in known.items()})
+    with trace(request.values):
+        found = run(request.snippets)
+    with code_of(request.snippets[-1]):  # hooks of the author's may run, and a graph be freed
+        drawing = _film(request, found) if request.film else _picture(request, found)
+    if store:
+        store.put(key, drawing._asdict(), drawing.files)
+    return drawing
+
+
+def _identity(request: Request) -> tuple[Any, ...]:
+    """All that the drawing follows from, but the files.
+
+    The line at which a document's code stands is no part of it: text above it may grow.
+    """
+    snippets = [snippet._replace(line=1) for snippet in request.snippets]
+    options = sorted(request.options.items())
+    return (snippets, options, request.film, request.step, request.values)
+
+
+def _as_tuple(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+def _files(request: Request) -> tuple[str, ...]:
+    return tuple(
+        sorted({*project_modules().values(), *(s.file for s in request.snippets if s.file)})
+    )
+
+
+def _picture(request: Request, found: Found) -> Drawing:
+    options: Any = request.options
+    graph = _graph(request, found)
+    svg, text, dot = (viz.render(graph, format=name, **options) for name in ("svg", "txt", "dot"))
+    alt = title_of(svg.text)
+    return Drawing(svg.text, svg.text, text.text, dot.text, alt, svg.notes, _files(request))
+
+
+def _graph(request: Request, found: Found) -> Graph:
+    if isinstance(found.value, Graph):
+        return found.value
+    try:
+        graph = graph_at(found.value, Names(found.variables), request.step, found.name)
+    except NotInGraph as error:
+        raise CodeFailed(
+            str(error), remedy="give a leaf requires_grad=True, and mind no_grad() and detach()"
+        ) from None
+    return with_portable_sources(graph, Path(request.snippets[-1].folder))
+
+
+def _film(request: Request, found: Found) -> Drawing:
+    from viz.filming import film_of
+    from viz.filming.recording import record_call
+
+    options: Any = request.options
+    if isinstance(found.value, Graph):
+        raise CodeFailed("a film needs a tensor, not a graph", remedy="end the code in the tensor")
+    call = make_call(found.value, None, None, False)
+    view = options.get("view", "both")
+    made = film_of(record_call(call, view, Names(found.variables)), **options)
+    text = "\n".join(f"{number}. {': '.join(filter(None, shot[:2]))}" for number, shot in
+                     enumerate(made.shots, 1))  # fmt: skip
+    title = made.title or "a computation graph"
+    alt = f"Film of the backward pass of {title}, in {len(made)} frames."
+    return Drawing(
+        titled(made.svg(), alt), made.frame(-1), f"{text}\n", "", alt, (), _files(request)
+    )
+
+
+def title_of(svg: str) -> str:
+    """The sentence by which an SVG of ours names itself."""
+    found = _TITLE.search(svg)
+    return unescape(found[2]) if found else ""
+
+
+def titled(svg: str, title: str) -> str:
+    """``svg`` with another sentence as its name."""
+    return _TITLE.sub(lambda found: f"{found[1]}{escape(title)}", svg, count=1)

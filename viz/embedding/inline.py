@@ -1,0 +1,63 @@
+"""An SVG inside a page: as wide as there is room, in its own words, with ids of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from viz.embedding.drawing import titled
+from viz.svg import escape
+
+_PREFIX = re.compile(r'class="gs (gs-[0-9a-f]+)"')
+_SIZE = re.compile(r' width="(\d+)" height="\d+"')
+_SMALLEST = 0.7
+_MARGINS = {"left": "margin-right:auto", "right": "margin-left:auto", "center": "margin:auto"}
+
+
+def inline_svg(
+    svg: str,
+    *,
+    taken: set[str],
+    title: str = "",
+    width: str = "",
+    align: str = "",
+    classes: Sequence[str] = (),
+) -> str:
+    """The markup for ``svg`` in a page.
+
+    In a narrow page it shrinks to 70 %, then it can be scrolled, so that it stays readable;
+    ``width`` is a CSS length that it has instead.  ``taken`` are the prefixes of ids that the
+    page has already; the one of this picture is added.
+    """
+    if title:
+        svg = titled(svg, title)
+    svg = _with_prefix_of_its_own(svg.strip(), taken)
+    size = f"width:{_css_length(width)}"
+    if not width and (natural := _SIZE.search(svg)):
+        full = int(natural[1])
+        size = f"width:100%;max-width:{full}px;min-width:{round(full * _SMALLEST)}px"
+    margin = f";{_MARGINS[align]}" if align in _MARGINS else ""
+    svg = svg.replace("<svg ", f'<svg style="display:block;height:auto;{size}{margin}" ', 1)
+    named = escape(" ".join(classes))
+    return f'<div class="{named}" style="overflow-x:auto">\n{svg}\n</div>\n'
+
+
+def _with_prefix_of_its_own(svg: str, taken: set[str]) -> str:
+    """The same picture twice on a page would have the same ids twice."""
+    found = _PREFIX.search(svg)
+    if found is None:
+        return svg
+    prefix, number = found[1], 1
+    while prefix in taken:
+        number += 1
+        prefix = f"{found[1]}-{number}"
+    taken.add(prefix)
+    return svg if number == 1 else svg.replace(found[1], prefix)
+
+
+def _css_length(width: str) -> str:
+    """
+    >>> _css_length("50%"), _css_length("300")
+    ('50%', '300px')
+    """
+    return f"{width}px" if width.isdecimal() else escape(width)

@@ -1,0 +1,52 @@
+"""An author's code, and where it stands."""
+
+from __future__ import annotations
+
+import re
+import tokenize
+from pathlib import Path
+from typing import NamedTuple
+
+from viz.errors import CodeFailed
+
+_TARGET = re.compile(r"(?P<file>\S(?:.*\S)?\.py)(?::(?P<name>[\w.]+))?")
+
+
+class Snippet(NamedTuple):
+    """Code that is to be run in ``folder``.
+
+    ``name`` is what to take from it, "" for what the rule finds; ``file`` is "" for code that
+    stands in a document, whose line ``line`` then is the first of ``code``.
+    """
+
+    code: str
+    folder: str
+    file: str = ""
+    line: int = 1
+    name: str = ""
+
+
+def snippet_of(text: str, folder: Path, line: int = 1) -> Snippet:
+    """The code that ``text`` is; or, where it is ``file.py`` or ``file.py:name``, the code that
+    it names, as seen from ``folder``.
+
+    >>> snippet_of("x * x", Path("docs")).code
+    'x * x'
+
+    Raises:
+        CodeFailed: there is no such file, or it cannot be read.
+    """
+    target = _TARGET.fullmatch(text.strip())
+    if target is None:
+        return Snippet(text, str(folder), line=line)
+    path = folder / target["file"]
+    try:
+        with tokenize.open(path) as file:  # in the encoding that the file declares
+            code = file.read()
+    except (OSError, SyntaxError, UnicodeDecodeError) as error:
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise CodeFailed(
+            f"cannot read {target['file']} ({reason.lower()})",
+            remedy="its name is taken as seen from the document",
+        ) from None
+    return Snippet(code, str(path.parent), str(path), 1, target["name"] or "")

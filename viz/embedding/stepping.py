@@ -1,0 +1,40 @@
+"""The graph as it stands in the middle of its backward pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd_core.autograd.backward import make_call
+from autograd_core.dag import Graph, Names, capture
+from autograd_core.debug.driver import NativeDriver
+from autograd_core.tensor import Tensor
+from viz.errors import CodeFailed
+
+
+def graph_at(roots: Any, names: Names, step: int | None, title: str = "") -> Graph:
+    """The graph behind ``roots`` with the gradients that have flowed after ``step`` nodes ran;
+    -1 is the end of the pass, None shows none.
+
+    Afterwards every ``.grad`` is as it was, and nothing has been freed.
+
+    Raises:
+        CodeFailed: the pass has fewer nodes.
+    """
+    if step is None:
+        return capture(roots, names=names, title=title)
+    call = make_call(roots, None, None, False)
+    driver = NativeDriver(call)
+    length = len(driver.order)
+    if not -1 <= step <= length:
+        raise CodeFailed(f"there is no step {step}", remedy=f"this pass has {length} steps")
+    seeds = [seed if isinstance(seed, Tensor) else Tensor.from_array(seed) for seed in call.seeds]
+    done = []
+    try:
+        for index in range(length if step == -1 else step):
+            done.append(driver.execute(index))
+        return capture(
+            call.roots, gradient=seeds, names=names, steps=done, order=driver.order, title=title
+        )
+    finally:
+        for each in reversed(done):
+            driver.undo(each)

@@ -1,0 +1,51 @@
+"""Graphs in documentation that is made by Sphinx, in reStructuredText and in MyST.
+
+In ``conf.py``::
+
+    extensions = ["viz.sphinx"]
+
+and in a document::
+
+    .. autograd-graph:: train.py:loss
+       :view: backward
+       :caption: The gradient of the loss
+
+    .. autograd-film::
+
+       import autograd_core as torch
+       x = torch.tensor(2.0, requires_grad=True)
+       y = torch.log(x * x)
+
+Nothing runs before a document is read that asks for it, and nothing runs again until the code,
+its options or the files it comes from change.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from sphinx.application import Sphinx
+
+from viz.embedding import gradstep_version
+from viz.sphinx.directives import AutogradFilm, AutogradGraph
+from viz.sphinx.resolving import ResolveDrawings, drawing_node
+
+__all__ = ["setup"]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directives ``autograd-graph`` and ``autograd-film`` with Sphinx."""
+    app.add_config_value("autograd_graph_view", "both", "env", (str,))
+    app.add_config_value("autograd_graph_theme", "auto", "env", (str,))
+    app.add_config_value("autograd_graph_cache", None, "", (str, type(None)))
+    app.add_node(drawing_node)
+    app.add_directive("autograd-graph", AutogradGraph)
+    app.add_directive("autograd-film", AutogradFilm)
+    app.add_post_transform(ResolveDrawings)
+    # documents are read anew when another version draws them
+    app.add_config_value("autograd_graph_version", gradstep_version(), "env", (str,))
+    return {
+        "version": gradstep_version(),
+        "parallel_read_safe": True,
+        "parallel_write_safe": True,
+    }
