@@ -23,6 +23,7 @@ from autograd_core.autograd.grad_mode import (
     no_grad,
     set_grad_enabled,
 )
+from autograd_core.autograd.version import is_inference
 from autograd_core.dtype import bool_ as bool
 from autograd_core.dtype import (
     double,
@@ -108,6 +109,7 @@ __all__ = [
     "int64",
     "inverse",
     "is_grad_enabled",
+    "is_inference",
     "is_inference_mode_enabled",
     "linalg",
     "logdet",

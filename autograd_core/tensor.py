@@ -7,6 +7,7 @@ them); here is what a tensor is made of, and what needs no op.
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 from weakref import ref
 
@@ -14,10 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
+from autograd_core.autograd.grad_mode import (
+    current_mode,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+)
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
-from autograd_core.autograd.version import Versions, count_change
+from autograd_core.autograd.version import INFERENCE, Versions, count_change, first_version
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.printing import tensor_text
@@ -65,6 +70,7 @@ class Tensor(TensorMethods):
     """
 
     __slots__ = (
+        "__dict__",  # for the user's own attributes; made when first stored into
         "__weakref__",
         "_grad",
         "_is_parameter",
@@ -101,7 +107,7 @@ class Tensor(TensorMethods):
         t.array = array
         t._shape = array.shape
         t.dtype = from_numpy_dtype(array.dtype)
-        t.version = None
+        t.version = first_version()
         t.edge = None
         if requires_grad:
             t.requires_grad_()
@@ -174,6 +180,11 @@ class Tensor(TensorMethods):
             )
         if wanted and not self.dtype.is_floating_point:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        if wanted and self.is_inference() and not is_inference_mode_enabled():
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                "allowed."
+            )
         self.edge = AccumulateGrad(self) if wanted else None
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
@@ -183,7 +194,13 @@ class Tensor(TensorMethods):
 
     @property
     def _version(self) -> int:
+        if self.version is INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
         return 0 if self.version is None else self.version[0]
+
+    def is_inference(self) -> bool:
+        """Whether this was made in inference mode, and so may enter no graph."""
+        return self.version is INFERENCE
 
     def bump(self) -> None:
         """Note that the data changed in place, for those who saved this tensor."""
@@ -213,11 +230,29 @@ class Tensor(TensorMethods):
             mode.tracer.cut(how, self, t)
         return t
 
+    def detach_(self) -> Tensor:
+        """Leave the graph, in place.
+
+        Raises:
+            RuntimeError: this is a view; its base would not leave the graph with it.
+        """
+        if self.view_of is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using "
+                "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
+                "True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+                "these gradients. To fix this error, please refer to the Optimizer.zero_grad() "
+                "function in torch/optim/optimizer.py as the solution."
+            )
+        self.edge = None
+        return self
+
     @property
     def data(self) -> Tensor:
         """The same data without the graph, and without the version counter's protection."""
         t = self._without_graph(".data")
-        t.version = None
+        if not t.is_inference():
+            t.version = None
         return t
 
     @data.setter
@@ -331,6 +366,7 @@ class Tensor(TensorMethods):
             copied.grad = Tensor.from_array(self.grad.array.copy())
         if self.is_parameter:
             copied.is_parameter = True
+        copied.__dict__.update(deepcopy(self.__dict__, memo))
         return copied
 
     def __hash__(self) -> int:

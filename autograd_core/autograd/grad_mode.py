@@ -109,21 +109,6 @@ def leave_mode(token: Token[Mode | None]) -> None:
     _mode.reset(token)
 
 
-def observed(
-    mode: Mode,
-    name: str,
-    values: tuple[Any, ...],
-    attributes: Mapping[str, Any],
-    outputs: tuple[Any, ...],
-    node: Any,
-) -> None:
-    """Tell those who watch in ``mode`` that an op ran."""
-    if mode.profiler is not None:
-        mode.profiler.op(name, values, outputs, node)
-    if mode.tracer is not None:
-        mode.tracer.op(name, values, attributes, outputs, node)
-
-
 def is_grad_enabled() -> bool:
     """Whether ops on tensors that require gradients build a graph now."""
     mode = current_mode()
@@ -134,6 +119,12 @@ def is_inference_mode_enabled() -> bool:
     """Whether this code runs within :class:`inference_mode`."""
     mode = current_mode()
     return mode is not None and mode.inference
+
+
+def _changed(mode: Mode, changes: Mapping[str, Any]) -> Mode:
+    changed = replace(mode, **changes)
+    # in inference mode even `enable_grad` gives no graph
+    return replace(changed, grad=False) if changed.inference else changed
 
 
 class _GradMode:
@@ -157,7 +148,7 @@ class _GradMode:
 
     def __enter__(self) -> None:
         mode = current_mode() or USUAL
-        self._tokens.append(enter_mode(replace(mode, **self.changes())))
+        self._tokens.append(enter_mode(_changed(mode, self.changes())))
 
     def __exit__(
         self,
@@ -172,7 +163,7 @@ class _GradMode:
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            token = enter_mode(replace(current_mode() or USUAL, **changes))
+            token = enter_mode(_changed(current_mode() or USUAL, changes))
             try:
                 return function(*args, **kwargs)
             finally:
@@ -216,7 +207,7 @@ class set_grad_enabled(_GradMode):
         super().__init__()
         self._wanted = mode
         self._before = current_mode()
-        enter_mode(replace(self._before or USUAL, grad=mode))
+        enter_mode(_changed(self._before or USUAL, {"grad": mode}))
 
     def changes(self) -> Mapping[str, Any]:
         return {"grad": self._wanted}

@@ -60,7 +60,8 @@ def get_gradient_edge(tensor: Tensor) -> GradientEdge:
 def increment_version(tensor: Tensor | Sequence[Tensor]) -> None:
     """Note a change of the data that autograd could not see."""
     for each in (tensor,) if isinstance(tensor, Tensor) else tensor:
-        each.bump()
+        if not each.is_inference():
+            each.bump()
 
 
 class _Handles:

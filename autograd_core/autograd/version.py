@@ -7,15 +7,56 @@ and pictures.  All of it dies with the last tensor that has the counter.
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-from autograd_core.autograd.grad_mode import Line, current_mode
+from autograd_core.autograd.grad_mode import Line, current_mode, is_inference_mode_enabled
 
 Versions: TypeAlias = list[Any]
 
 
+class _Untracked(list[Any]):
+    """Stands where the counter of an inference tensor would; to ask it for a version, as a node
+    does that saves the tensor, is an error."""
+
+    def __getitem__(self, place: Any) -> Any:
+        raise RuntimeError(
+            "Inference tensors cannot be saved for backward. Please do not use Tensors created in "
+            "inference mode in computation tracked by autograd. To work around this, you can make "
+            "a clone to get a normal tensor and use it in autograd, or use `torch.no_grad()` "
+            "instead of `torch.inference_mode()`."
+        )
+
+
+INFERENCE: Final = _Untracked()
+
+
+def is_inference(tensor: Any) -> bool:
+    """Whether ``tensor`` was made in inference mode."""
+    found: bool = tensor.is_inference()
+    return found
+
+
+def first_version() -> Versions | None:
+    """The counter of a new tensor: none, until one is needed, or ever, in inference mode."""
+    mode = current_mode()
+    return None if mode is None or not mode.inference else INFERENCE
+
+
+def check_changeable(versions: Versions | None) -> None:
+    """Refuse to change an inference tensor outside inference mode."""
+    if versions is INFERENCE and not is_inference_mode_enabled():
+        raise RuntimeError(
+            "Inplace update to inference tensor outside InferenceMode is not allowed.You can make "
+            "a clone to get a normal tensor before doing inplace update.See "
+            "https://github.com/pytorch/rfcs/pull/17 for more details."
+        )
+
+
 def count_change(versions: Versions) -> None:
     """Note one more change."""
+    if versions is INFERENCE:
+        check_changeable(versions)
+        return
     versions[0] += 1
     mode = current_mode()
     if mode is not None and mode.tracer is not None:

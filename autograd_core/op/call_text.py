@@ -24,7 +24,7 @@ def call_text(op: Op) -> str:
     outputs = "t" if op.view == "each" else f"({boxes},)"
     lines += [
         "if grad_mode is not None:",
-        f"    observed(grad_mode, op.public_name, {values}, {attributes}, {outputs}, node)",
+        f"    results_made(grad_mode, op.public_name, {values}, {attributes}, {outputs}, node)",
         "return t" if op.view == "each" else f"return {boxes}",
     ]
     return indented(lines)

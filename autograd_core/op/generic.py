@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy import asarray, ndarray
 
-from autograd_core.autograd.grad_mode import current_mode, observed
+from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Port, next_sequence_nr
 from autograd_core.dtype import (
     Number,
@@ -22,7 +22,7 @@ from autograd_core.dtype import (
 from autograd_core.op.dual import Dual
 from autograd_core.op.forward import forward
 from autograd_core.op.marks import FREED, NOT_SAVED
-from autograd_core.op.packed import node_made
+from autograd_core.op.modes import node_made, results_made
 from autograd_core.op.record import Op
 from autograd_core.op.saved import SavedNode, changed, freed, result_array
 from autograd_core.op.views import view
@@ -55,6 +55,7 @@ def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
         kind = like if like.category >= own.category else own
         # by `astype`, which lets -1 become 255 beside uint8
         found = Tensor.from_array(np.array(number).astype(kind.dtype))
+        found.version = None  # cached, and so no inference tensor
         found.record = number  # for whoever traces: this is no tensor of the user's
         # what floats become beside integers may change, by set_default_dtype
         if number != 0 and kind is like and len(_numbers) < 4096:
@@ -231,7 +232,7 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             if mode is not None:
                 node_made(node, mode)
         if mode is not None:
-            observed(mode, name, tensors, attributes, (t,), node)
+            results_made(mode, name, tensors, attributes, (t,), node)
         return t
 
     return call
@@ -247,6 +248,6 @@ NAMESPACE: dict[str, Any] = dict(
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
     no_dimension=no_dimension,
-    node_made=node_made, observed=observed, reductions=reductions,
+    node_made=node_made, reductions=reductions, results_made=results_made,
     result_array=result_array, slow=slow, view=view,
 )  # fmt: skip

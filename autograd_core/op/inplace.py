@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
+from autograd_core.autograd.version import check_changeable
 from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.marks import NOT_SAVED
 from autograd_core.op.saved import Since
@@ -25,6 +26,7 @@ def inplace(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
     """
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        check_changeable(self.version)
         if is_grad_enabled():
             check_change(self)
         before = _before(self)

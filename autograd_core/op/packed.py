@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from autograd_core.autograd.grad_mode import Mode, no_grad
+from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.autograd.node import Edge
 from autograd_core.tensor import Tensor
 
@@ -45,14 +45,6 @@ class Packed:
     @property
     def array(self) -> Any:
         return self.tensor().array
-
-
-def node_made(node: Any, mode: Mode) -> None:
-    """What an unusual mode does with a new node."""
-    if mode.saved_hooks is not None:
-        pack_saved(node, mode.saved_hooks)
-    if mode.anomaly is not None:
-        mode.anomaly.keep_traceback(node)
 
 
 def pack_saved(node: Any, hooks: Hooks) -> None:

@@ -201,6 +201,9 @@ def test_while_traced_each_module_computes_in_its_scope() -> None:
         def op(self, name: str, *_: Any) -> None:
             self.ops.append(("/".join(type(m).__name__ for m in self.open), name))
 
+        def line(self) -> None:
+            pass
+
         @contextmanager
         def module(self, module: nn.Module) -> Any:
             self.open.append(module)
