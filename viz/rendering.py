@@ -34,8 +34,6 @@ from viz.text import write_text
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
 LAYOUTS = ("auto", "graphviz", "own")
 
-MOST_BOXES_FOR_GRAPHVIZ = 300
-
 _SUFFIXES = {
     **{f".{name}": name for name in FORMATS},
     ".gv": "dot",
@@ -114,7 +112,7 @@ def render_graph(
         return Rendering(format, writers[format](picture).encode())
     helpers = default_renderers() if renderers is None else renderers
     if format in _BINARY:
-        return Rendering(format, _render_binary(picture, format, helpers))
+        return Rendering(format, _render_binary(picture, format, theme_name, helpers))
     places, notes = place(picture, layout, helpers)
     svg = write_svg(picture, places, theme_name)
     text = svg if format == "svg" else write_graph_page(svg, picture, theme_name)
@@ -124,9 +122,8 @@ def render_graph(
 def place(
     picture: Picture, layout: str, renderers: Sequence[Renderer]
 ) -> tuple[Layout, tuple[str, ...]]:
-    """Lay the picture out, by Graphviz where it does well; else, or if that fails, by ourselves."""
-    small = len(picture.boxes) <= MOST_BOXES_FOR_GRAPHVIZ
-    if layout == "own" or (layout == "auto" and (picture.view == "both" or not small)):
+    """Lay the picture out: by ourselves, or by Graphviz if that is asked for and works."""
+    if layout != "graphviz":
         return lay_out(picture), ()
     failures: list[str] = []
     for renderer in renderers:
@@ -146,20 +143,28 @@ def place(
     return lay_out(picture), (*failures, "drawn by the own layout instead")
 
 
-def _render_binary(picture: Picture, format: str, renderers: Sequence[Renderer]) -> bytes:
-    able = [renderer for renderer in renderers if format in renderer.formats]
-    problem: VizError | None = None
-    for renderer in able:
+def _render_binary(
+    picture: Picture, format: str, theme_name: str, renderers: Sequence[Renderer]
+) -> bytes:
+    """By the first renderer that can: from our own SVG, else from DOT, with Graphviz's looks."""
+    problems: list[str] = []
+    for renderer in renderers:
+        if format not in renderer.formats:
+            continue
         try:
-            return renderer.render(write_dot(picture), format)
+            if renderer.source == "dot":
+                return renderer.render(write_dot(picture), format)
+            svg = write_svg(picture, lay_out(picture), theme_name, plain=True)
+            return renderer.render(svg, format)
         except VizError as error:
-            problem = error
+            problems.append(error.what)
         except Exception as error:
-            problem = RenderingFailed(f"{renderer.name} crashed ({type(error).__name__})")
-    reason = f" ({problem.what})" if problem else ""
+            problems.append(f"{renderer.name} crashed ({type(error).__name__})")
+    reason = f" ({'; '.join(problems)})" if problems else ""
     raise RendererUnavailable(
         f"nothing on this machine can make {format.upper()}{reason}",
-        remedy="install Graphviz so that 'dot' is on the PATH, or draw an SVG",
+        remedy=f"pip install 'gradstep[{format}]', or install Graphviz so that 'dot' is on the "
+        "PATH, or draw an SVG",
     )
 
 

@@ -40,8 +40,13 @@ def escape(text: str) -> str:
     return _ILLEGAL.sub("", text).translate(_ESCAPES)
 
 
-def write_svg(picture: Picture, layout: Layout, theme_name: str = "auto") -> str:
-    """The whole SVG document, ready to be saved or inlined."""
+def write_svg(
+    picture: Picture, layout: Layout, theme_name: str = "auto", *, plain: bool = False
+) -> str:
+    """The whole SVG document, ready to be saved or inlined.
+
+    ``plain`` keeps to the CSS that converters to other formats know: fixed colours, no variables.
+    """
     body = "\n".join(_body(picture, layout))
     return finish(
         body,
@@ -50,6 +55,7 @@ def write_svg(picture: Picture, layout: Layout, theme_name: str = "auto") -> str
         title=alternative_text(picture),
         description=describe(picture),
         theme_name=theme_name,
+        plain=plain,
     )
 
 
@@ -62,6 +68,7 @@ def finish(
     description: str,
     theme_name: str,
     rules: Sequence[str] = (),
+    plain: bool = False,
 ) -> str:
     """Wrap drawn elements into a document; an id in them is written as ``id="@-name"``.
 
@@ -83,7 +90,7 @@ def finish(
             head,
             f'<title id="{prefix}-title">{escape(title)}</title>',
             f'<desc id="{prefix}-desc">{escape(description)}</desc>',
-            f"<style>\n{style(prefix, theme_name)}{added}\n</style>",
+            f"<style>\n{style(prefix, theme_name, plain)}{added}\n</style>",
             f'<rect class="bg" width="{w}" height="{h}"/>',
             body.replace('id="@-', f'id="{prefix}-'),
             "</svg>\n",
@@ -91,17 +98,20 @@ def finish(
     )
 
 
-def style(prefix: str, theme_name: str) -> str:
+def style(prefix: str, theme_name: str, plain: bool = False) -> str:
     """The style sheet of one picture; every rule is bound to its class ``prefix``."""
     base = theme.DARK if theme_name == "dark" else theme.LIGHT
     scope = f".{prefix}"
-    rules = [f"{scope}{{{_variables(base)};font:{theme.TEXT_SIZE}px {theme.FONT_FAMILY}}}"]
-    if theme_name == "auto":
+    variables = "" if plain else f"{_variables(base)};"
+    font = f"font-size:{theme.TEXT_SIZE}px;font-family:{theme.FONT_FAMILY}"
+    rules = [f"{scope}{{{variables}{font}}}"]
+    if theme_name == "auto" and not plain:
         rules += page_rules(scope, theme.LIGHT, theme.DARK)
 
     def paint(selector: str, extra: str = "", **properties: str) -> None:
         painted = [
-            f"{name}:{base[token]};{name}:var(--gs-{token})" for name, token in properties.items()
+            f"{name}:{base[token]}" + ("" if plain else f";{name}:var(--gs-{token})")
+            for name, token in properties.items()
         ]
         rules.append(f"{scope} {selector}{{{';'.join([*painted, extra]).strip(';')}}}")
 
@@ -154,9 +164,12 @@ def _node(box: Box, place: Place) -> str:
     x, y, width, height = place
     classes = f"node {box.role} alert" if box.alert else f"node {box.role}"
     left, baseline = f"{x + theme.PADDING:.9g}", f"{y + 19:.9g}"
+    behind = ""
+    if box.stacked:  # a second card, whose edge shows at the right and below
+        behind = rectangle(Place(x + theme.STACK, y + theme.STACK, width, height), theme.CORNER)
     text = (
         f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>'
-        f"{rectangle(place, theme.CORNER)}"
+        f"{behind}{rectangle(place, theme.CORNER)}"
         f'<text x="{left}" y="{baseline}" class="h">{escape(box.title)}</text>'
     )
     if box.right:

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import os
+import re
+import shutil
+import struct
 import subprocess
 import sys
 import time
+import xml.etree.ElementTree as ElementTree
 from pathlib import Path
+from typing import Literal
 
 import pytest
 
 from tests.viz import sample_graphs
+from viz import theme
 from viz.errors import RendererUnavailable, RenderingFailed
-from viz.renderers import DotCommand, EmbeddedGraphviz, Renderer, embedded
+from viz.picture import VIEWS, View
+from viz.renderers import DotCommand, EmbeddedGraphviz, Renderer, Resvg, Svg2Pdf, embedded
 from viz.rendering import render_graph
 
 ROOT = Path(__file__).parents[2]
@@ -24,15 +31,22 @@ class Fake:
     name = "fake"
 
     def __init__(
-        self, *formats: str, fails: BaseException | None = None, says: bytes = b""
+        self,
+        *formats: str,
+        source: Literal["dot", "svg"] = "dot",
+        fails: BaseException | None = None,
+        says: bytes = b"",
     ) -> None:
         self.formats = frozenset(formats)
+        self.source: Literal["dot", "svg"] = source
         self.fails = fails
         self.says = says
         self.asked = 0
+        self.heard = ""
 
-    def render(self, dot: str, format: str) -> bytes:
+    def render(self, text: str, format: str) -> bytes:
         self.asked += 1
+        self.heard = text
         if self.fails:
             raise self.fails
         return self.says
@@ -53,7 +67,7 @@ BROKEN: list[tuple[Renderer, str]] = [
 @pytest.mark.parametrize(("renderer", "note"), BROKEN)
 def test_whatever_fails_the_own_layout_draws(renderer: Renderer, note: str) -> None:
     graph = sample_graphs.quadratic()
-    drawn = render_graph(graph, "svg", view="forward", renderers=[renderer])
+    drawn = render_graph(graph, "svg", view="forward", layout="graphviz", renderers=[renderer])
     assert drawn.data == render_graph(graph, "svg", view="forward", layout="own").data
     assert note in " ".join(drawn.notes)
 
@@ -61,15 +75,16 @@ def test_whatever_fails_the_own_layout_draws(renderer: Renderer, note: str) -> N
 def test_the_next_renderer_is_asked_when_one_fails() -> None:
     broken = Fake("json0", fails=RenderingFailed("no"))
     graph = sample_graphs.quadratic()
-    drawn = render_graph(graph, "svg", view="forward", renderers=[broken, EmbeddedGraphviz()])
+    helpers = [broken, EmbeddedGraphviz()]
+    drawn = render_graph(graph, "svg", view="forward", layout="graphviz", renderers=helpers)
     assert broken.asked == 1
     assert drawn.data == render_graph(graph, "svg", view="forward", layout="graphviz").data
 
 
-def test_both_halves_and_big_pictures_are_laid_out_by_ourselves() -> None:
+@pytest.mark.parametrize("view", ["forward", "backward", "both"])
+def test_pictures_are_laid_out_by_ourselves_unless_graphviz_is_asked_for(view: View) -> None:
     fake = Fake("json0", fails=AssertionError("must not be asked"))
-    assert not render_graph(sample_graphs.quadratic(), "svg", renderers=[fake]).notes
-    assert not render_graph(sample_graphs.chain(400), "svg", view="forward", renderers=[fake]).notes
+    assert not render_graph(sample_graphs.quadratic(), "svg", view=view, renderers=[fake]).notes
     assert fake.asked == 0
 
 
@@ -84,6 +99,81 @@ def test_png_without_a_renderer_says_what_to_do() -> None:
 def test_png_comes_from_the_first_renderer_that_can() -> None:
     fake = Fake("png", says=b"\x89PNG")
     assert render_graph(sample_graphs.quadratic(), "png", renderers=[fake]).data == b"\x89PNG"
+
+
+def test_a_converter_gets_our_svg_in_plain_css() -> None:
+    fake = Fake("png", source="svg", says=b"\x89PNG")
+    graph = sample_graphs.quadratic()
+    assert render_graph(graph, "png", theme_name="dark", renderers=[fake]).data == b"\x89PNG"
+    ElementTree.fromstring(fake.heard)
+    assert theme.DARK["bg"] in fake.heard
+    assert "var(" not in fake.heard
+    assert "@" not in fake.heard
+
+
+def test_where_a_converter_fails_the_next_renderer_is_asked() -> None:
+    broken = Fake("png", source="svg", fails=RendererUnavailable("not installed"))
+    fake = Fake("png", says=b"\x89PNG")
+    drawn = render_graph(sample_graphs.quadratic(), "png", renderers=[broken, fake])
+    assert drawn.data == b"\x89PNG"
+    assert fake.heard.startswith("digraph")
+
+
+@pytest.mark.parametrize(("module", "painter"), [("resvg_py", Resvg()), ("svg2pdf_py", Svg2Pdf())])
+def test_a_converter_that_is_not_installed_says_how_to_get_it(
+    module: str, painter: Renderer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, module, None)
+    with pytest.raises(RendererUnavailable) as caught:
+        painter.render("<svg/>", "png")
+    assert "pip install 'gradstep[" in caught.value.remedy
+
+
+def test_png_by_resvg_is_twice_the_size_of_the_svg() -> None:
+    pytest.importorskip("resvg_py", reason="the extra png is not installed")
+    graph = sample_graphs.quadratic()
+    svg = ElementTree.fromstring(render_graph(graph, "svg").text)
+    data = render_graph(graph, "png", renderers=[Resvg()]).data
+    assert data.startswith(b"\x89PNG\r\n")
+    width, height = struct.unpack(">II", data[16:24])
+    assert (width, height) == (2 * int(svg.get("width", 0)), 2 * int(svg.get("height", 0)))
+
+
+def test_pdf_by_svg2pdf_keeps_text_as_text() -> None:
+    pytest.importorskip("svg2pdf_py", reason="the extra pdf is not installed")
+    data = render_graph(sample_graphs.quadratic(), "pdf", renderers=[Svg2Pdf()]).data
+    assert data.startswith(b"%PDF-")
+    assert b"/FontFile" in data
+    assert data == render_graph(sample_graphs.quadratic(), "pdf", renderers=[Svg2Pdf()]).data
+
+
+def test_svg_that_no_converter_reads_is_a_failure_with_a_name() -> None:
+    pytest.importorskip("resvg_py", reason="the extra png is not installed")
+    with pytest.raises(RenderingFailed, match="resvg cannot"):
+        Resvg().render("<svg", "png")
+
+
+@pytest.mark.dot
+@pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
+@pytest.mark.parametrize(("format", "magic"), [("png", b"\x89PNG"), ("pdf", b"%PDF-")])
+def test_the_real_dot_draws_every_view(format: str, magic: bytes) -> None:
+    for view in VIEWS:
+        graph = sample_graphs.mlp()
+        drawn = render_graph(graph, format, view=view, renderers=[DotCommand()])
+        assert drawn.data.startswith(magic)
+
+
+@pytest.mark.dot
+@pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
+def test_the_real_dot_places_what_the_embedded_one_places() -> None:
+    boxes = []
+    for helper in (DotCommand(), EmbeddedGraphviz()):
+        drawn = render_graph(
+            sample_graphs.mlp(), "svg", view="backward", layout="graphviz", renderers=[helper]
+        )
+        assert not drawn.notes
+        boxes.append(re.findall(r'<g id="[^"]*-(n\d+)" class="node', drawn.text))
+    assert boxes[0] == boxes[1] != []
 
 
 def test_embedded_graphviz_is_stopped_when_it_takes_too_long() -> None:

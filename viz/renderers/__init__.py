@@ -1,21 +1,23 @@
-"""Who turns DOT into a picture: one protocol, two renderers, and the own layout beneath them.
+"""Who turns text into a picture: one protocol, and the own layout beneath it.
 
-A renderer is asked for ``svg``, ``png``, ``pdf``, or for ``json0``: where Graphviz would put
-everything, which our own SVG writer then draws, so that all SVG is of one family.
+Those that take our SVG make ``png`` or ``pdf`` of it.  Those that take DOT are Graphviz, with the
+looks of Graphviz; asked for ``json0`` they say where they would put everything, which our own SVG
+writer then draws, so that all SVG is of one family.
 """
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Literal, Protocol
 
 from viz.renderers.command import DotCommand
 from viz.renderers.embedded import EmbeddedGraphviz
+from viz.renderers.painters import Resvg, Svg2Pdf
 
-__all__ = ["DotCommand", "EmbeddedGraphviz", "Renderer", "default_renderers"]
+__all__ = ["DotCommand", "EmbeddedGraphviz", "Renderer", "Resvg", "Svg2Pdf", "default_renderers"]
 
 
 class Renderer(Protocol):
-    """Turns DOT text into bytes of one of its formats.
+    """Turns DOT or SVG, as ``source`` says, into bytes of one of its formats.
 
     ``render`` raises :class:`viz.errors.RendererUnavailable` when the machine lacks what it
     needs, :class:`viz.errors.RenderingFailed` when it cannot draw this graph or not in time.
@@ -27,9 +29,12 @@ class Renderer(Protocol):
     @property
     def formats(self) -> frozenset[str]: ...
 
-    def render(self, dot: str, format: str) -> bytes: ...
+    @property
+    def source(self) -> Literal["dot", "svg"]: ...
+
+    def render(self, text: str, format: str) -> bytes: ...
 
 
 def default_renderers() -> tuple[Renderer, ...]:
     """Those that are tried, in this order."""
-    return (EmbeddedGraphviz(), DotCommand())
+    return (Resvg(), Svg2Pdf(), EmbeddedGraphviz(), DotCommand())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 import subprocess
+from typing import Literal
 
 from viz.errors import RendererUnavailable, RenderingFailed
 
@@ -15,12 +16,13 @@ class DotCommand:
 
     name = "dot"
     formats = frozenset({"svg", "png", "pdf", "json0"})
+    source: Literal["dot", "svg"] = "dot"
 
     def __init__(self, command: str = "dot", time_limit: float = TIME_LIMIT) -> None:
         self.command = command
         self.time_limit = time_limit
 
-    def render(self, dot: str, format: str) -> bytes:
+    def render(self, text: str, format: str) -> bytes:
         path = shutil.which(self.command)
         if path is None:
             raise RendererUnavailable(
@@ -30,7 +32,7 @@ class DotCommand:
         try:
             done = subprocess.run(
                 [path, f"-T{format}"],
-                input=dot.encode(),
+                input=text.encode(),
                 capture_output=True,
                 timeout=self.time_limit,
                 check=False,

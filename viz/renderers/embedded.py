@@ -13,7 +13,7 @@ import importlib.resources
 import struct
 import threading
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from viz.errors import RendererUnavailable, RenderingFailed
 
@@ -29,17 +29,18 @@ class EmbeddedGraphviz:
 
     name = "embedded Graphviz"
     formats = frozenset({"svg", "json0"})
+    source: Literal["dot", "svg"] = "dot"
 
     def __init__(self, time_limit: float = TIME_LIMIT) -> None:
         self.time_limit = time_limit
 
-    def render(self, dot: str, format: str) -> bytes:
+    def render(self, text: str, format: str) -> bytes:
         engine, module = _load()
         alarm = threading.Timer(self.time_limit, engine.increment_epoch)
         alarm.daemon = True
         alarm.start()
         try:
-            return _draw(engine, module, dot, format)
+            return _draw(engine, module, text, format)
         except RenderingFailed:
             raise
         except Exception as error:

@@ -1,0 +1,99 @@
+"""Wheels that turn our own SVG into PNG and PDF, so that these look exactly as it does.
+
+Both are extras, without dependencies of their own: ``resvg-py``, a binding to the resvg renderer,
+and ``svg2pdf-py``, one to Typst's svg2pdf, which keeps lines as lines and text as text.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import math
+import re
+from collections.abc import Callable
+from types import ModuleType
+from typing import Literal
+
+from viz.errors import RendererUnavailable, RenderingFailed
+
+ZOOM = 2.0
+"""PNGs have twice as many pixels as the SVG has units, for today's screens and for print."""
+
+MOST_PIXELS = 120_000_000
+
+_SIZE = re.compile(r'width="(\d+)" height="(\d+)"')
+
+
+class Resvg:
+    """PNG, by the package ``resvg-py``."""
+
+    name = "resvg"
+    formats = frozenset({"png"})
+    source: Literal["dot", "svg"] = "svg"
+
+    def render(self, text: str, format: str) -> bytes:
+        module = _import("resvg_py", "png")
+        _need_fonts(self.name, _resvg_sees_fonts(module))
+        try:
+            return bytes(module.svg_to_bytes(svg_string=text, zoom=_zoom(text)))
+        except ValueError as error:
+            raise RenderingFailed(f"resvg cannot draw this picture: {error}") from None
+
+
+class Svg2Pdf:
+    """PDF, by the package ``svg2pdf-py``."""
+
+    name = "svg2pdf"
+    formats = frozenset({"pdf"})
+    source: Literal["dot", "svg"] = "svg"
+
+    def render(self, text: str, format: str) -> bytes:
+        module = _import("svg2pdf_py", "pdf")
+        fonts = module.FontDatabase.system()
+        _need_fonts(self.name, _leaves_a_trace(lambda svg: module.svg_to_pdf(svg, fonts)))
+        try:
+            return bytes(module.svg_to_pdf(text, fonts))
+        except (ValueError, RuntimeError) as error:
+            raise RenderingFailed(f"svg2pdf cannot draw this picture: {error}") from None
+
+
+def _import(name: str, extra: str) -> ModuleType:
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise RendererUnavailable(
+            f"{name} is not installed ({error})", remedy=f"pip install 'gradstep[{extra}]'"
+        ) from None
+
+
+def _need_fonts(name: str, there_are: bool) -> None:
+    if not there_are:
+        raise RendererUnavailable(
+            f"{name} finds no fonts on this machine", remedy="install a monospaced font"
+        )
+
+
+@functools.cache
+def _resvg_sees_fonts(module: ModuleType) -> bool:
+    return _leaves_a_trace(lambda svg: module.svg_to_bytes(svg_string=svg))
+
+
+def _leaves_a_trace(convert: Callable[[str], bytes]) -> bool:
+    """Whether text is seen: without fonts, it is left out and nothing said."""
+    empty, written = (
+        convert(
+            '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">'
+            f'<text x="2" y="16" font-family="monospace">{letter}</text></svg>'
+        )
+        for letter in ("", "M")
+    )
+    return empty != written
+
+
+def _zoom(svg: str) -> float:
+    """Twice the size, unless that is more than a viewer opens."""
+    found = _SIZE.search(svg)
+    if found is None:
+        return ZOOM
+    width, height = map(int, found.groups())
+    return min(ZOOM, math.sqrt(MOST_PIXELS / (width * height)))
