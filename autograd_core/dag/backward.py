@@ -10,9 +10,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from itertools import compress
 from typing import Any
 
+import numpy as np
+
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.engine import Step
-from autograd_core.autograd.node import ONE_EDGE, TWO_EDGES, Port
+from autograd_core.autograd.node import LEAF, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.dag.formula import Constant, formula_text
 from autograd_core.dag.forward import plus
@@ -56,14 +58,13 @@ def add_backward(
         kinds=["op"] * len(order),
         half="backward",
         names=list(map(name_of.__getitem__, types)),
-        counts=_counts(order, whole),
+        counts=_counts(order, types, records) if order is whole else _counts_within(order, whole),
         shapes=_shapes(order, types, examples),
         dtypes=_dtypes(order),
     )
     stem_of = {t: n.op.public_name for t, n in examples.items() if isinstance(n, SavedNode)}
-    build.stems.update(
-        (number, stem_of[kind]) for number, kind in enumerate(types) if kind in stem_of
-    )
+    stems = map(stem_of.get, types)
+    build.stems = {number: stem for number, stem in enumerate(stems) if stem is not None}
     for number in traced:
         record = records[number]
         build.scopes[number] = record.scope
@@ -79,33 +80,39 @@ def add_backward(
     return ids
 
 
-def _counts(order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
+def _counts(
+    order: Sequence[GradFn], types: Sequence[type[GradFn]], records: Sequence[Any]
+) -> list[int]:
     """Which of the equally named nodes of its scope each one is, in the order of the forward
-    pass, which is that of the plan backwards."""
-    seen: dict[tuple[str, Any], int] = {}
-    stem_of: dict[type[GradFn], Any] = {}
-    counts = []
-    leaves = [node for node in whole if type(node) is AccumulateGrad]
-    for node in leaves + [node for node in reversed(whole) if type(node) is not AccumulateGrad]:
-        kind = type(node)
-        stem = stem_of.get(kind)
-        if stem is None:
-            stem = stem_of[kind] = (
-                node.op.public_name if isinstance(node, SavedNode) else node.name()
-            )
-        record = getattr(node, "_record", None)
-        key = ("" if record is None else record.scope, stem)
-        count = seen[key] = seen.get(key, 0) + 1
-        counts.append(count)
-    split = len(leaves)
-    of_leaves, of_inner = iter(counts[:split]), iter(reversed(counts[split:]))
-    numbered = [
-        next(of_leaves) if type(node) is AccumulateGrad else next(of_inner) for node in whole
-    ]
-    if order is whole:
-        return numbered
-    by_node = dict(zip(whole, numbered, strict=True))
-    return [by_node.get(node, 1) for node in order]
+    pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
+    """
+    stems: dict[str, int] = {}
+    examples = dict(zip(types, order, strict=True))
+    stem_of = {t: stems.setdefault(_stem(n), len(stems)) for t, n in examples.items()}
+    scopes: dict[str, int] = {"": 0}
+    groups = np.fromiter(map(stem_of.__getitem__, types), np.int64, len(order))
+    if any(records):
+        scope_of = [0 if r is None else scopes.setdefault(r.scope, len(scopes)) for r in records]
+        groups += np.array(scope_of, np.int64) * len(stems)
+    leaves = np.fromiter((t is AccumulateGrad for t in types), bool, len(order))
+    made = np.where(leaves, np.arange(len(order)), -np.arange(len(order)))
+    by_group = np.lexsort((made, groups))
+    starts = np.flatnonzero(np.diff(groups[by_group], prepend=-1))
+    sizes = np.diff(starts, append=len(order))
+    counts = np.empty(len(order), np.int64)
+    counts[by_group] = np.arange(len(order)) - np.repeat(starts, sizes) + 1
+    found: list[int] = counts.tolist()
+    return found
+
+
+def _counts_within(order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
+    types, records = list(map(type, whole)), [node.record for node in whole]
+    counts = dict(zip(whole, _counts(whole, types, records), strict=True))
+    return [counts[node] for node in order]
+
+
+def _stem(node: GradFn) -> str:
+    return node.op.public_name if isinstance(node, SavedNode) else node.name()
 
 
 def _shapes(
@@ -142,41 +149,47 @@ def _add_rules(build: GraphBuilder, order: Sequence[GradFn], names: Names, live:
         build.saved = LazyEntries(len(order), lambda number: tuple(saved_values(order[number])))
         return
     build.formulas = [formula(node, names) for node in order]
-    saved = ((number, tuple(saved_values(node))) for number, node in enumerate(order))
+    storages: dict[int, int] = {}
+    saved = ((number, tuple(saved_values(node, storages))) for number, node in enumerate(order))
     build.saved = {number: values for number, values in saved if values}
 
 
 def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
-    sources, targets = build.edge_sources, build.edge_targets
-    output_nrs, input_nrs = build.edge_output_nrs, build.edge_input_nrs
-    shapes: list[Shape | None] = build.edge_shapes
-    get = ids.get
+    sources: list[int] = []
+    output_nrs: list[int] = []
+    edges: list[Any] = []
     for number, node in enumerate(order):
         kind = node.kind
-        # the common kind spelled out: this loop is half of what opening a large graph costs
-        for output_nr, edge in enumerate(
-            (node.i0,)
-            if kind == ONE_EDGE
-            else (node.i0, node.i1)
-            if kind == TWO_EDGES
-            else node.edges
-        ):
-            if type(edge) is Port:
-                target, input_nr = edge.node, edge.nr
-            else:
-                target, input_nr = edge, 0  # type: ignore[assignment]
-            place = get(target)  # type: ignore[arg-type]
-            if place is None:
-                continue
+        # the common kinds spelled out: this loop is half of what opening a large graph costs
+        if kind == ONE_EDGE:
             sources.append(number)
-            targets.append(place)
-            output_nrs.append(output_nr)
-            input_nrs.append(input_nr)
-            shapes.append(
-                build.shapes[place] if not input_nr else input_shape(order[place], input_nr)
-            )
-    build.edge_kinds.extend(["gradient"] * len(sources))
-    build.edge_dtypes.extend(map(build.dtypes.__getitem__, targets))
+            output_nrs.append(0)
+            edges.append(node.i0)
+        elif kind == TWO_EDGES:
+            sources += (number, number)
+            output_nrs += (0, 1)
+            edges += (node.i0, node.i1)
+        elif kind != LEAF:
+            several = node.edges
+            sources += [number] * len(several)
+            output_nrs += range(len(several))
+            edges += several
+    ports = [at for at, edge in enumerate(edges) if type(edge) is Port]
+    input_nrs = [0] * len(edges)
+    for at in ports:
+        edges[at], input_nrs[at] = edges[at].node, edges[at].nr
+    targets = list(map(ids.get, edges))
+    kept = [target is not None for target in targets]
+    build.edge_sources = list(compress(sources, kept))
+    build.edge_targets = [target for target in targets if target is not None]
+    build.edge_output_nrs = list(compress(output_nrs, kept))
+    build.edge_input_nrs = list(compress(input_nrs, kept))
+    build.edge_shapes = list(map(build.shapes.__getitem__, build.edge_targets))
+    for id, input_nr in enumerate(build.edge_input_nrs if ports else ()):
+        if input_nr:
+            build.edge_shapes[id] = input_shape(order[build.edge_targets[id]], input_nr)
+    build.edge_kinds = ["gradient"] * len(build.edge_targets)
+    build.edge_dtypes = list(map(build.dtypes.__getitem__, build.edge_targets))
 
 
 def _add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
@@ -230,14 +243,22 @@ def describe(gradient: Any) -> Statistics | None:
     return statistics(gradient.array if isinstance(gradient, Tensor) else gradient)
 
 
-def saved_values(node: GradFn) -> Iterable[SavedValue]:
-    """What ``node`` keeps, numbers that it was called with left out."""
+def saved_values(node: GradFn, storages: dict[int, int] | None = None) -> Iterable[SavedValue]:
+    """What ``node`` keeps, numbers that it was called with left out.
+
+    ``storages`` numbers the memory behind the values of several nodes by where it begins, so
+    that a tensor and its transpose are one, and slices of a tensor several.
+    """
     for name, value, state in node.saved():
         if value is None:
             yield SavedValue(name, (), "", 0, "freed")
         elif not is_number(value):
             array = value.array if isinstance(value, Tensor) else value
-            yield SavedValue(name, array.shape, array.dtype.name, array.nbytes, state)
+            storage = None
+            if storages is not None:
+                begin = array.__array_interface__["data"][0]
+                storage = storages.setdefault(begin, len(storages))
+            yield SavedValue(name, array.shape, array.dtype.name, array.nbytes, state, storage)
 
 
 def is_number(value: Any) -> bool:

@@ -6,19 +6,51 @@ positions, breakpoints or screens.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from time import perf_counter
 from typing import Any, NamedTuple, Protocol
 
-import numpy as np
-
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.backward import BackwardCall, pass_mode, start
+from autograd_core.autograd.backward import (
+    BackwardCall,
+    Gradients,
+    Interceptor,
+    gradients,
+    interceptor,
+    pass_mode,
+    start,
+)
 from autograd_core.autograd.engine import Step
-from autograd_core.autograd.node import Node, Port
+from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
 from autograd_core.autograd.plan import Plan
-from autograd_core.tensor import Tensor
+from autograd_core.debug.hooks import HookCall, watching
+from autograd_core.debug.world import World, runs_user_code, world_around
 
 Place = Node | Port
+Pending = dict[Place, Any]
+Keep = Callable[[Step, float], bool]
+
+
+class Nested(Protocol):
+    """A pass that ran inside a node of another one."""
+
+    def take_back(self) -> None:
+        """Undo what it did to the program's state."""
+        ...
+
+    def bring_back(self) -> None:
+        """Do it again, from the record."""
+        ...
+
+
+class Around(NamedTuple):
+    """What a node did besides sending gradients: its world before and after, the calls of its
+    hooks, and the passes that ran inside it."""
+
+    before: World
+    after: World
+    calls: tuple[HookCall, ...] = ()
+    nested: tuple[Nested, ...] = ()
 
 
 class Driver(Protocol):
@@ -26,9 +58,15 @@ class Driver(Protocol):
 
     order: Sequence[Node]
     plan: Plan
+    pending: Pending
+    around: Mapping[int, Around]
+    failed_in: str
+    muted_edges: set[tuple[int, int]]
+    muted_hooks: set[tuple[int, int]]
 
-    def execute(self, index: int) -> Step:
-        """Run plan node ``index`` and tell what it did."""
+    def record(self, start: int, stop: int, keep: Keep) -> None:
+        """Run plan nodes from ``start`` on, handing each Step and its seconds to ``keep``, to
+        ``stop`` or until that returns False."""
         ...
 
     def undo(self, step: Step) -> None:
@@ -39,6 +77,23 @@ class Driver(Protocol):
         """Do what ``step`` did, from its record, calling no code of the user's."""
         ...
 
+    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
+        """The input buffers that ``step`` emptied, and what each held."""
+        ...
+
+    def fork(self, pending: Pending) -> Driver:
+        """A driver of the same pass that goes its own way from ``pending``; for nodes that run
+        no code of the user's only."""
+        ...
+
+    def as_before(self, start: int) -> Any:
+        """Within it, leaves hold the data they had before node ``start`` ran."""
+        ...
+
+    def forget(self, start: int) -> None:
+        """Forget what nodes from ``start`` on did; they were taken back."""
+        ...
+
     def run(self, start: int) -> None:
         """Run everything from plan node ``start`` on, keeping no record."""
         ...
@@ -47,54 +102,108 @@ class Driver(Protocol):
         """Let go of saved values as the plain pass would have."""
         ...
 
-
-class _Grad(NamedTuple):
-    """A leaf's ``.grad`` at one moment: the tensor, and what it held."""
-
-    tensor: Tensor | None
-    held: Any
-
-    def restore(self, leaf: Tensor) -> None:
-        leaf.grad = self.tensor
-        if self.tensor is not None:
-            np.copyto(self.tensor.array, self.held)
-
-
-def _grad_of(leaf: Tensor) -> _Grad:
-    return _Grad(leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
+    def gradients(self) -> Gradients:
+        """What the call returns to the program: of ``grad``, the gradients."""
+        ...
 
 
 class NativeDriver:
     """Drives this package's own engine.
 
     Saved values are kept while the pass is debugged, so that it can go back; ``release``
-    does at the end what a plain pass does on the way.
+    does at the end what a plain pass does on the way.  Of passes that start inside a node,
+    ``intercept`` hears; it puts their sessions into ``nested``.
     """
 
     def __init__(self, call: BackwardCall) -> None:
-        self._call = call
+        self.call = call
         self._task = start(call._replace(keep=True))
         self.order = self._task.order
         self.plan = self._task.plan
-        self.ports = self._task.ports
         self.pending = self._task.pending
-        self._grads: dict[int, tuple[_Grad, _Grad]] = {}
+        self.around: dict[int, Around] = {}
+        self.muted_edges: set[tuple[int, int]] = set()
+        self.muted_hooks: set[tuple[int, int]] = set()
+        self.intercept: Interceptor | None = None
+        self.nested: list[Nested] = []
+        self.failed_in = ""  # the hook that raised last
+
+    # running
 
     def execute(self, index: int) -> Step:
-        node = self.order[index]
-        leaf = node.variable if isinstance(node, AccumulateGrad) else None
-        before = None if leaf is None else _grad_of(leaf)
-        held = {place: self.pending[place] for place in self._places(node)}
+        """Run plan node ``index`` and tell what it did."""
+        steps: list[Step] = []
+        self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
+        return steps[0]
+
+    def record(self, start: int, stop: int, keep: Keep) -> None:
+        observe, order = self._task.observe_node, self.order
+        muted = bool(self.muted_edges)
+        with pass_mode(self.call.graph):
+            for index in range(start, stop):
+                node = order[index]
+                began = perf_counter()
+                if node.hooks is not None or node.kind == LEAF or node.kind >= GENERAL:
+                    step = self._observe_around(index, node)
+                else:
+                    step = observe(index, node)
+                if muted:
+                    step = self._without_muted(step)
+                if not keep(step, perf_counter() - began):
+                    return
+
+    def _observe_around(self, index: int, node: Node) -> Step:
+        """Observe a node that may change more than sums that wait."""
+        users = runs_user_code(node)
+        if not users and node.hooks is None and node.kind != LEAF:
+            return self._task.observe_node(index, node)
+        self.nested = []
+        muted = {id for at, id in self.muted_hooks if at == index}
+        before = world_around(node)
+        token = interceptor.set(self.intercept) if users else None
         try:
-            with pass_mode(self._call.graph):
-                (step,) = self._task.observe(index, index + 1)
-        except BaseException:
-            # The node has emptied its buffers; it did not run, so it must find them again.
-            self.pending.update(held)
-            raise
-        if leaf is not None and before is not None:
-            self._grads[index] = (before, _grad_of(leaf))
+            with watching(node, muted) as watch:
+                try:
+                    step = self._task.observe_node(index, node)
+                except BaseException:
+                    self.failed_in = watch.running
+                    self._take_back(before, self.nested)
+                    raise
+        finally:
+            if token is not None:
+                interceptor.reset(token)
+        self.around[index] = Around(
+            before, world_around(node), tuple(watch.calls), tuple(self.nested)
+        )
         return step
+
+    def _without_muted(self, step: Step) -> Step:
+        """Let ``step`` send nothing along the edges that are muted."""
+        if not any((step.index, each.output_nr) in self.muted_edges for each in step.deliveries):
+            return step
+        for delivery in reversed(step.deliveries):
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.before
+        deliveries = []
+        for each in step.deliveries:
+            if each.edge is not None:
+                before = self.pending[each.edge]
+                silent = (step.index, each.output_nr) in self.muted_edges
+                g = None if silent else each.gradient
+                after = before if g is None else g if before is None else before + g
+                self.pending[each.edge] = after
+                each = each._replace(gradient=g, before=before, after=after)
+            deliveries.append(each)
+        return step._replace(deliveries=tuple(deliveries))
+
+    def run(self, start: int) -> None:
+        if self.muted_edges or self.muted_hooks:
+            self.record(start, len(self.order), lambda step, seconds: True)
+            return
+        with pass_mode(self.call.graph):
+            self._task.run(start)
+
+    # going back and forth
 
     def undo(self, step: Step) -> None:
         pending = self.pending
@@ -103,8 +212,11 @@ class NativeDriver:
                 pending[delivery.edge] = delivery.before
         for place, gradient in self.inputs(step):
             pending[place] = gradient
-        if isinstance(step.node, AccumulateGrad):
-            self._grads[step.index][0].restore(step.node.variable)
+        for place, _ in step.captured:
+            self._task.captured[place] = None
+        around = self.around.get(step.index)
+        if around is not None:
+            self._take_back(around.before, around.nested)
 
     def redo(self, step: Step) -> None:
         pending = self.pending
@@ -113,24 +225,84 @@ class NativeDriver:
         for delivery in step.deliveries:
             if delivery.edge is not None:
                 pending[delivery.edge] = delivery.after
-        if isinstance(step.node, AccumulateGrad):
-            self._grads[step.index][1].restore(step.node.variable)
+        self._task.captured.update(step.captured)
+        around = self.around.get(step.index)
+        if around is not None:
+            for nested in around.nested:
+                nested.bring_back()
+            around.after.restore()
+
+    def _take_back(self, before: World, nested: Sequence[Nested]) -> None:
+        for each in reversed(nested):
+            each.take_back()
+        before.restore()
+
+    def take_back(self) -> None:
+        """Undo what the whole pass did to the program's state; to its sums nothing."""
+        for index in sorted(self.around, reverse=True):
+            self._take_back(self.around[index].before, self.around[index].nested)
+
+    def bring_back(self) -> None:
+        """Do it again, from the record."""
+        for _, around in sorted(self.around.items()):
+            for nested in around.nested:
+                nested.bring_back()
+            around.after.restore()
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        """The input buffers that ``step`` emptied, and what each held."""
+        places = self.places(step.node)
         return [
-            (place, step.incoming[place.nr if isinstance(place, Port) else 0])
-            for place in self._places(step.node)
+            (place, step.incoming[place.nr if isinstance(place, Port) else 0]) for place in places
         ]
 
-    def _places(self, node: Node) -> Sequence[Place]:
-        return self.ports.get(node, ()) if node.ported else [node]
+    def places(self, node: Node) -> Sequence[Place]:
+        """The input buffers of ``node``."""
+        return self.plan.ports.get(node, ()) if node.ported else [node]
 
-    def run(self, start: int) -> None:
-        with pass_mode(self._call.graph):
-            self._task.run(start)
+    def entering_seeds(self) -> list[Any]:
+        """The gradients of the roots that take part in the pass, in their order."""
+        seeds = self.call.seeds
+        if len(self.order) == len(self.plan.order):
+            return list(seeds)
+        here = set(self.order)
+        nodes = (resolve(root.edge)[0] for root in self.call.roots)
+        return [seed for seed, node in zip(seeds, nodes, strict=True) if node in here]
+
+    def fork(self, pending: Pending) -> NativeDriver:
+        other = NativeDriver.__new__(NativeDriver)
+        other.__dict__.update(self.__dict__)
+        other._task = self._task.fork(pending)
+        other.pending = other._task.pending
+        other.around = {}
+        return other
+
+    @contextmanager
+    def as_before(self, start: int) -> Iterator[None]:
+        changed = [
+            around
+            for index, around in sorted(self.around.items())
+            if index >= start and around.before.data is not None
+        ]
+        now = [around.before.data.now() for around in changed if around.before.data is not None]
+        for around in reversed(changed):
+            assert around.before.data is not None
+            around.before.data.restore()
+        try:
+            yield
+        finally:
+            for data in now:
+                data.restore()
+
+    def forget(self, start: int) -> None:
+        for index in [index for index in self.around if index >= start]:
+            del self.around[index]
+
+    # the end
 
     def release(self) -> None:
-        if not self._call.keep:
+        if not self.call.keep:
             for node in self.order:
                 node.release()
+
+    def gradients(self) -> Gradients:
+        return gradients(self.call, self._task)

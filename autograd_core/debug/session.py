@@ -7,26 +7,33 @@ recording calls no code, moving past its end runs the next node.
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from weakref import proxy
 
-from autograd_core.autograd.backward import BackwardCall, make_call
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.commands import open_console
-from autograd_core.debug.driver import Driver, NativeDriver
+from autograd_core.debug.driver import NativeDriver
+from autograd_core.debug.editing import Editor
+from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.ledger import Ledger
 from autograd_core.debug.locations import locate
+from autograd_core.debug.scopes import Scopes
 from autograd_core.debug.snapshot import (
     Breakpoint,
+    Entry,
     LeafGradient,
     NodeDetail,
+    Phase,
     Reply,
     Snapshot,
 )
 from autograd_core.debug.stops import Stops
 from autograd_core.debug.view import Inspector
+from autograd_core.debug.walk import Walk
 from autograd_core.tensor import Tensor
 
 
@@ -48,6 +55,13 @@ class Session:
         names: names of tensors; by default the variables of the calling program.
         call: which backward call of the program this is, from 1 on.
         stops: where to stop; handed from session to session, they outlive a call.
+        history_bytes: how much the recording may take; beyond, it is computed again when it is
+            asked for.
+
+    Attributes:
+        graph: the backward graph; node k is plan index k.
+        edit: changes gradients, edges and hooks; see :class:`Editor`.
+        console: carries out command lines.
     """
 
     def __init__(
@@ -60,9 +74,10 @@ class Session:
         names: Names | None = None,
         call: int = 1,
         stops: Stops | None = None,
+        history_bytes: int = DEFAULT_BUDGET,
     ) -> None:
         backward_call = make_call(roots, gradient, retain_graph, create_graph)
-        self._begin(backward_call, names or caller_names(), call, stops)
+        self._begin(backward_call, names or caller_names(), call, stops, history_bytes)
 
     @classmethod
     def of_call(
@@ -72,37 +87,44 @@ class Session:
         names: Names,
         call: int = 1,
         stops: Stops | None = None,
+        history_bytes: int = DEFAULT_BUDGET,
     ) -> Session:
-        """The session of a call of ``backward`` that was intercepted."""
+        """The session of a call of ``backward`` or ``grad`` that was intercepted."""
         session = cls.__new__(cls)
-        session._begin(backward_call, names, call, stops)
+        session._begin(backward_call, names, call, stops, history_bytes)
         return session
 
     def _begin(
-        self, backward_call: BackwardCall, names: Names, call: int, stops: Stops | None
+        self,
+        backward_call: BackwardCall,
+        names: Names,
+        call: int,
+        stops: Stops | None,
+        history_bytes: int,
     ) -> None:
         self.call = call
-        self._driver: Driver = NativeDriver(backward_call)
+        driver = NativeDriver(backward_call)
         seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in backward_call.seeds]
         self.graph: Graph = capture(
             backward_call.roots,
             "backward",
             names=names,
             gradient=seeds,
-            plan=self._driver.plan,
-            order=self._driver.order,
+            plan=driver.plan,
+            order=driver.order,
             live=True,
         )
-        order = self._driver.order
-        ledger = Ledger(order, backward_call.roots, backward_call.seeds)
-        self._history: list[Step] = []
-        self._position = 0
-        self._inspector = Inspector(order, self.graph, ledger, self._history)
+        self._walk = walk = Walk(driver, history_bytes)
+        self._ledger = Ledger(
+            self.graph, driver.order, driver.entering_seeds(), walk.history, driver.pending
+        )
+        self._inspector = Inspector(walk, self.graph, self._ledger)
+        self._scopes = Scopes(self.graph, walk.length)
+        self.edit = Editor(walk, self._inspector.leaf, self._inspector.edited)
         self.stops = Stops() if stops is None else stops
-        self.stops.bind(self.graph, len(order))
+        self.stops.bind(self.graph, walk.length)
         self._reason = "before the first node"
-        self._error: BaseException | None = None
-        self.console = open_console(self)
+        self.console = open_console(proxy(self))  # a cycle would keep the graph alive
         self._closed = False
 
     # where we are
@@ -110,12 +132,12 @@ class Session:
     @property
     def length(self) -> int:
         """How many nodes the plan has."""
-        return len(self._driver.order)
+        return self._walk.length
 
     @property
     def position(self) -> int:
         """The plan index of the node that runs next."""
-        return self._position
+        return self._walk.position
 
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
@@ -124,41 +146,109 @@ class Session:
     @property
     def snapshot(self) -> Snapshot:
         """The debugger as it stands, frozen."""
-        position, recorded = self._position, len(self._history)
-        finished = position == self.length
+        walk = self._walk
+        position, error, finished = walk.position, walk.error, walk.position == walk.length
         return Snapshot(
             call=self.call,
             position=position,
-            recorded=recorded,
-            length=self.length,
-            status="failed" if self._error else "finished" if finished else "paused",
+            recorded=len(walk.history),
+            length=walk.length,
+            status="failed" if error else "finished" if finished else "paused",
             reason=self._reason,
             graph=self.graph,
             current=None if finished else self.detail(position),
-            leaves=self._inspector.leaves(position),
-            pending=self._inspector.pending(position),
+            leaves=self._inspector.leaves(),
+            pending=self._inspector.pending(),
             breakpoints=self.breakpoints,
-            bytes_recorded=self._inspector.bytes_recorded(),
-            error="" if self._error is None else f"{type(self._error).__name__}: {self._error}",
+            bytes_recorded=walk.history.usage.bytes,
+            error="" if error is None else f"{type(error).__name__}: {error}",
+            usage=walk.history.usage,
+            phase=walk.phase,
+            edits=self.edit.records,
         )
 
     def detail(self, index: int) -> NodeDetail:
         """All that is known at this position about plan node ``index``."""
-        return self._inspector.detail(index, self._position)
+        return self._inspector.detail(index)
 
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None elsewhere."""
-        return self._inspector.leaf(index, self._position)
+        return self._inspector.leaf(index)
+
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """What has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
+        return self._inspector.phases(index)
+
+    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+        """Every contribution to one input of node ``index`` so far, with the running sum."""
+        return self._ledger.entries(index, input_nr, self._walk.moment)
+
+    def path(self, index: int) -> tuple[int, ...]:
+        """The shortest way of the gradient from a root to node ``index``, as plan indices."""
+        return self._ledger.path(index)
 
     # moving
 
     def next(self, count: int = 1) -> None:
         """Run the next node, or several."""
-        self.jump(min(self._position + count, self.length))
+        self._go(self.position + count)
 
     def back(self, count: int = 1) -> None:
-        """Take the last node back, or several."""
-        self.jump(max(self._position - count, 0))
+        """Take the last node back, or several; inside a node, the first is what it has done."""
+        self._go(self.position - count + (self._walk.phase > 0))
+
+    def step(self, count: int = 1) -> None:
+        """Go on by a phase of a node: a hook, the formula, one delivery ..."""
+        with self._moving():
+            while count and not self._walk.interrupted and self._walk.step():
+                count -= 1
+
+    def step_back(self, count: int = 1) -> None:
+        """Go back by a phase."""
+        with self._moving():
+            while count and not self._walk.interrupted and self._walk.step_back():
+                count -= 1
+
+    def over(self, count: int = 1) -> None:
+        """Go on behind the module that begins here, or by one node."""
+        for _ in range(count):
+            if self.position < self.length:
+                self._go(self._scopes.over(self.position))
+
+    def back_over(self, count: int = 1) -> None:
+        """Go back before the module that ends here, or by one node."""
+        for _ in range(count):
+            if self.position:
+                self._go(self._scopes.back_over(self.position))
+
+    def out(self, count: int = 1) -> None:
+        """Go on behind the module around this node."""
+        for _ in range(count):
+            if self.position < self.length:
+                self._go(self._scopes.out(self.position))
+
+    def back_out(self, count: int = 1) -> None:
+        """Go back before the module around the node before."""
+        for _ in range(count):
+            self._go(self._scopes.back_out(self.position))
+
+    def until(self, location: str, count: int = 1) -> None:
+        """Go on, or back, to just before the next node that ``location`` means.
+
+        Raises:
+            UnknownLocation: it means nothing in this plan.
+        """
+        found = locate(self.graph, location, self.length)
+        ahead = [index for index in found if index > self.position]
+        self._go(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
+
+    def jump(self, position: int) -> None:
+        """Go to any position, forwards or back."""
+        self._go(position)
+
+    def restart(self) -> None:
+        """Go back to before the first node."""
+        self._go(0)
 
     def continue_(self) -> None:
         """Go on to the next stop, or to the end."""
@@ -168,89 +258,57 @@ class Session:
         """Go back to the stop before, or to the start."""
         self._seek(0)
 
+    def interrupt(self) -> None:
+        """From another thread: stop before the next node."""
+        self._walk.interrupted = True
+
+    def _go(self, position: int) -> None:
+        with self._moving():
+            self._walk.travel(max(0, min(position, self.length)))
+
     def _seek(self, end: int) -> None:
         """Go towards ``end`` until a stop is reached."""
-        while self._position != end and self._travel(self._next_stop(end)):
-            reached = self.stops.at(self, self._position)
-            if reached is not None:
-                self._reason = reached.reason
-                return
+        walk, reached = self._walk, None
+        with self._moving():
+            walk.leave_node()
+            while walk.position != end and reached is None and walk.travel(self._next_stop(end)):
+                reached = self.stops.at(self, walk.position)
+        if reached is not None:
+            self._reason = reached.reason
 
     def _next_stop(self, end: int) -> int:
         """The next position towards ``end`` at which a stop is possible."""
-        ahead = end > self._position
+        ahead = end > self.position
         if self.stops.conditional:
-            return self._position + (1 if ahead else -1)
+            return self.position + (1 if ahead else -1)
         positions = self.stops.positions
         if ahead:
-            place = bisect_right(positions, self._position)
-            return positions[place] if place < len(positions) else end
-        place = bisect_left(positions, self._position)
+            place = bisect_right(positions, self.position)
+            return min(positions[place], end) if place < len(positions) else end
+        place = bisect_left(positions, self.position)
         return positions[place - 1] if place else end
 
-    def until(self, location: str) -> None:
-        """Go on, or back, to just before the next node that ``location`` means.
+    @contextmanager
+    def _moving(self) -> Iterator[None]:
+        """Move inside; afterwards, say where that led."""
+        walk = self._walk
+        walk.interrupted = False
+        yield
+        self._reason = self._where()
+        walk.interrupted = False
 
-        Raises:
-            UnknownLocation: it means nothing in this plan.
-        """
-        found = locate(self.graph, location, self.length)
-        ahead = [index for index in found if index > self._position]
-        self._travel(ahead[0] if ahead else found[0])
-
-    def jump(self, position: int) -> None:
-        """Go to any position, forwards or back."""
-        self._travel(max(0, min(position, self.length)))
-
-    def restart(self) -> None:
-        """Go back to before the first node."""
-        self.jump(0)
-
-    def _travel(self, target: int) -> bool:
-        """Go to ``target``; whether nothing on the way raised."""
-        while self._position > target:
-            self._position -= 1
-            self._error = None
-            self._driver.undo(self._history[self._position])
-        while self._position < target:
-            try:
-                self._forward()
-            except Exception as error:  # a node or a hook of the user's raised: show it there
-                self._error = error
-                self._reason = f"node #{self._position} raised {type(error).__name__}"
-                return False
-        self._arrive()
-        return True
-
-    def _forward(self) -> None:
-        if self._position < len(self._history):
-            self._driver.redo(self._history[self._position])
-        else:
-            self._history.append(self._driver.execute(self._position))
-        self._position += 1
-        self._error = None
-
-    def _arrive(self) -> None:
-        if self._position == self.length:
-            self._reason = "end of the backward pass"
-        elif self._position == 0:
-            self._reason = "before the first node"
-        else:
-            self._reason = ""
-
-    # breakpoints
-
-    def break_(self, location: str) -> Breakpoint:
-        """Stop before each node that ``location`` means.
-
-        Raises:
-            UnknownLocation: it means nothing in this plan.
-        """
-        return self.stops.add(location)
-
-    def delete(self, number: int | None = None) -> bool:
-        """Delete a breakpoint, or all; whether there was one."""
-        return self.stops.delete(number)
+    def _where(self) -> str:
+        walk = self._walk
+        if walk.error is not None:
+            culprit = f", in its {walk.driver.failed_in}," if walk.driver.failed_in else ""
+            return f"node #{walk.position}{culprit} raised {type(walk.error).__name__}"
+        if walk.interrupted:
+            return "interrupted"
+        if walk.position == walk.length:
+            return "end of the backward pass"
+        if walk.phase:
+            return walk.phases[walk.phase - 1].text
+        return "" if walk.position else "before the first node"
 
     # the end
 
@@ -259,18 +317,19 @@ class Session:
 
         Raises whatever a node or hook raises, as the plain pass does.
         """
-        if self._closed:
-            return
-        while self._position < len(self._history):
-            self._forward()
-        self._driver.run(self._position)
-        self._driver.release()
-        self._closed = True
+        if not self._closed:
+            self._walk.run_out()
+            self._closed = True
+
+    @property
+    def gradients(self) -> Gradients:
+        """After :meth:`finish`, what a call of ``grad`` returns to the program."""
+        return self._walk.driver.gradients()
 
     def abort(self) -> None:
         """Leave every ``.grad`` as it was before the pass."""
         if not self._closed:
-            self._travel(0)
+            self._go(0)
             self._closed = True
 
     def do(self, line: str) -> Reply:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -84,7 +84,8 @@ class Incoming:
     """All that arrives at one input of a node: the contributions in order, and their sum.
 
     ``expected`` counts the edges that lead here; fewer contributions have arrived as long
-    as their producers have not run.  ``total`` None is "nothing yet", or undefined once
+    as their producers have not run.  Of very many, ``contributions`` are the last, and
+    ``skipped`` counts those before them.  ``total`` None is "nothing yet", or undefined once
     every producer has run.
     """
 
@@ -93,6 +94,28 @@ class Incoming:
     expected: int
     contributions: tuple[Contribution, ...]
     total: Value | None
+    skipped: int = 0
+
+    @property
+    def arrived(self) -> int:
+        """How many contributions are in."""
+        return self.skipped + len(self.contributions)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One line of the account of a sum: what came from where, and what the sum was then.
+
+    ``number`` counts the edges that lead to the node.  ``remaining`` is how much of the parts
+    is left in their sum, Σ|sum| / Σ|parts|: 1 when nothing cancelled, 0 when all did.
+    """
+
+    number: int
+    producer: int | None
+    output_nr: int
+    value: Value | None
+    total: Value | None
+    remaining: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,12 +173,33 @@ class Pending:
     total: Value
 
 
+PhaseKind = Literal["hook", "formula", "reduction", "delivery", "accumulation", "capture"]
+
+
+@dataclass(frozen=True, slots=True)
+class Phase:
+    """One thing that happens inside a node, with the gradients before and after it.
+
+    A "hook" turns one into the other; the "formula" what came in into what goes out, which a
+    "reduction" sums to the shape of one input; a "delivery" adds to the sum at the end of edge
+    ``output_nr``, an "accumulation" to ``.grad``; a "capture" is taken away by a call of ``grad``.
+    """
+
+    kind: PhaseKind
+    text: str
+    before: tuple[Value | None, ...]
+    after: tuple[Value | None, ...]
+    output_nr: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class NodeDetail:
     """Everything known about one node of the plan at the present position.
 
     ``formulas`` pairs each input of the forward op with the text of its derivative rule.
-    ``source_line`` is the text of the forward line, "" when unknown.
+    ``source_line`` is the text of the forward line, "" when unknown.  Of a node that has run
+    or is being run, ``phases`` are what happened in it so far, ``seconds`` is how long it took
+    and ``nbytes`` what its gradients take.
     """
 
     index: int
@@ -166,6 +210,42 @@ class NodeDetail:
     formulas: tuple[tuple[str, str], ...]
     hooks: tuple[str, ...]
     source_line: str
+    phases: tuple[Phase, ...] = ()
+    seconds: float | None = None
+    nbytes: int = 0
+
+
+class Usage(NamedTuple):
+    """What the recording takes: bytes of the budget, and how many steps are kept or dropped;
+    ``recomputed`` counts the steps that were run again so far."""
+
+    bytes: int
+    budget: int
+    kept: int
+    dropped: int
+    recomputed: int
+
+
+@dataclass(frozen=True, slots=True)
+class EditRecord:
+    """A change by the user, at a position: ``scale #3 by 2``."""
+
+    number: int
+    position: int
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Frame:
+    """A pass that is open: ``node`` is where it stands, ``parent`` the node in whose hooks or
+    backward it was started, and ``selected`` says that it is the one in view."""
+
+    depth: int
+    title: str
+    position: int
+    length: int
+    parent: str
+    selected: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,7 +255,10 @@ class Snapshot:
     ``recorded`` is how far this pass has run; ``position < recorded`` means that we look at
     the past, where moving forward replays the recording and runs no code.  ``reason`` says in
     words why the debugger stopped here ("breakpoint 1: mul", "end of the backward pass"), and is
-    empty after a step.
+    empty after a step.  ``phase`` counts the phases of node ``position`` that are over: 0 is
+    before the node.  ``usage`` says what the recording takes, ``edits`` what the user changed,
+    ``frames`` which passes run inside each other, the outermost first; ``hint`` what to do to
+    see more.
     """
 
     call: int
@@ -191,6 +274,11 @@ class Snapshot:
     breakpoints: tuple[Breakpoint, ...]
     bytes_recorded: int = 0
     error: str = ""
+    usage: Usage | None = None
+    phase: int = 0
+    edits: tuple[EditRecord, ...] = ()
+    frames: tuple[Frame, ...] = ()
+    hint: str = ""
 
     @property
     def past(self) -> bool:

@@ -3,124 +3,171 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node
 from autograd_core.dag.backward import is_number
 from autograd_core.dag.model import Graph, Source
-from autograd_core.debug.ledger import Ledger, value
+from autograd_core.debug.history import step_bytes
+from autograd_core.debug.ledger import Ledger, Moment, value
 from autograd_core.debug.snapshot import (
     LeafGradient,
     NodeDetail,
     Pending,
+    Phase,
     Saved,
     Value,
 )
+from autograd_core.debug.walk import Walk
 from autograd_core.tensor import Tensor
+
+FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
 
 
 class Inspector:
-    """Describes nodes, leaves and waiting sums at any position of a recording."""
+    """Describes nodes, leaves and waiting sums at any position of a recording.
 
-    def __init__(
-        self, order: Sequence[Node], graph: Graph, ledger: Ledger, history: Sequence[Step]
-    ) -> None:
-        self._order = order
+    What is asked for at every stop costs what was moved since the last one, not what was run.
+    """
+
+    def __init__(self, walk: Walk, graph: Graph, ledger: Ledger) -> None:
+        self._walk = walk
+        self._order = walk.driver.order
         self._graph = graph
         self._ledger = ledger
-        self._history = history
-        self._leaves = {
-            index: _copied(node.variable.grad)
-            for index, node in enumerate(order)
-            if isinstance(node, AccumulateGrad)
-        }
-        self._after: dict[int, Value | None] = {}
+        leaves = [i for i, kind in enumerate(graph.kinds[: walk.length]) if kind != "op"]
+        nodes: list[Any] = [self._order[index] for index in leaves]
+        self._before = {i: _copied(n.variable.grad) for i, n in zip(leaves, nodes, strict=True)}
+        self._place = {index: number for number, index in enumerate(leaves)}
+        self._rows: list[LeafGradient | None] = [None] * len(leaves)
         self._at = 0
-        self._waiting = {index for index in range(len(order)) if ledger.arrived(index, 0)[0]}
-        self._bytes = self._counted = 0
+        self._waiting = set(ledger.waiting(0))
+        self._edited: set[int] = set()
 
-    def detail(self, index: int, position: int) -> NodeDetail:
-        """All that is known about node ``index`` at ``position``."""
-        node = self._order[index]
+    def detail(self, index: int) -> NodeDetail:
+        """All that is known about node ``index`` where the walk stands."""
+        walk, moment, node = self._walk, self._walk.moment, self._order[index]
+        ran = index < walk.position
+        inside = index == walk.position and bool(walk.phase)
         return NodeDetail(
             index=index,
-            status="done" if index < position else "current" if index == position else "waiting",
-            incoming=self._ledger.incoming(index, self._history, position),
-            outgoing=self._ledger.outgoing(index, self._history, position),
+            status="done" if ran else "current" if index == walk.position else "waiting",
+            incoming=self._ledger.incoming(index, moment),
+            outgoing=self._ledger.outgoing(index, moment),
             saved=tuple(_saved(node)),
             formulas=node.formulas(),
             hooks=() if node.hooks is None else node.hooks.names(),
             source_line=source_line(self._graph.sources.get(index)),
+            phases=walk.phases[: walk.phase] if inside else (),
+            seconds=walk.history.seconds(index) if ran or inside else None,
+            nbytes=step_bytes(walk.history[index]) if ran else 0,
         )
 
-    def leaves(self, position: int) -> tuple[LeafGradient, ...]:
-        """The ``.grad`` of every leaf at ``position``, in the order in which they are done."""
-        return tuple(self._leaf(index, position) for index in self._leaves)
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """What has happened inside node ``index``."""
+        walk = self._walk
+        if index == walk.position:
+            return walk.phases[: walk.phase]
+        return walk.phases_of(index)
 
-    def leaf(self, index: int, position: int) -> LeafGradient | None:
+    # leaves
+
+    def leaves(self) -> tuple[LeafGradient, ...]:
+        """The ``.grad`` of every leaf, in the order in which they are done."""
+        self._catch_up()
+        moment = self._walk.moment
+        rows = self._rows
+        for index, number in self._place.items() if None in rows else ():
+            if rows[number] is None:
+                rows[number] = self._leaf(index, Moment(moment.position))
+        if not moment.inside:
+            return tuple(rows)  # type: ignore[arg-type]  # all have been filled
+        inside = list(rows)
+        for index in {moment.position, *self._ledger.targets(moment.position)}:
+            if index in self._place:
+                inside[self._place[index]] = self._leaf(index, moment)
+        return tuple(inside)  # type: ignore[arg-type]
+
+    def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
-        return self._leaf(index, position) if index in self._leaves else None
+        return self._leaf(index, self._walk.moment) if index in self._place else None
 
-    def _leaf(self, index: int, position: int) -> LeafGradient:
-        node = self._order[index]
-        arrived, expected = self._ledger.arrived(index, position)
-        before = self._leaves[index]
-        done = index < position
-        pending = None
-        if not done and arrived:
-            pending = self._ledger.incoming(index, self._history, position)[0].total
+    def _leaf(self, index: int, moment: Moment) -> LeafGradient:
+        arrived, expected = self._ledger.arrived(index, moment)
+        before = self._before[index]
+        done = moment.has_accumulated(index)
+        waiting = None if done else self._ledger.total(index, 0, moment)
         return LeafGradient(
             index=index,
             name=self._graph.variables.get(index) or self._graph.address(index),
-            shape=node.output_shape,
+            shape=self._order[index].output_shape,
             before=before,
             now=self._now(index) if done else before,
-            pending=pending,
+            pending=self._ledger.values.of(waiting),
             arrived=arrived,
             expected=expected,
         )
 
     def _now(self, index: int) -> Value | None:
-        if index not in self._after:
-            self._after[index] = value(self._history[index].after)
-        return self._after[index]
+        if index == self._walk.position:
+            last = self._walk.phases[self._walk.phase - 1]
+            return last.after[0]
+        return self._ledger.values.of(self._walk.history[index].after)
 
-    def pending(self, position: int) -> tuple[Pending, ...]:
-        """The sums that wait at ``position`` for a node that has not run."""
-        self._move_to(position)
+    # waiting sums
+
+    def pending(self) -> tuple[Pending, ...]:
+        """The sums that wait for a node that has not run."""
+        self._catch_up()
+        moment = self._walk.moment
+        waiting = set(self._waiting)
+        if moment.inside:
+            waiting.update(self._ledger.targets(moment.position))
         return tuple(
-            Pending(index, each.input_nr, len(each.contributions), each.expected, each.total)
-            for index in sorted(self._waiting)
-            for each in self._ledger.incoming(index, self._history, position)
+            Pending(index, each.input_nr, each.arrived, each.expected, each.total)
+            for index in sorted(waiting)
+            for each in self._ledger.sums(index, moment)
             if each.total is not None
         )
 
-    def _move_to(self, position: int) -> None:
-        """Bring the set of nodes that wait for a turn from where it was to ``position``, which
-        costs what was moved, not what was run."""
+    def _catch_up(self) -> None:
+        """Bring what depends on the position from where it was to where the walk is."""
+        position = self._walk.position
+        if abs(position - self._at) > FAR:
+            self._at = position
+            self._waiting = {*self._ledger.waiting(position), *self._edited}
+            self._rows = [None] * len(self._rows)
         while self._at < position:
             self._waiting.discard(self._at)
-            self._waiting.update(self._ledger.targets(self._at))
+            targets = self._ledger.targets(self._at)
+            self._waiting.update(targets)
+            self._forget((self._at, *targets))
             self._at += 1
         while self._at > position:
             self._at -= 1
-            for target in self._ledger.targets(self._at):
-                if self._ledger.arrived(target, self._at)[0] == 0:
+            targets = self._ledger.targets(self._at)
+            for target in targets:
+                if not self._waits(target):
                     self._waiting.discard(target)
-            if self._ledger.arrived(self._at, self._at)[0]:
+            if self._waits(self._at):
                 self._waiting.add(self._at)
+            self._forget((self._at, *targets))
 
-    def bytes_recorded(self) -> int:
-        """What the recording keeps alive, at most: gradients that share memory count twice."""
-        for step in self._history[self._counted :]:
-            for delivery in step.deliveries:
-                self._bytes += int(getattr(delivery.gradient, "nbytes", 0))
-        self._counted = len(self._history)
-        return self._bytes
+    def _waits(self, index: int) -> bool:
+        return index in self._edited or self._ledger.arrived(index, Moment(self._at))[0] > 0
+
+    def _forget(self, indices: tuple[int, ...]) -> None:
+        for index in indices:
+            if index in self._place:
+                self._rows[self._place[index]] = None
+
+    def edited(self, indices: tuple[int, ...]) -> None:
+        """Take note that the user changed sums, at these nodes."""
+        self._edited.update(indices)
+        self._waiting.update(indices)
+        self._rows = [None] * len(self._rows)
 
 
 def _copied(grad: Tensor | None) -> Value | None:

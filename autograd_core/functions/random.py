@@ -34,6 +34,12 @@ def generator() -> np.random.Generator:
     return _generator
 
 
+def use_generator(generator: np.random.Generator) -> None:
+    """Draw random numbers from ``generator`` from now on."""
+    global _generator
+    _generator = generator
+
+
 def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers from 0 to 1."""
     kind = (dtype or get_default_dtype()).dtype

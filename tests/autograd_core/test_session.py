@@ -141,7 +141,7 @@ def test_the_gradient_of_a_gradient_can_be_debugged(weight: Any) -> None:
 
 
 def test_breakpoints_stop_in_both_directions_and_count_hits(session: Session) -> None:
-    session.break_("mul")
+    session.stops.add("mul")
     stops = []
     for _ in range(4):
         session.continue_()
@@ -161,7 +161,7 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
         z = y.tanh() + y
     session = Session(z)
     places = {
-        place: session.break_(place).indices
+        place: session.stops.add(place).indices
         for place in ("#0", "tanh", "TanhBackward0", "encoder.0/tanh:1", "encoder", "weight")
     }
     assert places["#0"] == (0,)
@@ -169,12 +169,12 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
     assert places["encoder"] == places["encoder.0/tanh:1"] == (2,)
     assert places["weight"] == (3,)
     with pytest.raises(UnknownLocation, match="did you mean tanh"):
-        session.break_("tanhh")
+        session.stops.add("tanhh")
 
 
 def test_breakpoints_outlive_their_call(weight: Any) -> None:
     first = Session(weight.tanh() * 2)
-    first.break_("tanh")
+    first.stops.add("tanh")
     second = Session(weight * 3, stops=first.stops)
     assert second.breakpoints[0].indices == ()
     third = Session(weight.tanh() + 1, stops=second.stops)

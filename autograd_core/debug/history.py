@@ -1,0 +1,181 @@
+"""The recording of a pass, within a budget of memory.
+
+Beyond the budget, steps are dropped, and recomputed when somebody asks: from a checkpoint (the
+sums that waited there) by running the nodes again on a pass of their own.  Steps of nodes that
+run the user's code, and of leaves, are always kept: going back and forth calls no hook twice
+and touches no ``.grad``.
+"""
+
+from __future__ import annotations
+
+from array import array
+from bisect import bisect_right
+from collections.abc import Callable
+from typing import Any
+
+from autograd_core.autograd.engine import Step
+from autograd_core.autograd.node import LEAF, Node
+from autograd_core.debug.driver import Driver, Pending
+from autograd_core.debug.snapshot import Usage
+from autograd_core.debug.world import runs_user_code
+from autograd_core.op.packed import Packed
+
+DEFAULT_BUDGET = 2**30
+STEP_BYTES = 600  # of the objects that make a step, beside its gradients
+_MOST_CHECKPOINTS = 256
+Amend = Callable[[int, Pending], None]
+
+
+class _Segment:
+    """The steps from one checkpoint to the next; ``pending`` is what waited at its start."""
+
+    __slots__ = ("nbytes", "pending", "start")
+
+    def __init__(self, start: int, pending: Pending) -> None:
+        self.start = start
+        self.pending = pending
+        self.nbytes = 0  # of steps that can be dropped, and are here
+
+
+class History:
+    """The steps of a pass so far: ``history[index]``, recomputed where it was dropped.
+
+    ``amend(index, pending)`` makes the edits of a user before node ``index``.
+    """
+
+    def __init__(self, driver: Driver, budget: int, amend: Amend) -> None:
+        self.budget = budget
+        self._driver = driver
+        self._amend = amend
+        self._steps: list[Step | None] = []
+        self._seconds = array("d")
+        self._segments = [_Segment(0, _waiting(driver.pending))]
+        self._bytes = self._fresh_bytes = 0
+        self._dropped = self._recomputed = 0
+        self._shortest = max(1, len(driver.order) // _MOST_CHECKPOINTS)
+
+    def __len__(self) -> int:
+        return len(self._steps)
+
+    def __getitem__(self, index: int) -> Step:
+        step = self._steps[index]
+        if step is None:
+            self._recompute(index)
+            step = self._steps[index]
+            assert step is not None
+        return step
+
+    def seconds(self, index: int) -> float:
+        """How long node ``index`` took when it first ran."""
+        return self._seconds[index]
+
+    @property
+    def usage(self) -> Usage:
+        kept = len(self._steps) - self._dropped
+        return Usage(self._bytes, self.budget, kept, self._dropped, self._recomputed)
+
+    def append(self, step: Step, seconds: float) -> None:
+        """Record a step that has just run."""
+        self._steps.append(step)
+        self._seconds.append(seconds)
+        size = step_bytes(step)
+        self._bytes += size
+        self._fresh_bytes += size
+        segment = self._segments[-1]
+        segment.nbytes += size
+        if self._bytes > self.budget:
+            self._make_room(segment)
+        count = len(self._steps)
+        if self._fresh_bytes > self.budget // 8 and count - segment.start >= self._shortest:
+            self._add_checkpoint()
+
+    def _add_checkpoint(self) -> None:
+        segment = _Segment(len(self._steps), _waiting(self._driver.pending))
+        self._segments.append(segment)
+        self._fresh_bytes = 0
+
+    def truncate(self, length: int) -> None:
+        """Forget the steps from ``length`` on."""
+        for step in self._steps[length:]:
+            if step is None:
+                self._dropped -= 1
+            else:
+                self._bytes -= step_bytes(step)
+        del self._steps[length:]
+        del self._seconds[length:]
+        while len(self._segments) > 1 and self._segments[-1].start > length:
+            self._segments.pop()
+        self._driver.forget(length)
+        last = self._segments[-1]
+        last.nbytes = sum(step_bytes(s) for s in self._steps[last.start :] if s is not None)
+        self._fresh_bytes = last.nbytes
+
+    # dropping and recomputing
+
+    def _make_room(self, needed: _Segment) -> None:
+        """Drop steps, those farthest from ``needed`` first."""
+        while self._bytes > self.budget:
+            full = [each for each in self._segments if each is not needed and each.nbytes > 0]
+            if not full:
+                return
+            self._drop(max(full, key=lambda each: abs(each.start - needed.start)))
+
+    def _drop(self, segment: _Segment) -> None:
+        for index in range(segment.start, self._end(segment)):
+            step = self._steps[index]
+            if step is not None and not _must_stay(step.node):
+                self._steps[index] = None
+                self._bytes -= step_bytes(step)
+                self._dropped += 1
+        segment.nbytes = 0
+
+    def _end(self, segment: _Segment) -> int:
+        place = self._segments.index(segment) + 1
+        return self._segments[place].start if place < len(self._segments) else len(self._steps)
+
+    def _recompute(self, index: int) -> None:
+        starts = [segment.start for segment in self._segments]
+        segment = self._segments[bisect_right(starts, index) - 1]
+        driver = self._driver.fork(dict(segment.pending))
+        with self._driver.as_before(segment.start):
+            for place in range(segment.start, self._end(segment)):
+                self._amend(place, driver.pending)
+                step = self._steps[place]
+                if step is not None:
+                    driver.redo(step)
+                else:
+                    driver.record(place, place + 1, lambda step, _: self._refill(segment, step))
+        self._make_room(segment)
+
+    def _refill(self, segment: _Segment, step: Step) -> bool:
+        self._steps[step.index] = step
+        size = step_bytes(step)
+        self._bytes += size
+        segment.nbytes += size
+        self._dropped -= 1
+        self._recomputed += 1
+        return True
+
+
+def step_bytes(step: Step) -> int:
+    """What a step keeps alive, at most: gradients that share memory count twice."""
+    size = STEP_BYTES
+    for delivery in step.deliveries:
+        g = delivery.gradient
+        if g is not None:
+            nbytes: int = g.nbytes
+            size += nbytes if delivery.before is None else 2 * nbytes
+    if step.node.kind == LEAF:
+        size += sum(int(g.nbytes) for g in (step.before, step.after) if g is not None)
+    return size
+
+
+def _waiting(pending: Pending) -> dict[Any, Any]:
+    return {place: g for place, g in pending.items() if g is not None}
+
+
+def _must_stay(node: Node) -> bool:
+    if node.kind == LEAF or node.hooks is not None or runs_user_code(node):
+        return True
+    names: tuple[str, ...] = getattr(getattr(node, "op", None), "saved", ())
+    return any(isinstance(getattr(node, name, None), Packed) for name in names)

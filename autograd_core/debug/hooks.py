@@ -1,0 +1,113 @@
+"""Hooks under observation: what each was given, what it made of it, and which are muted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from autograd_core.autograd.hooks import HookKind, NodeHooks, hook_name
+from autograd_core.autograd.node import Node
+from autograd_core.tensor import Tensor
+
+_KINDS: tuple[HookKind, ...] = ("tensor", "pre", "post", "accumulated")
+Hook = Callable[..., Any]
+
+
+class HookCall(NamedTuple):
+    """One call of a hook: the gradients before and after it, copies.
+
+    A hook of kind "tensor" sees one gradient, that of output ``output_nr``; "pre" all that
+    came in, "post" all that go out, and "accumulated" the leaf's ``.grad``.
+    """
+
+    kind: HookKind
+    name: str
+    output_nr: int
+    before: tuple[Any, ...]
+    after: tuple[Any, ...]
+
+    @property
+    def changed(self) -> bool:
+        """Whether the gradients are other ones afterwards."""
+        return any(
+            (a is None) != (b is None) or (a is not None and a.tobytes() != b.tobytes())
+            for a, b in zip(self.before, self.after, strict=False)
+        ) or len(self.before) != len(self.after)
+
+
+class Watch:
+    """The calls of one node's hooks, while it runs; ``running`` names the one that is at it."""
+
+    def __init__(self) -> None:
+        self.calls: list[HookCall] = []
+        self.running = ""
+
+    def wrap(self, kind: HookKind, hook: Hook, output_nr: int) -> Hook:
+        """``hook``, observed."""
+
+        def observed(*given: Any) -> Any:
+            before = _seen(kind, given)
+            self.running = f"{kind} hook {hook_name(hook)}"
+            replaced = hook(*given)
+            self.running = ""
+            after = before if kind == "accumulated" and not given else _made(kind, given, replaced)
+            self.calls.append(HookCall(kind, hook_name(hook), output_nr, before, after))
+            return replaced
+
+        return observed
+
+
+def _seen(kind: HookKind, given: tuple[Any, ...]) -> tuple[Any, ...]:
+    if kind == "accumulated":
+        return (_copy(given[0].grad),)
+    first = given[0]
+    return tuple(map(_copy, first)) if isinstance(first, tuple) else (_copy(first),)
+
+
+def _made(kind: HookKind, given: tuple[Any, ...], replaced: Any) -> tuple[Any, ...]:
+    if kind == "accumulated" or replaced is None:
+        return _seen(kind, given)  # what was given may have been changed in place
+    return _seen(kind, (tuple(replaced) if isinstance(replaced, list) else replaced,))
+
+
+def _copy(tensor: Tensor | None) -> Any:
+    return None if tensor is None else np.array(tensor.array)
+
+
+@contextmanager
+def watching(node: Node, muted: Collection[int] = ()) -> Iterator[Watch]:
+    """Observe the hooks of ``node`` inside; those whose id is in ``muted`` are not called."""
+    watch, hooks = Watch(), node.hooks
+    if hooks is None:
+        yield watch
+        return
+    node.hooks = observed = NodeHooks()
+    observed.retain = hooks.retain
+    for kind in _KINDS:
+        for id, entry in getattr(hooks, kind).items():
+            if id in muted:
+                continue
+            nr, hook = entry if kind == "tensor" else (0, entry)
+            wrapped = watch.wrap(kind, hook, nr)
+            getattr(observed, kind)[id] = (nr, wrapped) if kind == "tensor" else wrapped
+    try:
+        yield watch
+    finally:
+        node.hooks = hooks
+        for kind in _KINDS:  # hooks that were registered by hooks
+            known = getattr(hooks, kind)
+            new = {id: h for id, h in getattr(observed, kind).items() if id not in known}
+            known.update({id: h for id, h in new.items() if id > max(known, default=-1)})
+
+
+def hook_ids(node: Node) -> tuple[int, ...]:
+    """The id of each hook, in the order of ``node.hooks.names()``; -1 for one that cannot be
+    muted."""
+    hooks = node.hooks
+    if hooks is None:
+        return ()
+    retained = (-1 for _ in hooks.retain)
+    return (*hooks.tensor, *retained, *hooks.pre, *hooks.post, *hooks.accumulated)

@@ -1,0 +1,123 @@
+"""What happens inside a node: hooks, formula, reduction, delivery along each edge, accumulation.
+
+All of it follows from the record of the node, so that nothing is paid as long as nobody steps
+inside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.autograd.backward import pass_mode
+from autograd_core.autograd.engine import Step
+from autograd_core.autograd.node import LEAF, ONE_EDGE
+from autograd_core.debug.driver import Around, Pending, Place
+from autograd_core.debug.hooks import HookCall
+from autograd_core.debug.ledger import Moment, value
+from autograd_core.debug.snapshot import Phase, Value
+from autograd_core.debug.world import runs_user_code
+
+Values = tuple[Value | None, ...]
+
+
+def phases_of(step: Step, around: Around | None, graph: bool) -> tuple[Phase, ...]:
+    """The phases of ``step``, in the order in which they happened.
+
+    Args:
+        around: what is known of its hooks.
+        graph: whether gradients are tensors.
+    """
+    calls = () if around is None else around.calls
+    found = [_hook(call) for call in calls if call.kind in ("tensor", "pre")]
+    for place, gradient in step.captured:
+        nr = getattr(place, "nr", 0)
+        found.append(Phase("capture", "taken by grad()", (), (value(gradient),), nr))
+    if step.node.kind == LEAF:
+        return (*found, *_accumulation(step, calls))
+    if step.captured and not step.deliveries:
+        return tuple(found)
+    found += _computation(step, calls, graph)
+    for each in step.deliveries:
+        if each.edge is not None:
+            before, after = value(each.before), value(each.after)
+            text = f"delivery along edge {each.output_nr}"
+            found.append(Phase("delivery", text, (before,), (after,), each.output_nr))
+    return tuple(found)
+
+
+def _hook(call: HookCall) -> Phase:
+    text = f"{call.kind} hook {call.name}"
+    return Phase("hook", text, _values(call.before), _values(call.after), call.output_nr)
+
+
+def _values(gradients: Iterable[Any]) -> Values:
+    return tuple(map(value, gradients))
+
+
+def _accumulation(step: Step, calls: Sequence[HookCall]) -> list[Phase]:
+    later = [call for call in calls if call.kind == "accumulated"]
+    added = later[0].before[0] if later else step.after
+    text = "accumulation into .grad"
+    found = [Phase("accumulation", text, (value(step.before),), (value(added),))]
+    return found + [_hook(call) for call in later]
+
+
+def _computation(step: Step, calls: Sequence[HookCall], graph: bool) -> list[Phase]:
+    later = [call for call in calls if call.kind == "post"]
+    reduced = later[0].before if later else [each.gradient for each in step.deliveries]
+    raw = _unreduced(step, graph)
+    received = _values(step.hooked)
+    if raw is None:
+        found = [Phase("formula", "formula", received, _values(reduced))]
+    else:
+        found = [Phase("formula", "formula", received, _values(raw))]
+        for nr, (full, part) in enumerate(zip(raw, reduced, strict=True)):
+            if full is None or part is None:
+                continue
+            if np.shape(full) != np.shape(part) or full.dtype != part.dtype:
+                text = f"reduction to the shape of input {nr}"
+                found.append(Phase("reduction", text, (value(full),), (value(part),), nr))
+    return found + [_hook(call) for call in later]
+
+
+def _unreduced(step: Step, graph: bool) -> Sequence[Any] | None:
+    """What the rule itself gave, run again; None where reduction has nothing to do, or where
+    running it again would call code of the user's."""
+    node = step.node
+    if graph or node.to is None or runs_user_code(node):
+        return None
+    if all(g is None for g in step.hooked):
+        return None
+    with pass_mode(graph):
+        result = node.backward(list(step.hooked) if node.ported else step.hooked[0], True)
+    raw = (result,) if node.kind == ONE_EDGE else tuple(result)
+    return [None if edge is None else g for edge, g in zip(node.edges, raw, strict=True)]
+
+
+def moment_in(position: int, phases: Sequence[Phase], done: int) -> Moment:
+    """How far the pass is when ``done`` of the phases of node ``position`` are over."""
+    over = phases[:done]
+    sent = [p.output_nr for p in over if p.kind == "delivery" and p.output_nr is not None]
+    accumulated = any(phase.kind == "accumulation" for phase in over)
+    return Moment(position, done > 0, max(sent, default=-1) + 1, accumulated)
+
+
+def show_partly(
+    step: Step,
+    inputs: Iterable[tuple[Place, Any]],
+    phases: Sequence[Phase],
+    done: int,
+    pending: Pending,
+) -> None:
+    """Make ``pending``, as it was before ``step``, what it is after ``done`` of its phases."""
+    over = phases[:done]
+    if any(phase.kind in ("formula", "accumulation", "capture") for phase in over):
+        for place, _ in inputs:
+            pending[place] = None
+    sent = {phase.output_nr for phase in over if phase.kind == "delivery"}
+    for delivery in step.deliveries:
+        if delivery.edge is not None and delivery.output_nr in sent:
+            pending[delivery.edge] = delivery.after

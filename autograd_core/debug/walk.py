@@ -1,0 +1,167 @@
+"""Where a session stands in its pass, and how it gets elsewhere.
+
+What has run is recorded: within the recording, a walk goes back and forth without calling
+code; at its end it runs nodes.  Inside a node it stands between two of its phases.
+"""
+
+from __future__ import annotations
+
+from autograd_core.autograd.engine import Step
+from autograd_core.debug.driver import NativeDriver
+from autograd_core.debug.edits import Edits
+from autograd_core.debug.history import History
+from autograd_core.debug.ledger import Moment
+from autograd_core.debug.phases import moment_in, phases_of, show_partly
+from autograd_core.debug.snapshot import Phase
+
+
+class Walk:
+    """One pass and a position in it.
+
+    ``position`` is the plan index of the node that runs next, ``phase`` how many of its phases
+    are over (0 outside a node).  ``error`` is what the node at ``position`` raised.
+    """
+
+    def __init__(self, driver: NativeDriver, budget: int) -> None:
+        self.driver = driver
+        self.edits = Edits(driver)
+        self.history = History(driver, budget, self.edits.amend)
+        self.length = len(driver.order)
+        self.position = 0
+        self.phase = 0
+        self.phases: tuple[Phase, ...] = ()
+        self.error: BaseException | None = None
+        self.interrupted = False  # set by another thread, to stop before the next node
+
+    @property
+    def moment(self) -> Moment:
+        return moment_in(self.position, self.phases, self.phase)
+
+    def travel(self, target: int) -> bool:
+        """Go to ``target``, outside of nodes; whether it was reached: a node on the way may raise,
+        and another thread may interrupt."""
+        self.leave_node()
+        self.error = None
+        while self.position > target and not self.interrupted:
+            self._back()
+        while self.position < target and not self.interrupted and self.error is None:
+            if self.position < len(self.history):
+                self._again()
+            else:
+                self._run(self.edits.next_position(self.position, target))
+        return self.position == target and self.error is None
+
+    def _back(self) -> None:
+        self.edits.leave(self.position)
+        self.driver.undo(self.history[self.position - 1])
+        self.position -= 1
+
+    def _again(self) -> None:
+        self.driver.redo(self.history[self.position])
+        self.position += 1
+        self.edits.arrive(self.position)
+
+    def _run(self, stop: int) -> None:
+        start = self.position
+        try:
+            self.driver.record(start, stop, self._keep)
+        except Exception as error:  # a node or a hook of the user's raised: show it there
+            self.error = error
+        if self.position > start:
+            self.edits.arrive(self.position)
+
+    def _keep(self, step: Step, seconds: float) -> bool:
+        self.history.append(step, seconds)
+        self.position += 1
+        return not self.interrupted
+
+    # inside a node
+
+    def step(self) -> bool:
+        """Go on by one phase, into, through or out of the node that runs next; False if it
+        raised, or the pass is over."""
+        if self.position == self.length:
+            return False
+        if not self.phase and not self._enter():
+            return False
+        self._show(self.phase + 1)
+        return True
+
+    def step_back(self) -> bool:
+        """Go back by one phase; False at the start of the pass."""
+        if self.phase:
+            self._show(self.phase - 1)
+            return True
+        if not self.position:
+            return False
+        self.error = None
+        self._back()
+        self._find_phases()
+        self._show(len(self.phases) - 1)
+        return True
+
+    def _enter(self) -> bool:
+        """Have the record of the node that runs next, as if it had not run."""
+        self.error = None
+        if self.position == len(self.history):
+            try:
+                self.driver.record(self.position, self.position + 1, self._keep_here)
+            except Exception as error:
+                self.error = error
+                return False
+        self._find_phases()
+        return True
+
+    def _keep_here(self, step: Step, seconds: float) -> bool:
+        self.history.append(step, seconds)
+        self.driver.undo(step)
+        return True
+
+    def _find_phases(self) -> None:
+        self.phases = self.phases_of(self.position)
+
+    def phases_of(self, index: int) -> tuple[Phase, ...]:
+        """The phases of a node that has run."""
+        around = self.driver.around.get(index)
+        with self.driver.as_before(index):
+            return phases_of(self.history[index], around, self.driver.call.graph)
+
+    def _show(self, phase: int) -> None:
+        step = self.history[self.position]
+        self.driver.undo(step)
+        self.phase = phase
+        if phase == len(self.phases):
+            self.leave_node()
+            self._again()
+        elif phase:
+            inputs = self.driver.inputs(step)
+            show_partly(step, inputs, self.phases, phase, self.driver.pending)
+        else:
+            self.phases = ()
+
+    def leave_node(self) -> None:
+        """Stand before the node whose inside was looked at."""
+        if self.phase:
+            self.driver.undo(self.history[self.position])
+            self.phase, self.phases = 0, ()
+
+    # the end
+
+    def run_out(self) -> None:
+        """Run what is left, keeping no record of it.
+
+        Raises:
+            Exception: whatever a node or a hook raised.
+        """
+        self.leave_node()
+        self.interrupted = False
+        self._reach(len(self.history))
+        while (edited := self.edits.next_position(self.position, self.length)) < self.length:
+            self._reach(edited)
+        self.driver.run(self.position)
+        self.driver.release()
+
+    def _reach(self, position: int) -> None:
+        if not self.travel(max(self.position, position)):
+            assert self.error is not None
+            raise self.error
