@@ -12,6 +12,7 @@ from contextlib import contextmanager
 from weakref import proxy
 
 from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
+from autograd_core.autograd.node import Node
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
@@ -133,6 +134,11 @@ class Session:
     def length(self) -> int:
         """How many nodes the plan has."""
         return self._walk.length
+
+    @property
+    def order(self) -> Sequence[Node]:
+        """The nodes of the plan, in the order in which they run."""
+        return self._walk.driver.order
 
     @property
     def position(self) -> int:

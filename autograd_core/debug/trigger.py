@@ -98,12 +98,8 @@ def _summed(point: Breakpoint, holds: Holds, session: Inspected, position: int) 
     for incoming, subject in zip(
         session.detail(position).incoming, arriving(session, position, point.hits)
     ):
-        if (
-            len(incoming.contributions) > 1
-            and holds(subject)
-            and not _a_term(incoming, subject, holds)
-        ):
-            terms = len(incoming.contributions)
+        if incoming.expected > 1 and holds(subject) and not _a_term(incoming, subject, holds):
+            terms = incoming.expected
             return Trigger(
                 subject, f"none of the {terms} terms of this sum is so: adding them made it"
             )

@@ -8,12 +8,22 @@ from autograd_core.debug.commands.wording import here, stop_text
 
 
 def arrived(console: Console) -> str:
-    """What log points said on the way, why it stops, where it is, and the displays there."""
+    """What log points said on the way, why it stops, where it is, and the displays there.
+
+    A stop that is about a node which has run lets looking commands speak of that one.
+    """
     stops = console.session.stops
     reached = stops.take_reached()
     console.follow(reached.point.commands if reached else ())
     said = stops.take_messages()
     if reached is not None:
         said.append(stop_text(reached))
-    said += [here(console.session), displays_text(console)]
+        if reached.trigger.subject.index != console.session.position:
+            console.selected = reached.trigger.subject.index
+    said += [f"{_at(console)}{here(console.session)}", displays_text(console)]
     return "\n".join(part for part in said if part)
+
+
+def _at(console: Console) -> str:
+    """What looking commands speak of, where that is not the node that runs next."""
+    return "" if console.selected is None else f"looking at #{console.selected}; next: "

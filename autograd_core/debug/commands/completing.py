@@ -21,8 +21,8 @@ def complete(session: Steered, line: str, column: int) -> list[str]:
     >>> import autograd_core as torch
     >>> from autograd_core.debug import Session
     >>> session = Session(torch.tensor(2.0, requires_grad=True).tanh())
-    >>> complete(session, "re", 2), complete(session, "break ta", 8)
-    (['restart', 'reverse-continue', 'reverse-next'], ['tanh', 'tanh:1'])
+    >>> complete(session, "unt", 3), complete(session, "break ta", 8)
+    (['until'], ['tanh', 'tanh:1'])
     """
     before = line[:column]
     words = before.split()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from autograd_core.debug.commands import files, info, looking, moving, stopping
+from autograd_core.debug.commands import changing, files, info, looking, moving, stopping
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands
 from autograd_core.debug.predicate import help_text
@@ -55,5 +55,6 @@ TOPICS: Final = (
     ("moving", moving.COMMANDS),
     ("stopping", stopping.COMMANDS),
     ("looking", (*looking.COMMANDS, *info.COMMANDS)),
+    ("changing", changing.COMMANDS),
     ("files, help, and leaving", (*files.COMMANDS, *COMMANDS)),
 )

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final, NamedTuple
-
-import numpy as np
+from typing import Final, NamedTuple
 
 from autograd_core.dag.statistics import format_bytes, format_number, format_shape
+from autograd_core.debug.commands.changing import edits_text
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands, choose, pointing_at
 from autograd_core.debug.commands.looking import displays_text
 from autograd_core.debug.commands.stopping import points_text
 from autograd_core.debug.commands.wording import node_line, plural, shown, table_text
-from autograd_core.debug.snapshot import Incoming, NodeDetail
+from autograd_core.debug.snapshot import Incoming, NodeDetail, Value
 
 
 class Topic(NamedTuple):
@@ -62,7 +61,7 @@ def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for each in detail.incoming:
         label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
-        arrived = f"{len(each.contributions)} of {each.expected} in"
+        arrived = f"{each.arrived} of {each.expected} in"
         rows.append((label, f"{shown(each.total, 'nothing yet')}, {arrived}"))
         if each.expected > 1:
             rows += [
@@ -77,7 +76,7 @@ def _origin(producer: int | None) -> str:
 
 
 def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for each in detail.outgoing:
         label = f"out.{each.output_nr}" if len(detail.outgoing) > 1 else "out"
         if each.target is None:
@@ -105,41 +104,50 @@ def _saved(console: Console, operands: Operands) -> str:
 
 
 def _hooks(console: Console, operands: Operands) -> str:
-    hooks = console.session.detail(_index(console, operands)).hooks
-    return "\n".join(hooks) or "this node has no hooks"
+    detail = console.session.detail(_index(console, operands))
+    calls = [phase for phase in detail.phases if phase.kind == "hook"]
+    rows = [(each.text, _values(each.before), "->", _values(each.after)) for each in calls]
+    if rows:
+        return table_text(rows)
+    return "\n".join(f"{hook}  not called yet" for hook in detail.hooks) or "no hooks here"
+
+
+def _phases(console: Console, operands: Operands) -> str:
+    rows = [
+        (each.text, _values(each.before), "->", _values(each.after))
+        for each in console.session.detail(_index(console, operands)).phases
+    ]
+    return table_text(rows) or "this node has not run yet"
+
+
+def _values(values: tuple[Value | None, ...]) -> str:
+    return ", ".join(shown(value) for value in values) or "nothing"
 
 
 def _ledger(console: Console, operands: Operands) -> str:
     index = _index(console, operands)
     lines = [node_line(console.session.graph, index)]
     for incoming in console.session.detail(index).incoming:
-        lines += [f"  {line}" for line in table_text(_account(console, incoming)).splitlines()]
+        account = table_text(_account(console, index, incoming))
+        lines += [f"  {line}" for line in account.splitlines()]
     return "\n".join(lines)
 
 
-def _account(console: Console, incoming: Incoming) -> list[tuple[str, ...]]:
+def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str, ...]]:
     """Each contribution in order of arrival, with the sum so far."""
-    total: Any = None
-    size = 0.0
     rows: list[tuple[str, ...]] = [("from", "value", "sum so far")]
-    for part in incoming.contributions:
+    remaining = 1.0
+    for entry in console.session.ledger(index, incoming.input_nr):
         origin = "the seed"
-        if part.producer is not None:
-            origin = f"#{part.producer} {console.session.graph.address(part.producer)}"
-        running = "undefined"
-        if part.value is not None:
-            array = np.asarray(part.value.array, np.float64)
-            with np.errstate(all="ignore"):
-                total = array if total is None else total + array
-                size += float(np.abs(array).sum())
-            running = f"rms {format_number(float(np.sqrt(np.mean(total**2))))}"
-        rows.append((origin, shown(part.value), running))
-    waiting = incoming.expected - len(incoming.contributions)
+        if entry.producer is not None:
+            origin = f"#{entry.producer} {console.session.graph.address(entry.producer)}"
+        rows.append((origin, shown(entry.value), shown(entry.total)))
+        remaining = entry.remaining
+    waiting = incoming.expected - incoming.arrived
     if waiting:
-        rows.append((f"{plural(waiting, 'more')[:6]} to come", "", ""))
-    elif len(incoming.contributions) > 1 and size:
-        left = float(np.abs(total).sum()) / size
-        rows.append(("", "", f"{format_number(100 * (1 - left))} % cancelled"))
+        rows.append((f"{waiting} more to come", "", ""))
+    elif len(rows) > 2:
+        rows.append(("", "", f"{format_number(100 * (1 - remaining))} % cancelled"))
     return rows
 
 
@@ -185,10 +193,14 @@ def _plan(console: Console, operands: Operands) -> str:
 
 def _history(console: Console, operands: Operands) -> str:
     snapshot = console.session.snapshot
-    return (
-        f"{snapshot.recorded} of {snapshot.length} nodes recorded, "
-        f"{format_bytes(snapshot.bytes_recorded)}"
-    )
+    usage = snapshot.usage
+    said = f"{snapshot.recorded} of {snapshot.length} nodes recorded"
+    if usage is None:
+        return f"{said}, {format_bytes(snapshot.bytes_recorded)}"
+    said += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
+    if usage.dropped:
+        said += f"\n{plural(usage.dropped, 'record')} dropped, to be computed again when needed"
+    return said
 
 
 def _breakpoints(console: Console, operands: Operands) -> str:
@@ -199,15 +211,21 @@ def _displays(console: Console, operands: Operands) -> str:
     return displays_text(console) or "nothing is displayed"
 
 
+def _edits(console: Console, operands: Operands) -> str:
+    return edits_text(console)
+
+
 TOPICS: Final = (
     Topic("breakpoints", "where it stops, and how often it did", _breakpoints),
     Topic("display", "what is shown at every stop", _displays),
+    Topic("edits", "what you changed", _edits),
     Topic("history", "how much of the pass is recorded", _history),
     Topic("hooks", "[PLACE]: hooks of the node", _hooks),
     Topic("leaves", "the .grad of every leaf", _leaves),
     Topic("ledger", "[PLACE]: every contribution to what arrives, and the sum so far", _ledger),
     Topic("node", "[PLACE]: all about a node", _node),
     Topic("pending", "sums that wait for their node", _pending),
+    Topic("phases", "[PLACE]: what happened inside the node, in order", _phases),
     Topic("plan", "how far the pass is, and which nodes are ready", _plan),
     Topic("saved", "[PLACE]: what the node keeps from the forward pass", _saved),
 )

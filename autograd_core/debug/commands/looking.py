@@ -18,7 +18,7 @@ from autograd_core.debug.predicate import (
     parse,
 )
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.snapshot import Contribution, Value
+from autograd_core.debug.snapshot import Value
 
 _AROUND: Final = 5  # rows of the plan before and after the one in question
 
@@ -105,29 +105,9 @@ def _list(console: Console, operands: Operands) -> str:
 # the way from the loss to here
 
 
-def path_to(session: Steered, index: int) -> list[int]:
-    """From node ``index`` to the loss, each time along the contribution that weighs most."""
-    path = [index]
-    while True:
-        parts = [
-            part
-            for incoming in session.detail(path[-1]).incoming
-            for part in incoming.contributions
-            if part.producer is not None
-        ]
-        if not parts:
-            return path
-        heaviest = max(parts, key=_weight)
-        assert heaviest.producer is not None
-        path.append(heaviest.producer)
-
-
-def _weight(part: Contribution) -> tuple[bool, float]:
-    """Trouble weighs most, then the size."""
-    if part.value is None:
-        return False, -1.0
-    stats = part.value.statistics
-    return bool(stats.trouble), 0.0 if stats.rms != stats.rms else stats.rms
+def _path(session: Steered, index: int) -> list[int]:
+    """The nodes between ``index`` and the loss, both included."""
+    return list(reversed(session.path(index)))
 
 
 def _where(console: Console, operands: Operands) -> str:
@@ -136,7 +116,7 @@ def _where(console: Console, operands: Operands) -> str:
     index = console.node()
     if index is None:
         return session.snapshot.reason
-    path = path_to(session, index)
+    path = _path(session, index)
     shown_path = path if len(path) <= limit else [*path[: limit - 1], path[-1]]
     lines = []
     for depth, each in enumerate(shown_path):
@@ -149,7 +129,7 @@ def _where(console: Console, operands: Operands) -> str:
 def _frame(session: Steered, index: int) -> str:
     incoming = session.detail(index).incoming
     arrived = ", ".join(shown(each.total, "nothing yet") for each in incoming)
-    several = sum(len(each.contributions) for each in incoming)
+    several = sum(each.arrived for each in incoming)
     note = f" (sum of {several})" if several > 1 else ""
     return f"{node_line(session.graph, index)}  in {arrived}{note}"
 
@@ -167,7 +147,7 @@ def _climb(console: Console, steps: int) -> str:
     if index is None:
         raise CommandError("the pass is over: choose a node, as in frame #0")
     if not console.path or console.path[console.depth] != index:
-        console.path, console.depth = path_to(console.session, index), 0
+        console.path, console.depth = _path(console.session, index), 0
     depth = console.depth + steps
     if depth < 0:
         raise CommandError("this is where you came from: down goes no further")
@@ -203,7 +183,7 @@ COMMANDS: Final = (
     Command("list [PLACE]", "the plan around here", _list, ("l",), "place"),
     Command(
         "where [COUNT]", "the way from here to the loss", _where, ("bt", "backtrace"),
-        details="Where several gradients are added, it follows the largest, or the one with nan.",
+        details="The shortest one. up and down go along it.",
     ),
     Command("up [COUNT]", "look at the node that sent the gradient", _up),
     Command("down [COUNT]", "the way back from up", _down, ("do",)),

@@ -39,8 +39,9 @@ def _repeated(move: Callable[[Steered], object]) -> Callable[[Console, Operands]
 
 
 def _until(console: Console, operands: Operands) -> str:
-    with pointing_at(operands.required(PLACE)):
-        console.session.until(operands.text)
+    place, count = operands.required(PLACE).first()
+    with pointing_at(place):
+        console.session.until(place.text, count.count())
     return arrived(console)
 
 
@@ -68,20 +69,41 @@ COMMANDS: Final = (
         details=_COUNTED,
     ),
     Command(
-        "reverse-next [COUNT]", "take the last node back", _counted(lambda s, n: s.back(n)),
-        ("back", "rn", "N"), details=_COUNTED,
+        "step [COUNT]", "go on inside the node: a hook, the formula, one delivery",
+        _counted(lambda s, n: s.step(n)), ("s",), details=_COUNTED,
     ),
+    Command(
+        "over [COUNT]", "run the module that begins here", _counted(lambda s, n: s.over(n)),
+        ("o",), details="Where none begins, the next node.",
+    ),
+    Command("finish [COUNT]", "run to the end of the module", _counted(lambda s, n: s.out(n))),
     Command(
         "continue [COUNT]", "go on to the next stop, or to the end",
         _repeated(lambda s: s.continue_()), ("c",),
         details="COUNT says which stop: 3 passes by the next two.",
     ),
     Command(
+        "reverse-next [COUNT]", "take the last node back", _counted(lambda s, n: s.back(n)),
+        ("back", "rn", "N"), details=_COUNTED,
+    ),
+    Command(
+        "reverse-step [COUNT]", "go back inside the node",
+        _counted(lambda s, n: s.step_back(n)), ("rs", "S"),
+    ),
+    Command(
+        "reverse-over [COUNT]", "go back before the module that ends here",
+        _counted(lambda s, n: s.back_over(n)), ("ro", "O"),
+    ),
+    Command(
+        "reverse-finish [COUNT]", "go back before the module around here",
+        _counted(lambda s, n: s.back_out(n)), ("rf",),
+    ),
+    Command(
         "reverse-continue [COUNT]", "go back to the stop before, or to the start",
         _repeated(lambda s: s.reverse_continue()), ("rc", "C"),
     ),
     Command(
-        "until PLACE", "go to just before that node", _until, ("u", "advance"), "place",
+        "until PLACE [COUNT]", "go to just before that node", _until, ("u", "advance"), "place",
         details="To the next such node; where all of them have run, back to the first.",
     ),
     Command("jump PLACE", "go to any position, as in jump 7", _jump, ("j",), "place"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import PurePath
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.snapshot import Value
+from autograd_core.debug.snapshot import Snapshot, Value
 from autograd_core.debug.stops import Reached
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -22,8 +23,21 @@ def here(session: Steered) -> str:
     if snapshot.error:
         return f"#{snapshot.position} raised {snapshot.error}"
     if snapshot.position == snapshot.length:
+        return "end of the backward pass"
+    line = node_line(session.graph, snapshot.position)
+    if snapshot.phase:
+        return f"inside {line}\n  after {phase_text(snapshot)}"
+    return f"interrupted at {line}" if snapshot.reason == "interrupted" else line
+
+
+def phase_text(snapshot: Snapshot) -> str:
+    """The phase that is just over, with what it made."""
+    assert snapshot.current is not None
+    phases = snapshot.current.phases
+    if not phases:
         return snapshot.reason
-    return node_line(session.graph, snapshot.position)
+    made = ", ".join(shown(value) for value in phases[-1].after)
+    return f"{phases[-1].text}: {made}"
 
 
 def node_line(graph: Graph, index: int) -> str:
@@ -58,11 +72,9 @@ def culprit_lines(reached: Reached) -> list[str]:
         for each in detail.incoming
         if each.total is not None
     ]
-    rows += [
-        (f"d/d{name}", text)
-        for number, (name, text) in enumerate(detail.formulas)
-        if subject.label in ("in", "out", f"out.{number}")
-    ]
+    formula = session.graph.node(index).formula
+    if formula:
+        rows.append(("rule", formula))
     rows += [
         (f"saved.{each.name}", shown(each.value)) for each in detail.saved if each.value is not None
     ]
@@ -83,7 +95,7 @@ def shown(value: Value | None, nothing: str = "undefined") -> str:
     return nothing if value is None else format_statistics(value.statistics)
 
 
-def table_text(rows: list[tuple[str, ...]]) -> str:
+def table_text(rows: Sequence[tuple[str, ...]]) -> str:
     """Rows in aligned columns, two spaces between them."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))] if rows else []
     return "\n".join(
@@ -94,7 +106,8 @@ def table_text(rows: list[tuple[str, ...]]) -> str:
 def tensor_text(name: str, value: Value | None) -> str:
     """A tensor with its shape, statistics, distribution and first elements."""
     if value is None:
-        return f"{name} is undefined: there is no gradient, which is not a gradient of 0"
+        nothing = "None" if name.endswith(".grad") else "undefined"
+        return f"{name} is {nothing}: there is no gradient, which is not a gradient of 0"
     array, stats = value.array, value.statistics
     head = f"{name}  {format_shape(value.shape)} {value.dtype}"
     if stats.size <= 1:

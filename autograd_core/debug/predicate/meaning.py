@@ -181,9 +181,8 @@ class _Compiler:
 
     def compile(self, tree: ast.expr) -> tuple[Kind, Evaluate]:
         match tree:
-            case ast.Constant():
-                number = float(tree.value)
-                return "number", lambda _: number
+            case ast.Constant(value=int() | float() as number):
+                return "number", lambda _: float(number)
             case ast.Name():
                 return self._word(tree)
             case ast.BoolOp():
@@ -268,35 +267,16 @@ class _Compiler:
     def _comparison(self, tree: ast.Compare) -> tuple[Kind, Evaluate]:
         sides = [tree.left, *tree.comparators]
         compiled = [self.compile(side) for side in sides]
-        links = [
-            self._link(comparison, *compiled[k : k + 2], sides[k + 1])
-            for k, comparison in enumerate(tree.ops)
-        ]
+        links = []
+        for comparison, left, right, place in zip(tree.ops, compiled, compiled[1:], sides[1:]):
+            compare = _comparing(type(comparison), left[0], right[0])
+            if compare is None:
+                raise ExpressionError(
+                    f"{_WHAT[left[0]]} cannot be compared so with {_WHAT[right[0]]}",
+                    self._source.start(place),
+                )
+            links.append(_applied(compare, left[1], right[1]))
         return "flag", _all(links)
-
-    def _link(
-        self,
-        comparison: ast.cmpop,
-        left: tuple[Kind, Evaluate],
-        right: tuple[Kind, Evaluate],
-        place: ast.expr,
-    ) -> Evaluate:
-        kinds = (left[0], right[0])
-        form = type(comparison)
-        if form in _ORDER and kinds == ("number", "number"):
-            return _applied(_ORDER[form], left[1], right[1])
-        if form in _EQUALITY and left[0] == right[0] in ("number", "text", "shape"):
-            return _applied(_EQUALITY[form], left[1], right[1])
-        if form in _MEMBERSHIP and kinds in (
-            ("number", "shape"),
-            ("text", "texts"),
-            ("text", "text"),
-        ):
-            return _applied(_MEMBERSHIP[form], left[1], right[1])
-        raise ExpressionError(
-            f"{_WHAT[kinds[0]]} cannot be compared so with {_WHAT[kinds[1]]}",
-            self._source.start(place),
-        )
 
     def _list(self, tree: ast.Tuple | ast.List) -> tuple[Kind, Evaluate]:
         compiled = [self.compile(element) for element in tree.elts]
@@ -353,6 +333,16 @@ class _Compiler:
         raise ExpressionError(
             "an index is a whole number or a range, as in [0, 2:5]", self._source.start(tree)
         )
+
+
+def _comparing(form: type[ast.cmpop], left: Kind, right: Kind) -> Callable[[Any, Any], bool] | None:
+    """How values of these kinds are compared, None where they are not."""
+    if form in _ORDER and left == right == "number":
+        return _ORDER[form]
+    if form in _EQUALITY and left == right and left in ("number", "text", "shape"):
+        return _EQUALITY[form]
+    listed = (("number", "shape"), ("text", "texts"), ("text", "text"))
+    return _MEMBERSHIP.get(form) if (left, right) in listed else None
 
 
 def _real(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], float]:

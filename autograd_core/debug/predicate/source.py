@@ -8,12 +8,13 @@ from typing import Final, NoReturn
 
 LONGEST: Final = 500  # characters; so nothing is nested deeper than Python can read
 _WORD = r"[^\W\d]\w*(?:\.\w+)*"
+_LEAF = r"(?:\d+\.)+[^\W\d]\w*(?:\.\w+)*?\.grad(?:\.\w+)?"  # 0.weight.grad, in a Sequential
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TEXT = r"\"[^\"]*\"|'[^']*'"
 _OPERATOR = r"\*\*|[<>=!]=|[-+*/<>()\[\],:.~]"
 _TOKEN = re.compile(
-    rf"(?P<space>\s+)|(?P<text>{_TEXT})|(?P<number>{_NUMBER}(?!\w))|(?P<word>{_WORD})"
-    rf"|(?P<operator>{_OPERATOR})"
+    rf"(?P<space>\s+)|(?P<text>{_TEXT})|(?P<word>{_LEAF}|{_WORD})"
+    rf"|(?P<number>{_NUMBER}(?!\w))|(?P<operator>{_OPERATOR})"
 )
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _INSTEAD = {"=": "==", "&": "and", "|": "or", "!": "not", "^": "**"}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, Protocol
+from typing import Any, NoReturn, Protocol
 
 from autograd_core.dag.model import Graph
 from autograd_core.debug.snapshot import LeafGradient, NodeDetail, Value
@@ -122,10 +122,12 @@ class Nowhere:
     session: Inspected
 
     @property
-    def gradient(self) -> Value | None:
+    def gradient(self) -> NoReturn:
         raise LookupError("the pass is over: choose a node, as in frame #0")
 
-    ratio = gradient
+    @property
+    def ratio(self) -> float | None:
+        return self.gradient
 
     def fact(self, word: str) -> Any:
         """The number of the call; nothing else is known here."""

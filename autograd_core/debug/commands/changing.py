@@ -1,0 +1,162 @@
+"""Commands that change the gradients of a pass, and take changes back."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+from autograd_core.dag.statistics import format_number
+from autograd_core.debug.commands.arrival import arrived
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, Operands, pointing_at
+from autograd_core.debug.commands.looking import subject
+from autograd_core.debug.commands.wording import table_text
+from autograd_core.debug.edits import EditError
+from autograd_core.debug.predicate import Unanswerable, parse
+
+_EDGE: Final = re.compile(r"(in|out|hook)(?:\.(\d+))?")
+
+
+_SPECIAL: Final = {"nan": "1e999-1e999", "inf": "1e999", "-inf": "-1e999"}
+
+
+class _Target(NamedTuple):
+    """What is to be changed: ``in.K`` or ``out.K`` or ``hook.K`` of a node."""
+
+    node: int
+    kind: str
+    nr: int
+
+
+def _target(console: Console, words: list[Operands], at: Operands, kind: str) -> _Target:
+    """The node that ``words`` name, and what of it; the current one, and ``kind``, by default."""
+    index, nr = console.node(), 0
+    for word in words:
+        found = _EDGE.fullmatch(word.text)
+        if found is not None:
+            kind, nr = found[1], int(found[2] or 0)
+        else:
+            with pointing_at(word):
+                index = console.session.stops.locate(word.text)[0]
+    if index is None:
+        raise at.error("the pass is over: name a node, or go back")
+    return _Target(index, kind, nr)
+
+
+def _incoming(console: Console, words: list[Operands], at: Operands) -> _Target:
+    target = _target(console, words, at, "in")
+    if target.kind != "in":
+        raise at.error(
+            f"{target.kind} cannot be changed: change in of the node it goes to, or mute it"
+        )
+    return target
+
+
+def _edited(at: Operands, change: Callable[[], Any]) -> str:
+    try:
+        return str(change().text)
+    except EditError as error:
+        raise at.error(str(error)) from None
+
+
+def _number(console: Console, word: Operands) -> float:
+    """The value of the last word, a number or an expression."""
+    with pointing_at(word):
+        expression = parse(_SPECIAL.get(word.text, word.text))
+    if expression.kind != "number":
+        raise word.error(f"{word.text} is no number")
+    try:
+        value = expression.value(subject(console))
+    except Unanswerable as reason:
+        raise word.error(str(reason)) from None
+    if value is None:
+        raise word.error(f"{word.text} is unknown here")
+    return float(value)
+
+
+def _with_value(change: str) -> Callable[[Console, Operands], str]:
+    """``change [PLACE] [in.K] VALUE``."""
+
+    def run(console: Console, operands: Operands) -> str:
+        words = operands.required(f"by how much? {change} [PLACE] VALUE").words()
+        value = _number(console, words[-1])
+        index, _, nr = _incoming(console, words[:-1], operands)
+        method = getattr(console.session.edit, change)
+        return _edited(operands, lambda: method(index, value, nr))
+
+    return run
+
+
+def _zero(console: Console, operands: Operands) -> str:
+    index, _, nr = _incoming(console, operands.words(), operands)
+    return _edited(operands, lambda: console.session.edit.zero(index, nr))
+
+
+def _mute(console: Console, operands: Operands) -> str:
+    target = _target(console, operands.words(), operands, "out")
+    edit = console.session.edit
+    if target.kind == "in":
+        raise operands.error("in cannot be muted: zero it, or mute out of the node that sends it")
+    mute = edit.mute_hook if target.kind == "hook" else edit.mute_edge
+    return _edited(operands, lambda: mute(target.node, target.nr))
+
+
+def _undo(console: Console, operands: Operands) -> str:
+    said = []
+    for _ in range(operands.count()):
+        said.append(_edited(operands, console.session.edit.undo))
+    return "\n".join([*said, arrived(console)])
+
+
+def _difference(console: Console, operands: Operands) -> str:
+    found = console.session.edit.difference()
+    if not found:
+        return "nothing was changed, or nothing that a leaf depends on"
+    rows: list[tuple[str, ...]] = [("leaf", "|difference|", "largest", "relative")]
+    for each in found:
+        if each.norm is None or each.maximum is None or each.relative is None:
+            rows.append((f"{each.name}.grad", "not there yet", "", ""))
+            continue
+        relative = "new" if math.isinf(each.relative) else f"{format_number(100 * each.relative)} %"
+        numbers = (format_number(each.norm), format_number(each.maximum), relative)
+        rows.append((f"{each.name}.grad", *numbers))
+    return table_text(rows)
+
+
+def edits_text(console: Console) -> str:
+    """The changes that hold, for ``info edits``."""
+    rows = [
+        (str(each.number), f"at #{each.position}", each.text)
+        for each in console.session.edit.records
+    ]
+    return table_text(rows) or "nothing was changed"
+
+
+_VALUE: Final = (
+    "Without PLACE, of the node that runs next; in.1 before VALUE means its second input.\n"
+    "VALUE is a number or an expression without spaces, as in 1/rms. What was recorded from\n"
+    "here on runs anew; undo takes the change back, difference shows what came of it."
+)
+COMMANDS: Final = (
+    Command(
+        "set [PLACE] VALUE", "replace the gradient that arrives", _with_value("set"), (), "place",
+        details=_VALUE,
+    ),
+    Command(
+        "scale [PLACE] FACTOR", "multiply the gradient that arrives", _with_value("scale"), (),
+        "place", details=_VALUE,
+    ),
+    Command(
+        "clip [PLACE] LIMIT", "limit each element of it", _with_value("clip"), (), "place",
+        details=_VALUE,
+    ),
+    Command("zero [PLACE]", "make it zero", _zero, (), "place"),
+    Command(
+        "mute [PLACE] [out.K|hook.K]", "send nothing along an edge, or skip a hook", _mute, (),
+        "place", details="info node lists edges and hooks. undo takes it back.",
+    ),
+    Command("undo [COUNT]", "take the last change back", _undo),
+    Command("difference", "what the changes do to each .grad", _difference, ("diff",)),
+)  # fmt: skip
