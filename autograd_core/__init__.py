@@ -24,6 +24,7 @@ from autograd_core.autograd.grad_mode import (
     set_grad_enabled,
 )
 from autograd_core.autograd.version import is_inference
+from autograd_core.device import device
 from autograd_core.dtype import bool_ as bool
 from autograd_core.dtype import (
     double,
@@ -45,6 +46,15 @@ from autograd_core.dtype import (
 from autograd_core.dtype import float_ as float
 from autograd_core.dtype import int_ as int
 from autograd_core.functions import *  # noqa: F403
+from autograd_core.layout import (
+    channels_last,
+    channels_last_3d,
+    contiguous_format,
+    layout,
+    memory_format,
+    preserve_format,
+    strided,
+)
 from autograd_core.linalg.older import (
     cholesky,
     cholesky_inverse,
@@ -64,33 +74,68 @@ from autograd_core.linalg.older import (
     svd,
     triangular_solve,
 )
+from autograd_core.method_names import IN_PLACE as _IN_PLACE
 from autograd_core.methods import bind as _bind
 from autograd_core.tensor import Size, Tensor
 
 if _TYPE_CHECKING:
-    from types import ModuleType
+    from typing import Any as _Any
 
-    from autograd_core import fft, masked, nn, optim, special, utils
+    from autograd_core import (
+        accelerator,
+        backends,
+        cuda,
+        fft,
+        masked,
+        nn,
+        optim,
+        special,
+        utils,
+    )
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
-_WHEN_ASKED_FOR = ("fft", "masked", "nn", "optim", "special", "utils")
+_WHEN_ASKED_FOR = (
+    "accelerator", "backends", "cuda", "fft", "masked", "nn", "optim", "special", "utils",
+)  # fmt: skip
+# Functions of neural networks that PyTorch has under its first name, too.
+_OF_NN = (
+    "adaptive_avg_pool1d", "adaptive_max_pool1d", "affine_grid_generator", "alpha_dropout",
+    "avg_pool1d", "batch_norm", "bilinear", "celu", "channel_shuffle", "conv1d", "conv2d", "conv3d",
+    "conv_transpose1d", "conv_transpose2d", "conv_transpose3d", "cosine_similarity", "dropout",
+    "embedding", "feature_alpha_dropout", "grid_sampler", "grid_sampler_2d", "grid_sampler_3d",
+    "group_norm", "hardshrink", "layer_norm", "max_pool1d", "max_pool2d", "max_pool3d",
+    "native_batch_norm", "native_group_norm", "native_layer_norm", "pairwise_distance", "pdist",
+    "pixel_shuffle", "pixel_unshuffle", "prelu", "rms_norm", "rrelu", "selu", "threshold",
+)  # fmt: skip
 
 
-def __getattr__(name: str) -> ModuleType:
+def __getattr__(name: str) -> _Any:
     if name in _WHEN_ASKED_FOR:
         return _importlib.import_module(f"autograd_core.{name}")
+    if name in _OF_NN:
+        own = _importlib.import_module("autograd_core.nn.functional.native")
+        return getattr(own, name, None) or getattr(__getattr__("nn").functional, name)
+    if name.endswith("_") and name[:-1] in _IN_PLACE:
+        return getattr(Tensor, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 __all__ = [
     "Size",
     "Tensor",
+    "accelerator",
     "autograd",
+    "backends",
     "bool",
+    "channels_last",
+    "channels_last_3d",
     "cholesky",
     "cholesky_inverse",
     "cholesky_solve",
+    "contiguous_format",
+    "cuda",
     "det",
+    "device",
     "double",
     "dtype",
     "enable_grad",
@@ -111,6 +156,7 @@ __all__ = [
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
+    "layout",
     "linalg",
     "logdet",
     "long",
@@ -120,11 +166,13 @@ __all__ = [
     "masked",
     "matrix_exp",
     "matrix_power",
+    "memory_format",
     "nn",
     "no_grad",
     "optim",
     "ormqr",
     "pinverse",
+    "preserve_format",
     "qr",
     "return_types",
     "set_default_dtype",
@@ -132,12 +180,14 @@ __all__ = [
     "short",
     "slogdet",
     "special",
+    "strided",
     "svd",
     "triangular_solve",
     "uint8",
     "utils",
 ]
 __all__ += functions.__all__
+__all__ += _OF_NN
 
 _bind()
 # PyTorch divides by zero in silence. NumPy would warn, and telling it not to costs an op 0.5 us

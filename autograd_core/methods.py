@@ -120,12 +120,17 @@ def _fill(x: Tensor, value: Any) -> Any:
     return assign.fill(x, value=value.item() if isinstance(value, Tensor) else value)
 
 
-def _type(target: dtype) -> Callable[[Tensor], Tensor]:
-    def method(self: Tensor) -> Tensor:
+def _type(target: dtype) -> Callable[..., Tensor]:
+    def method(self: Tensor, memory_format: Any = None) -> Tensor:
         return functions.to_dtype(self, target)
 
     method.__doc__ = f"This tensor as {target.name}."
     return method
+
+
+def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
+    """Refused: there is no GPU."""
+    return functions.to(self, "cuda")
 
 
 def _same_shape(self: Tensor, other: Tensor) -> Tensor:
@@ -245,7 +250,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "contiguous": functions.contiguous,
     "backward": _backward,
     "to": functions.to,
-    "type": functions.to,
+    "type": functions.type_,
+    "cuda": _cuda,
     "double": _type(float64),
     "float": _type(float32),
     "half": _type(float16),

@@ -23,6 +23,8 @@ from autograd_core.autograd.grad_mode import (
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE, Versions, count_change, first_version
+from autograd_core.device import CPU
+from autograd_core.device import device as device_type
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.printing import tensor_text
@@ -145,8 +147,8 @@ class Tensor(TensorMethods):
         return self.array.nbytes
 
     @property
-    def device(self) -> str:
-        return "cpu"
+    def device(self) -> device_type:
+        return CPU
 
     # its place in the graph
 

@@ -21,10 +21,12 @@ from autograd_core.functions.arithmetic import *  # noqa: F403
 from autograd_core.functions.convert import contiguous as contiguous
 from autograd_core.functions.convert import to as to
 from autograd_core.functions.convert import to_dtype as to_dtype
+from autograd_core.functions.convert import type_ as type_
 from autograd_core.functions.creation import *  # noqa: F403
 from autograd_core.functions.entries import *  # noqa: F403
 from autograd_core.functions.indexing import *  # noqa: F403
 from autograd_core.functions.joining import *  # noqa: F403
+from autograd_core.functions.keywords import take_form
 from autograd_core.functions.products import *  # noqa: F403
 from autograd_core.functions.random import *  # noqa: F403
 from autograd_core.functions.random import generator as generator
@@ -42,3 +44,5 @@ __all__ += products.__all__
 __all__ += random.__all__
 __all__ += reduction.__all__
 __all__ += shapes.__all__
+
+take_form(globals(), __all__)

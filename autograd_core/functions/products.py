@@ -28,9 +28,7 @@ def outer(x: Tensor, y: Tensor) -> Tensor:
 ger = outer
 
 
-def tensordot(
-    x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2, out: None = None
-) -> Tensor:
+def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
     """The sum of products over some dimensions: the last of ``x`` and first of ``y``, or those
     that the two lists ``dims`` name."""
     if isinstance(dims, Tensor):

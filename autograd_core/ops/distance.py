@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import where
+from autograd_core.ops.index import index, index_put
 from autograd_core.ops.norms import vector_norm, vector_norm_backward
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import unsqueeze
@@ -89,3 +90,28 @@ def cdist_slopes(g: Any, x: Any, y: Any, ans: Any, p: float) -> Any:
     """The gradients of all differences between points, (..., n, m, d)."""
     apart = unsqueeze(x, -2) - unsqueeze(y, -3)
     return vector_norm_backward(g, apart, ans, p, -1, False)
+
+
+@op(
+    x=lambda g, x, ans, x_shape, p: pdist_slopes(g, x, ans, x_shape, p),
+    samples=tuple(Sample((_POINTS[0],), {"p": p}) for p in (2.0, 1.0, 3.0, math.inf)),
+)
+def pdist(x, /, p=2.0):
+    """The distances of all pairs of the points ``x`` (n, d), n * (n - 1) / 2 of them."""
+    if x.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
+    first, second = _pairs(len(x))
+    return vector_norm(x[first] - x[second], p, -1)
+
+
+def _pairs(count: int) -> tuple[Any, Any]:
+    first, second = np.triu_indices(count, 1)
+    return first, second
+
+
+def pdist_slopes(g: Any, x: Any, ans: Any, shape: tuple[int, ...], p: float) -> Any:
+    """The gradient of :func:`pdist`: what each distance says, for its one end and the other."""
+    first, second = _pairs(shape[0])
+    apart = index(x, (first,)) - index(x, (second,))
+    slopes = vector_norm_backward(g, apart, ans, p, -1, False)
+    return index_put(slopes, shape, (first,)) - index_put(slopes, shape, (second,))

@@ -102,6 +102,43 @@ LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [
     ("TransformerDecoderLayer", (6, 2, 7, 0.0), {}, (SEQUENCE, numbers(4, 2, 6))),
     ("Transformer", (6, 2, 2, 2, 7, 0.0), {}, (SEQUENCE, numbers(4, 2, 6))),
 ]  # fmt: skip
+SIGNALS, BIG, VOLUMES = numbers(2, 4, 7), numbers(2, 4, 6, 5), numbers(1, 2, 4, 5, 4)
+BY_DIMS = {1: SIGNALS, 2: BIG, 3: VOLUMES}
+WINDOWS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [
+    *(
+        (name.format(dims), arguments, options, (BY_DIMS[dims],))
+        for dims in (1, 2, 3)
+        for name, arguments, options in [
+            ("MaxPool{}d", (2,), {"ceil_mode": True}),
+            ("MaxPool{}d", (3, 2, 1), {"return_indices": True}),
+            ("AvgPool{}d", (2,), {"padding": 1, "count_include_pad": False}),
+            ("LPPool{}d", (3, 2), {"stride": 1}),
+            ("AdaptiveAvgPool{}d", (2,), {}),
+            ("AdaptiveMaxPool{}d", (2,), {"return_indices": True}),
+            ("ConstantPad{}d", (1, 0.5), {}),
+            ("ZeroPad{}d", (tuple(range(1, 2 * dims + 1)),), {}),
+            ("ReflectionPad{}d", (1,), {}),
+            ("ReplicationPad{}d", (2,), {}),
+            ("CircularPad{}d", (1,), {}),
+        ]
+    ),
+    ("Conv1d", (4, 6, 3), {"padding": 1, "stride": 2, "groups": 2}, (SIGNALS,)),
+    ("Conv2d", (4, 3, (2, 3)), {"padding": "same", "bias": False}, (BIG,)),
+    ("Conv2d", (4, 3, 3), {"padding": 1, "padding_mode": "reflect"}, (BIG,)),
+    ("Conv2d", (4, 3, 2), {"padding": "same", "padding_mode": "circular"}, (BIG,)),
+    ("Conv3d", (2, 2, 2), {"dilation": 2, "padding": 1}, (VOLUMES,)),
+    ("ConvTranspose1d", (4, 2, 3), {"stride": 2, "output_padding": 1}, (SIGNALS,)),
+    ("ConvTranspose2d", (4, 4, 3), {"groups": 2, "bias": False, "padding": 1}, (BIG,)),
+    ("ConvTranspose3d", (2, 3, 2), {"dilation": 2}, (VOLUMES,)),
+    ("Upsample", (), {"scale_factor": 2, "mode": "bilinear"}, (BIG,)),
+    ("Upsample", (9,), {}, (SIGNALS,)),
+    ("UpsamplingNearest2d", (), {"scale_factor": 2}, (BIG,)),
+    ("UpsamplingBilinear2d", ((8, 7),), {}, (BIG,)),
+    ("Unfold", (2,), {"padding": 1}, (BIG,)),
+    ("Fold", ((3, 3), 2), {}, (numbers(2, 8, 4),)),
+    ("LocalResponseNorm", (2,), {"alpha": 0.1}, (BIG,)),
+    ("Softmax2d", (), {}, (BIG,)),
+]  # fmt: skip
 
 
 NAMED = ("BatchNorm1d", "BatchNorm2d", "BatchNorm3d", "GroupNorm", "LayerNorm", "InstanceNorm1d",

@@ -10,7 +10,9 @@ import pytest
 import autograd_core
 from tests.autograd_core.module_twins import (
     ACTIVATIONS,
+    BIG,
     BLOCKED,
+    BY_DIMS,
     CAUSAL,
     GRAPHS,
     LABELS,
@@ -20,6 +22,7 @@ from tests.autograd_core.module_twins import (
     SEQUENCE,
     SHARES,
     SIGNS,
+    WINDOWS,
     Twin,
     X,
     Y,
@@ -174,3 +177,79 @@ def test_second_derivatives_of_layers(name: str, args: Any, options: Any, inputs
 @pytest.mark.torch
 def test_a_sequence_of_one_step() -> None:
     Twin("LSTM", (6, 3)).compare(SEQUENCE[:1])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "args", "options", "inputs"), WINDOWS, ids=label)
+def test_modules_of_windows_borders_and_sizes(
+    name: str, args: Any, options: dict[str, Any], inputs: Any
+) -> None:
+    twin = Twin(name, args, options)
+    twin.compare(*inputs)
+    assert repr(twin.modules[0]) == repr(twin.modules[1])
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("dims", [1, 2, 3])
+def test_unpooling_of_pooled_maxima(dims: int) -> None:
+    found = []
+    for torch in (autograd_core, pytest.importorskip("torch")):
+        pool = getattr(torch.nn, f"MaxPool{dims}d")(2, return_indices=True)
+        back = getattr(torch.nn, f"MaxUnpool{dims}d")(2)
+        x = torch.tensor(BY_DIMS[dims])
+        unpooled = back(*pool(x), output_size=x.size())
+        found.append((unpooled.numpy(), repr(back)))
+    np.testing.assert_array_equal(found[0][0], found[1][0])
+    assert found[0][1] == found[1][1]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("dims", [2, 3])
+def test_fractional_pooling_by_given_numbers(dims: int) -> None:
+    samples = np.random.default_rng(0).random((*BY_DIMS[dims].shape[:2], dims))
+    found = []
+    for torch in (autograd_core, pytest.importorskip("torch")):
+        x = torch.tensor(BY_DIMS[dims], requires_grad=True)
+        pool = getattr(torch.nn, f"FractionalMaxPool{dims}d")(
+            2, output_size=2, return_indices=True, _random_samples=torch.tensor(samples)
+        )
+        pooled, indices = pool(x)
+        (gradient,) = torch.autograd.grad((pooled**2).sum(), x)
+        found.append([pooled.detach().numpy(), indices.numpy(), gradient.numpy()])
+    for mine, theirs in zip(*found, strict=True):
+        np.testing.assert_allclose(mine, theirs)
+
+
+@pytest.mark.torch
+def test_a_transposed_convolution_told_its_size() -> None:
+    found = []
+    for torch in (autograd_core, pytest.importorskip("torch")):
+        layer = torch.nn.ConvTranspose2d(4, 2, 3, stride=2, padding=1)
+        x = torch.tensor(BIG.astype(np.float32))
+        found.append([tuple(layer(x, output_size=size).shape) for size in ((11, 9), (12, 10))])
+        with pytest.raises(ValueError, match="valid sizes range from") as error:
+            layer(x, output_size=(13, 9))
+        found[-1].append(str(error.value).replace("torch.Size([6, 5])", "(6, 5)"))
+    assert found[0][:2] == found[1][:2] == [(2, 2, 11, 9), (2, 2, 12, 10)]
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("name", "args", "options"),
+    [
+        ("Conv2d", (3, 4, 2), {"groups": 2}),
+        ("Conv2d", (4, 3, 2), {"groups": 2}),
+        ("Conv2d", (4, 4, 2), {"groups": 0}),
+        ("Conv2d", (4, 4, 2), {"padding": "some"}),
+        ("Conv2d", (4, 4, 2), {"padding": "same", "stride": 2}),
+        ("ConvTranspose1d", (4, 4, 2), {"padding_mode": "reflect"}),
+        ("FractionalMaxPool2d", (2,), {}),
+    ],
+)  # fmt: skip
+def test_what_modules_refuse(name: str, args: Any, options: dict[str, Any]) -> None:
+    said = []
+    for torch in (autograd_core, pytest.importorskip("torch")):
+        with pytest.raises(ValueError, match=r".") as error:
+            getattr(torch.nn, name)(*args, **options)
+        said.append(sorted(str(error.value)))
+    assert said[0] == said[1]

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+import warnings
+from collections.abc import Callable
+from functools import cache
 
-from autograd_core.functions import generator, reshape
+from autograd_core.dtype import dtype
+from autograd_core.functions import generator, reshape, to_dtype
+from autograd_core.op import inplace as inplace_form
 from autograd_core.ops import activation, elementwise, loss
 from autograd_core.tensor import Tensor
 
@@ -15,7 +19,7 @@ _SELU_ALPHA, _SELU_SCALE = 1.6732632423543772848170429916717, 1.0507009873554804
 
 def relu(input: Tensor, inplace: bool = False) -> Tensor:
     """``input`` where it is positive, else 0."""
-    return _placed(input, elementwise.relu(input), inplace)
+    return _applied(elementwise.relu, input, inplace)
 
 
 def sigmoid(input: Tensor) -> Tensor:
@@ -28,29 +32,31 @@ def tanh(input: Tensor) -> Tensor:
     return elementwise.tanh(input)
 
 
-def _placed(input: Tensor, result: Tensor, inplace: bool) -> Tensor:
-    """What an op computed; under ``inplace``, in the place of its input."""
-    if not inplace:
-        return result
-    changed: Any = input
-    return changed.copy_(result)
+@cache
+def _in_place(op: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    return inplace_form(op, f"{op.__name__}_")
+
+
+def _applied(op: Callable[..., Tensor], input: Tensor, inplace: bool, **options: float) -> Tensor:
+    """What an op computes; under ``inplace``, in the place of its input."""
+    return (_in_place(op) if inplace else op)(input, **options)
 
 
 def elu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """``input`` where it is positive, else ``alpha * (exp(input) - 1)``."""
-    return _placed(input, activation.elu(input, alpha=alpha), inplace)
+    return _applied(activation.elu, input, inplace, alpha=alpha)
 
 
 def celu(input: Tensor, alpha: float = 1.0, inplace: bool = False) -> Tensor:
     """``input`` where it is positive, else ``alpha * (exp(input / alpha) - 1)``."""
     if alpha == 0:
         raise RuntimeError("ZeroDivisionError: alpha cannot be 0 for CELU")
-    return _placed(input, activation.celu(input, alpha=alpha), inplace)
+    return _applied(activation.celu, input, inplace, alpha=alpha)
 
 
 def selu(input: Tensor, inplace: bool = False) -> Tensor:
     """:func:`elu` with the two constants that keep mean 0 and variance 1 (Klambauer 2017)."""
-    return _placed(input, activation.elu(input, alpha=_SELU_ALPHA, scale=_SELU_SCALE), inplace)
+    return _applied(activation.elu, input, inplace, alpha=_SELU_ALPHA, scale=_SELU_SCALE)
 
 
 def gelu(input: Tensor, approximate: str = "none") -> Tensor:
@@ -60,12 +66,12 @@ def gelu(input: Tensor, approximate: str = "none") -> Tensor:
 
 def silu(input: Tensor, inplace: bool = False) -> Tensor:
     """``input * sigmoid(input)``."""
-    return _placed(input, activation.silu(input), inplace)
+    return _applied(activation.silu, input, inplace)
 
 
 def mish(input: Tensor, inplace: bool = False) -> Tensor:
     """``input * tanh(softplus(input))``."""
-    return _placed(input, activation.mish(input), inplace)
+    return _applied(activation.mish, input, inplace)
 
 
 def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tensor:
@@ -75,7 +81,7 @@ def softplus(input: Tensor, beta: float = 1.0, threshold: float = 20.0) -> Tenso
 
 def leaky_relu(input: Tensor, negative_slope: float = 0.01, inplace: bool = False) -> Tensor:
     """``input`` where it is positive, else ``negative_slope * input``."""
-    return _placed(input, activation.leaky_relu(input, negative_slope=negative_slope), inplace)
+    return _applied(activation.leaky_relu, input, inplace, negative_slope=negative_slope)
 
 
 def prelu(input: Tensor, weight: Tensor) -> Tensor:
@@ -105,7 +111,8 @@ def rrelu(
         return leaky_relu(input, (lower + upper) / 2, inplace)
     slopes = generator().uniform(lower, upper, input._shape).astype(input.dtype.dtype)
     noise = Tensor.from_array(slopes)
-    return _placed(input, activation.rrelu_with_noise(input, noise), inplace)
+    result = activation.rrelu_with_noise(input, noise)
+    return input.copy_(result) if inplace else result
 
 
 def hardtanh(
@@ -114,7 +121,7 @@ def hardtanh(
     """``input`` held between two numbers."""
     if min_val > max_val:
         raise ValueError("min_val cannot be greater than max_val")
-    return _placed(input, activation.hardtanh(input, min_val=min_val, max_val=max_val), inplace)
+    return _applied(activation.hardtanh, input, inplace, min_val=min_val, max_val=max_val)
 
 
 def relu6(input: Tensor, inplace: bool = False) -> Tensor:
@@ -124,12 +131,12 @@ def relu6(input: Tensor, inplace: bool = False) -> Tensor:
 
 def hardsigmoid(input: Tensor, inplace: bool = False) -> Tensor:
     """``input / 6 + 1 / 2`` held between 0 and 1."""
-    return _placed(input, activation.hardsigmoid(input), inplace)
+    return _applied(activation.hardsigmoid, input, inplace)
 
 
 def hardswish(input: Tensor, inplace: bool = False) -> Tensor:
     """``input * hardsigmoid(input)``."""
-    return _placed(input, activation.hardswish(input), inplace)
+    return _applied(activation.hardswish, input, inplace)
 
 
 def hardshrink(input: Tensor, lambd: float = 0.5) -> Tensor:
@@ -156,8 +163,7 @@ def softsign(input: Tensor) -> Tensor:
 
 def threshold(input: Tensor, threshold: float, value: float, inplace: bool = False) -> Tensor:
     """``input`` where it is above ``threshold``, else ``value``."""
-    result = activation.threshold_(input, threshold=threshold, value=value)
-    return _placed(input, result, inplace)
+    return _applied(activation.threshold_, input, inplace, threshold=threshold, value=value)
 
 
 def glu(input: Tensor, dim: int = -1) -> Tensor:
@@ -165,21 +171,84 @@ def glu(input: Tensor, dim: int = -1) -> Tensor:
     return activation.glu(input, dim)
 
 
-def softmax(input: Tensor, dim: int | None = None) -> Tensor:
+def softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
     """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(input)``."""
-    return loss.softmax(input, _dim(input, dim))
+    return loss.softmax(_as(input, dtype), _dim("softmax", input, dim, _stacklevel))
 
 
-def softmin(input: Tensor, dim: int | None = None) -> Tensor:
+def softmin(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
     """:func:`softmax` of ``-input``."""
-    return loss.softmax(elementwise.neg(input), _dim(input, dim))
+    along = _dim("softmin", input, dim, _stacklevel)
+    return loss.softmax(elementwise.neg(_as(input, dtype)), along)
 
 
-def log_softmax(input: Tensor, dim: int | None = None) -> Tensor:
+def log_softmax(
+    input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
+) -> Tensor:
     """The logarithm of :func:`softmax`, without its underflow."""
-    return loss.log_softmax(input, _dim(input, dim))
+    return loss.log_softmax(_as(input, dtype), _dim("log_softmax", input, dim, _stacklevel))
 
 
-def _dim(input: Tensor, dim: int | None) -> int:
-    # what PyTorch takes, with a warning, where nobody says
-    return dim if dim is not None else 0 if input.ndim in (0, 1, 3) else 1
+def _as(input: Tensor, kind: dtype | None) -> Tensor:
+    return input if kind is None else to_dtype(input, kind)
+
+
+def _dim(name: str, input: Tensor, dim: int | None, stacklevel: int) -> int:
+    """``dim``, or, with a warning, the one that PyTorch takes where nobody says."""
+    if dim is not None:
+        return dim
+    warnings.warn(
+        f"Implicit dimension choice for {name} has been deprecated. Change the call to include "
+        "dim=X as an argument.",
+        stacklevel=stacklevel,
+    )
+    return 0 if input.ndim in (0, 1, 3) else 1
+
+
+# The in-place forms that PyTorch has as functions.
+
+
+def relu_(input: Tensor) -> Tensor:
+    """:func:`relu` in place."""
+    return relu(input, True)
+
+
+def elu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """:func:`elu` in place."""
+    return elu(input, alpha, True)
+
+
+def celu_(input: Tensor, alpha: float = 1.0) -> Tensor:
+    """:func:`celu` in place."""
+    return celu(input, alpha, True)
+
+
+def selu_(input: Tensor) -> Tensor:
+    """:func:`selu` in place."""
+    return selu(input, True)
+
+
+def leaky_relu_(input: Tensor, negative_slope: float = 0.01) -> Tensor:
+    """:func:`leaky_relu` in place."""
+    return leaky_relu(input, negative_slope, True)
+
+
+def rrelu_(
+    input: Tensor, lower: float = 1 / 8, upper: float = 1 / 3, training: bool = False
+) -> Tensor:
+    """:func:`rrelu` in place."""
+    return rrelu(input, lower, upper, training, True)
+
+
+def hardtanh_(input: Tensor, min_val: float = -1.0, max_val: float = 1.0) -> Tensor:
+    """:func:`hardtanh` in place."""
+    return hardtanh(input, min_val, max_val, True)
+
+
+def threshold_(input: Tensor, threshold: float, value: float) -> Tensor:
+    """:func:`threshold` in place."""
+    return _applied(activation.threshold_, input, True, threshold=threshold, value=value)

@@ -2,30 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
+from autograd_core.nn.functional.sizes import Sizes, sizes
 from autograd_core.ops import convolution as ops
 from autograd_core.ops import shape
 from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.tensor import Tensor
-
-Sizes = int | Sequence[int]
-
-
-def sizes(value: Any, dims: int) -> tuple[int, ...]:
-    """One number for all dimensions, or one for each."""
-    if isinstance(value, int):
-        return (value,) * dims
-    return tuple(value) * (dims if len(value) == 1 else 1)
-
-
-Pair = Sizes
-
-
-def pair(value: Any) -> tuple[int, ...]:
-    """One number for both dimensions, or one for each."""
-    return sizes(value, 2)
 
 
 def conv1d(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.ops import elementwise, reduce, shape
+from autograd_core.ops import distance, elementwise, reduce, shape
 from autograd_core.ops.norms import vector_norm
 from autograd_core.ops.select import clamp_min
 from autograd_core.tensor import Tensor
@@ -27,3 +27,8 @@ def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -
     ``eps``."""
     left, right = (normalize(x, 2.0, dim, eps) for x in (x1, x2))
     return reduce.sum_dim(elementwise.mul(left, right), dim)
+
+
+def pdist(input: Tensor, p: float = 2.0) -> Tensor:
+    """The distances of all pairs of the points ``input`` (n, d), n * (n - 1) / 2 of them."""
+    return distance.pdist(input, p)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.distance import pairwise_distance
 from autograd_core.nn.functional.loss import known, reduced
@@ -91,10 +93,31 @@ def triplet_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What the negative lacks to be ``margin`` farther from the anchor than the positive is."""
-    near = pairwise_distance(anchor, positive, p, eps)
-    far = pairwise_distance(anchor, negative, p, eps)
+
+    def apart(x: Tensor, y: Tensor) -> Tensor:
+        return pairwise_distance(x, y, p, eps)
+
+    return triplet_margin_with_distance_loss(
+        anchor, positive, negative, distance_function=apart, margin=margin, swap=swap,
+        reduction=reduction,
+    )  # fmt: skip
+
+
+def triplet_margin_with_distance_loss(
+    anchor: Tensor,
+    positive: Tensor,
+    negative: Tensor,
+    *,
+    distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+    margin: float = 1.0,
+    swap: bool = False,
+    reduction: str = "mean",
+) -> Tensor:
+    """:func:`triplet_margin_loss` with any measure of distance."""
+    apart = pairwise_distance if distance_function is None else distance_function
+    near, far = apart(anchor, positive), apart(anchor, negative)
     if swap:
-        other = pairwise_distance(positive, negative, p, eps)
+        other = apart(positive, negative)
         far = elementwise.where(elementwise.lt(other, far), other, far)
     gap = elementwise.sub(elementwise.add(near, margin), far)
     return reduced(_at_least_0(gap), reduction)

@@ -7,14 +7,14 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.nn.functional.convolution import Sizes, sizes
-from autograd_core.nn.functional.pooling import (
+from autograd_core.nn.functional.mean_pooling import (
     adaptive_avg_pool1d,
     adaptive_avg_pool2d,
     adaptive_avg_pool3d,
     avg_pool2d,
     avg_pool3d,
 )
+from autograd_core.nn.functional.sizes import Sizes, sizes
 from autograd_core.ops import places, resample, shape, shuffle
 from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.tensor import Tensor
@@ -139,6 +139,19 @@ def _target(
     factors = (scale_factor,) * dims if isinstance(scale_factor, int | float) else scale_factor
     wanted = tuple(math.floor(n * f) for n, f in zip(x._shape[2:], factors, strict=True))
     return wanted, (None,) * dims if recompute else tuple(map(float, factors))
+
+
+def upsample(
+    input: Tensor,
+    size: Sizes | None = None,
+    scale_factor: float | Sequence[float] | None = None,
+    mode: str = "nearest",
+    align_corners: bool | None = None,
+) -> Tensor:
+    """:func:`interpolate` under an older name."""
+    warnings.warn("`nn.functional.upsample` is deprecated. Use `nn.functional.interpolate` "
+                  "instead.", stacklevel=2)  # fmt: skip
+    return interpolate(input, size, scale_factor, mode, align_corners)
 
 
 def upsample_nearest(

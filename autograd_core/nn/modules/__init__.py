@@ -21,6 +21,7 @@ from autograd_core.nn.modules.activation import (
     Sigmoid,
     SiLU,
     Softmax,
+    Softmax2d,
     Softmin,
     Softplus,
     Softshrink,
@@ -29,7 +30,9 @@ from autograd_core.nn.modules.activation import (
     Tanhshrink,
     Threshold,
 )
-from autograd_core.nn.modules.attention import MultiheadAttention
+from autograd_core.nn.modules.attention import (
+    MultiheadAttention,
+)
 from autograd_core.nn.modules.batchnorm import (
     BatchNorm1d,
     BatchNorm2d,
@@ -42,11 +45,25 @@ from autograd_core.nn.modules.cells import (
     GRUCell,
     LSTMCell,
     RNNCell,
-    Weights,
+    RNNCellBase,
 )
-from autograd_core.nn.modules.container import ModuleDict, ModuleList, Sequential
-from autograd_core.nn.modules.conv import Conv2d
-from autograd_core.nn.modules.distance import CosineSimilarity, PairwiseDistance
+from autograd_core.nn.modules.container import (
+    ModuleDict,
+    ModuleList,
+    Sequential,
+)
+from autograd_core.nn.modules.conv import (
+    Conv1d,
+    Conv2d,
+    Conv3d,
+    ConvTranspose1d,
+    ConvTranspose2d,
+    ConvTranspose3d,
+)
+from autograd_core.nn.modules.distance import (
+    CosineSimilarity,
+    PairwiseDistance,
+)
 from autograd_core.nn.modules.dropout import (
     AlphaDropout,
     Dropout,
@@ -63,12 +80,20 @@ from autograd_core.nn.modules.flatten import (
     PixelUnshuffle,
     Unflatten,
 )
-from autograd_core.nn.modules.linear import Bilinear, Linear
+from autograd_core.nn.modules.fold import (
+    Fold,
+    Unfold,
+)
+from autograd_core.nn.modules.linear import (
+    Bilinear,
+    Linear,
+)
 from autograd_core.nn.modules.loss import (
     BCELoss,
     BCEWithLogitsLoss,
     CosineEmbeddingLoss,
     CrossEntropyLoss,
+    CTCLoss,
     GaussianNLLLoss,
     HingeEmbeddingLoss,
     HuberLoss,
@@ -84,23 +109,81 @@ from autograd_core.nn.modules.loss import (
     SmoothL1Loss,
     SoftMarginLoss,
     TripletMarginLoss,
+    TripletMarginWithDistanceLoss,
 )
-from autograd_core.nn.modules.module import Module
-from autograd_core.nn.modules.normalization import GroupNorm, LayerNorm, RMSNorm
-from autograd_core.nn.modules.pooling import MaxPool2d
+from autograd_core.nn.modules.module import (
+    Module,
+)
+from autograd_core.nn.modules.normalization import (
+    GroupNorm,
+    LayerNorm,
+    LocalResponseNorm,
+    RMSNorm,
+)
+from autograd_core.nn.modules.padding import (
+    CircularPad1d,
+    CircularPad2d,
+    CircularPad3d,
+    ConstantPad1d,
+    ConstantPad2d,
+    ConstantPad3d,
+    ReflectionPad1d,
+    ReflectionPad2d,
+    ReflectionPad3d,
+    ReplicationPad1d,
+    ReplicationPad2d,
+    ReplicationPad3d,
+    ZeroPad1d,
+    ZeroPad2d,
+    ZeroPad3d,
+)
+from autograd_core.nn.modules.parameters import (
+    ParameterDict,
+    ParameterList,
+)
+from autograd_core.nn.modules.pooling import (
+    AdaptiveAvgPool1d,
+    AdaptiveAvgPool2d,
+    AdaptiveAvgPool3d,
+    AdaptiveMaxPool1d,
+    AdaptiveMaxPool2d,
+    AdaptiveMaxPool3d,
+    AvgPool1d,
+    AvgPool2d,
+    AvgPool3d,
+    FractionalMaxPool2d,
+    FractionalMaxPool3d,
+    LPPool1d,
+    LPPool2d,
+    LPPool3d,
+    MaxPool1d,
+    MaxPool2d,
+    MaxPool3d,
+    MaxUnpool1d,
+    MaxUnpool2d,
+    MaxUnpool3d,
+)
 from autograd_core.nn.modules.rnn import (
     GRU,
     LSTM,
     RNN,
     RNNBase,
 )
-from autograd_core.nn.modules.sparse import Embedding, EmbeddingBag
+from autograd_core.nn.modules.sparse import (
+    Embedding,
+    EmbeddingBag,
+)
 from autograd_core.nn.modules.transformer import (
     Transformer,
     TransformerDecoder,
     TransformerDecoderLayer,
     TransformerEncoder,
     TransformerEncoderLayer,
+)
+from autograd_core.nn.modules.upsampling import (
+    Upsample,
+    UpsamplingBilinear2d,
+    UpsamplingNearest2d,
 )
 
 __all__ = [
@@ -112,15 +195,36 @@ __all__ = [
     "LSTM",
     "RNN",
     "SELU",
+    "AdaptiveAvgPool1d",
+    "AdaptiveAvgPool2d",
+    "AdaptiveAvgPool3d",
+    "AdaptiveMaxPool1d",
+    "AdaptiveMaxPool2d",
+    "AdaptiveMaxPool3d",
     "AlphaDropout",
+    "AvgPool1d",
+    "AvgPool2d",
+    "AvgPool3d",
     "BCELoss",
     "BCEWithLogitsLoss",
     "BatchNorm1d",
     "BatchNorm2d",
     "BatchNorm3d",
     "Bilinear",
+    "CTCLoss",
     "ChannelShuffle",
+    "CircularPad1d",
+    "CircularPad2d",
+    "CircularPad3d",
+    "ConstantPad1d",
+    "ConstantPad2d",
+    "ConstantPad3d",
+    "Conv1d",
     "Conv2d",
+    "Conv3d",
+    "ConvTranspose1d",
+    "ConvTranspose2d",
+    "ConvTranspose3d",
     "CosineEmbeddingLoss",
     "CosineSimilarity",
     "CrossEntropyLoss",
@@ -132,6 +236,9 @@ __all__ = [
     "EmbeddingBag",
     "FeatureAlphaDropout",
     "Flatten",
+    "Fold",
+    "FractionalMaxPool2d",
+    "FractionalMaxPool3d",
     "GRUCell",
     "GaussianNLLLoss",
     "GroupNorm",
@@ -147,15 +254,24 @@ __all__ = [
     "InstanceNorm3d",
     "KLDivLoss",
     "L1Loss",
+    "LPPool1d",
+    "LPPool2d",
+    "LPPool3d",
     "LSTMCell",
     "LayerNorm",
     "LeakyReLU",
     "Linear",
+    "LocalResponseNorm",
     "LogSigmoid",
     "LogSoftmax",
     "MSELoss",
     "MarginRankingLoss",
+    "MaxPool1d",
     "MaxPool2d",
+    "MaxPool3d",
+    "MaxUnpool1d",
+    "MaxUnpool2d",
+    "MaxUnpool3d",
     "Mish",
     "Module",
     "ModuleDict",
@@ -167,21 +283,31 @@ __all__ = [
     "NLLLoss",
     "PReLU",
     "PairwiseDistance",
+    "ParameterDict",
+    "ParameterList",
     "PixelShuffle",
     "PixelUnshuffle",
     "PoissonNLLLoss",
     "RMSNorm",
     "RNNBase",
     "RNNCell",
+    "RNNCellBase",
     "RReLU",
     "ReLU",
     "ReLU6",
+    "ReflectionPad1d",
+    "ReflectionPad2d",
+    "ReflectionPad3d",
+    "ReplicationPad1d",
+    "ReplicationPad2d",
+    "ReplicationPad3d",
     "Sequential",
     "SiLU",
     "Sigmoid",
     "SmoothL1Loss",
     "SoftMarginLoss",
     "Softmax",
+    "Softmax2d",
     "Softmin",
     "Softplus",
     "Softshrink",
@@ -195,6 +321,13 @@ __all__ = [
     "TransformerEncoder",
     "TransformerEncoderLayer",
     "TripletMarginLoss",
+    "TripletMarginWithDistanceLoss",
     "Unflatten",
-    "Weights",
+    "Unfold",
+    "Upsample",
+    "UpsamplingBilinear2d",
+    "UpsamplingNearest2d",
+    "ZeroPad1d",
+    "ZeroPad2d",
+    "ZeroPad3d",
 ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autograd_core import functions
 from autograd_core.dtype import dtype
 from autograd_core.nn import functional as F
@@ -32,9 +34,11 @@ class MultiheadAttention(Module):
         kdim: int | None = None,
         vdim: int | None = None,
         batch_first: bool = False,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         if embed_dim <= 0 or num_heads <= 0:
             raise ValueError(
                 "embed_dim and num_heads must be greater than 0, got "
@@ -52,7 +56,7 @@ class MultiheadAttention(Module):
         self._separate = set(sizes.values()) != {embed_dim}
 
         def parameter(wanted: bool, *size: int) -> Tensor | None:
-            return Parameter(functions.zeros(*size, dtype=dtype)) if wanted else None
+            return Parameter(functions.zeros(*size, **factory)) if wanted else None
 
         for name, size in sizes.items():
             made = parameter(self._separate, embed_dim, size)
@@ -60,7 +64,7 @@ class MultiheadAttention(Module):
         together = parameter(not self._separate, 3 * embed_dim, embed_dim)
         self.register_parameter("in_proj_weight", together)
         self.register_parameter("in_proj_bias", parameter(bias, 3 * embed_dim))
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, dtype=dtype)
+        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, **factory)
         self.register_parameter("bias_k", parameter(add_bias_kv, 1, 1, embed_dim))
         self.register_parameter("bias_v", parameter(add_bias_kv, 1, 1, embed_dim))
         self._reset_parameters()

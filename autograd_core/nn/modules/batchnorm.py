@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from autograd_core import functions
 from autograd_core.dtype import dtype, int64
 from autograd_core.nn import functional as F
@@ -23,9 +25,11 @@ class _Norm(Module):
         momentum: float | None = 0.1,
         affine: bool = True,
         track_running_stats: bool = True,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.num_features = num_features
         self.eps = eps
         self.momentum = momentum
@@ -33,10 +37,10 @@ class _Norm(Module):
         self.track_running_stats = track_running_stats
         size = num_features
         for name, start in (("weight", functions.ones), ("bias", functions.zeros)):
-            self.register_parameter(name, Parameter(start(size, dtype=dtype)) if affine else None)
+            self.register_parameter(name, Parameter(start(size, **factory)) if affine else None)
         stats: dict[str, Tensor] = {
-            "running_mean": functions.zeros(size, dtype=dtype),
-            "running_var": functions.ones(size, dtype=dtype),
+            "running_mean": functions.zeros(size, **factory),
+            "running_var": functions.ones(size, **factory),
             "num_batches_tracked": functions.tensor(0, dtype=int64),
         }
         for name, value in stats.items():
@@ -111,9 +115,10 @@ class _InstanceNorm(_Norm):
         momentum: float = 0.1,
         affine: bool = False,
         track_running_stats: bool = False,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, dtype)
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
 
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)

@@ -57,23 +57,29 @@ def gru(given: Tensor, hidden: Tensor, weights: Weights) -> Tensor:
     return elementwise.add(elementwise.mul(elementwise.sub(hidden, new), keep), new)
 
 
-class _Cell(Module):
+class RNNCellBase(Module):
     """Parameters ``weight_ih`` (gates * hidden, in), ``weight_hh``, ``bias_ih``, ``bias_hh``."""
 
     gates: ClassVar[int] = 1
 
     def __init__(
-        self, input_size: int, hidden_size: int, bias: bool = True, dtype: dtype | None = None
+        self,
+        input_size: int,
+        hidden_size: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.bias = bias
         rows = self.gates * hidden_size
-        self.weight_ih = Parameter(functions.zeros(rows, input_size, dtype=dtype))
-        self.weight_hh = Parameter(functions.zeros(rows, hidden_size, dtype=dtype))
+        self.weight_ih = Parameter(functions.zeros(rows, input_size, **factory))
+        self.weight_hh = Parameter(functions.zeros(rows, hidden_size, **factory))
         for name in ("bias_ih", "bias_hh"):
-            made = Parameter(functions.zeros(rows, dtype=dtype)) if bias else None
+            made = Parameter(functions.zeros(rows, **factory)) if bias else None
             self.register_parameter(name, made)
         self.reset_parameters()
 
@@ -115,7 +121,7 @@ def _each(state: Any, function: Any) -> Any:
     return tuple(map(function, state)) if isinstance(state, tuple) else function(state)
 
 
-class RNNCell(_Cell):
+class RNNCell(RNNCellBase):
     """``tanh(W_ih x + b_ih + W_hh h + b_hh)``."""
 
     def __init__(
@@ -124,16 +130,17 @@ class RNNCell(_Cell):
         hidden_size: int,
         bias: bool = True,
         nonlinearity: str = "tanh",
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
-        super().__init__(input_size, hidden_size, bias, dtype)
+        super().__init__(input_size, hidden_size, bias, device, dtype)
         self.nonlinearity = nonlinearity
 
     def step(self, given: Tensor, state: Any, weights: Weights) -> Any:
         return simple(given, state, weights, self.nonlinearity)
 
 
-class LSTMCell(_Cell):
+class LSTMCell(RNNCellBase):
     """One step of an LSTM, from and to (h, c)."""
 
     gates = 4
@@ -146,7 +153,7 @@ class LSTMCell(_Cell):
         return lstm(given, state, weights)
 
 
-class GRUCell(_Cell):
+class GRUCell(RNNCellBase):
     """One step of a GRU."""
 
     gates = 3

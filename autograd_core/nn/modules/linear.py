@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 from autograd_core.dtype import dtype
 from autograd_core.functions import zeros
@@ -17,15 +18,19 @@ class Linear(Module):
     """``x @ weight.T + bias``; weight (out_features, in_features), x (..., in_features)."""
 
     def __init__(
-        self, in_features: int, out_features: int, bias: bool = True, dtype: dtype | None = None
+        self,
+        in_features: int,
+        out_features: int,
+        bias: bool = True,
+        device: Any = None,
+        dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.in_features = in_features
         self.out_features = out_features
-        self.weight = Parameter(zeros(out_features, in_features, dtype=dtype))
-        self.register_parameter(
-            "bias", Parameter(zeros(out_features, dtype=dtype)) if bias else None
-        )
+        self.weight = Parameter(zeros(out_features, in_features, **factory))
+        self.register_parameter("bias", Parameter(zeros(out_features, **factory)) if bias else None)
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -54,16 +59,16 @@ class Bilinear(Module):
         in2_features: int,
         out_features: int,
         bias: bool = True,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.in1_features = in1_features
         self.in2_features = in2_features
         self.out_features = out_features
-        self.weight = Parameter(zeros(out_features, in1_features, in2_features, dtype=dtype))
-        self.register_parameter(
-            "bias", Parameter(zeros(out_features, dtype=dtype)) if bias else None
-        )
+        self.weight = Parameter(zeros(out_features, in1_features, in2_features, **factory))
+        self.register_parameter("bias", Parameter(zeros(out_features, **factory)) if bias else None)
         bound = 1 / math.sqrt(in1_features)
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)

@@ -230,3 +230,31 @@ class TripletMarginLoss(_Loss):
         reduction: str = "mean",
     ) -> None:
         super().__init__(margin=margin, p=p, eps=eps, swap=swap, reduction=reduction)
+
+
+class TripletMarginWithDistanceLoss(_Loss):
+    """TripletMarginLoss with any measure of distance."""
+
+    function = staticmethod(F.triplet_margin_with_distance_loss)
+
+    def __init__(
+        self,
+        *,
+        distance_function: Callable[[Tensor, Tensor], Tensor] | None = None,
+        margin: float = 1.0,
+        swap: bool = False,
+        reduction: str = "mean",
+    ) -> None:
+        apart = F.pairwise_distance if distance_function is None else distance_function
+        super().__init__(distance_function=apart, margin=margin, swap=swap, reduction=reduction)
+
+
+class CTCLoss(_Loss):
+    """How unlikely sequences of labels are, given log probabilities without their alignment."""
+
+    function = staticmethod(F.ctc_loss)
+
+    def __init__(
+        self, blank: int = 0, reduction: str = "mean", zero_infinity: bool = False
+    ) -> None:
+        super().__init__(blank=blank, reduction=reduction, zero_infinity=zero_infinity)

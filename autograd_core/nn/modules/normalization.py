@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from autograd_core.dtype import dtype
 from autograd_core.functions import ones, zeros
@@ -21,16 +22,18 @@ class LayerNorm(Module):
         eps: float = 1e-5,
         elementwise_affine: bool = True,
         bias: bool = True,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.normalized_shape = (
             (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         )
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        scale = ones(self.normalized_shape, dtype=dtype)
-        shift = zeros(self.normalized_shape, dtype=dtype)
+        scale = ones(self.normalized_shape, **factory)
+        shift = zeros(self.normalized_shape, **factory)
         self.register_parameter("weight", Parameter(scale) if elementwise_affine else None)
         self.register_parameter("bias", Parameter(shift) if elementwise_affine and bias else None)
 
@@ -52,15 +55,17 @@ class RMSNorm(Module):
         normalized_shape: int | Sequence[int],
         eps: float | None = None,
         elementwise_affine: bool = True,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.normalized_shape = (
             (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         )
         self.eps = eps
         self.elementwise_affine = elementwise_affine
-        scale = ones(self.normalized_shape, dtype=dtype)
+        scale = ones(self.normalized_shape, **factory)
         self.register_parameter("weight", Parameter(scale) if elementwise_affine else None)
 
     def forward(self, input: Tensor) -> Tensor:
@@ -81,9 +86,11 @@ class GroupNorm(Module):
         num_channels: int,
         eps: float = 1e-5,
         affine: bool = True,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         if num_channels % num_groups:
             raise ValueError(
                 f"num_channels ({num_channels}) must be divisible by num_groups ({num_groups})"
@@ -92,7 +99,7 @@ class GroupNorm(Module):
         self.num_channels = num_channels
         self.eps = eps
         self.affine = affine
-        scale, shift = ones(num_channels, dtype=dtype), zeros(num_channels, dtype=dtype)
+        scale, shift = ones(num_channels, **factory), zeros(num_channels, **factory)
         self.register_parameter("weight", Parameter(scale) if affine else None)
         self.register_parameter("bias", Parameter(shift) if affine else None)
 
@@ -101,3 +108,20 @@ class GroupNorm(Module):
 
     def extra_repr(self) -> str:
         return f"{self.num_groups}, {self.num_channels}, eps={self.eps}, affine={self.affine}"
+
+
+class LocalResponseNorm(Module):
+    """Each element over a power of the mean of squares in ``size`` channels around it."""
+
+    def __init__(self, size: int, alpha: float = 1e-4, beta: float = 0.75, k: float = 1.0) -> None:
+        super().__init__()
+        self.size = size
+        self.alpha = alpha
+        self.beta = beta
+        self.k = k
+
+    def forward(self, input: Tensor) -> Tensor:
+        return F.local_response_norm(input, self.size, self.alpha, self.beta, self.k)
+
+    def extra_repr(self) -> str:
+        return f"{self.size}, alpha={self.alpha}, beta={self.beta}, k={self.k}"

@@ -1,33 +1,291 @@
-"""Pooling layers."""
+"""Pooling layers: one class per function and number of dimensions."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar
+
 from autograd_core.nn import functional as F
+from autograd_core.nn.functional.sizes import Sizes, sizes
 from autograd_core.nn.modules.module import Module
 from autograd_core.tensor import Tensor
 
 
-class MaxPool2d(Module):
-    """The largest element in each window of images (N, C, H, W)."""
+class _Pool(Module):
+    """A function of the input and of the attributes that ``options`` names."""
+
+    function: ClassVar[Callable[..., Any]]
+    options: ClassVar[tuple[str, ...]]
+    shown: ClassVar[tuple[str, ...]]
+
+    def forward(self, input: Tensor) -> Any:
+        chosen = {name: getattr(self, name) for name in self.options}
+        return type(self).function(input, **chosen)
+
+    def extra_repr(self) -> str:
+        return ", ".join(f"{name}={getattr(self, name)}" for name in self.shown)
+
+
+class _MaxPool(_Pool):
+    shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
+    options = (*shown, "return_indices")
 
     def __init__(
         self,
-        kernel_size: F.Pair,
-        stride: F.Pair | None = None,
-        padding: F.Pair = 0,
-        dilation: F.Pair = 1,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        dilation: Sizes = 1,
+        return_indices: bool = False,
+        ceil_mode: bool = False,
     ) -> None:
         super().__init__()
         self.kernel_size = kernel_size
         self.stride = kernel_size if stride is None else stride
         self.padding = padding
         self.dilation = dilation
+        self.return_indices = return_indices
+        self.ceil_mode = ceil_mode
 
-    def forward(self, input: Tensor) -> Tensor:
-        return F.max_pool2d(input, self.kernel_size, self.stride, self.padding, self.dilation)
 
-    def extra_repr(self) -> str:
-        return (
-            f"kernel_size={self.kernel_size}, stride={self.stride}, padding={self.padding}, "
-            f"dilation={self.dilation}, ceil_mode=False"
+class MaxPool1d(_MaxPool):
+    """The largest element in each window of signals (N, C, L)."""
+
+    function = staticmethod(F.max_pool1d)
+
+
+class MaxPool2d(_MaxPool):
+    """The largest element in each window of images (N, C, H, W)."""
+
+    function = staticmethod(F.max_pool2d)
+
+
+class MaxPool3d(_MaxPool):
+    """The largest element in each window of volumes (N, C, D, H, W)."""
+
+    function = staticmethod(F.max_pool3d)
+
+
+class _MaxUnpool(_Pool):
+    dims: ClassVar[int]
+    shown = ("kernel_size", "stride", "padding")
+
+    def __init__(self, kernel_size: Sizes, stride: Sizes | None = None, padding: Sizes = 0) -> None:
+        super().__init__()
+        self.kernel_size = sizes(kernel_size, self.dims)
+        self.stride = self.kernel_size if stride is None else sizes(stride, self.dims)
+        self.padding = sizes(padding, self.dims)
+
+    def forward(  # type: ignore[override]
+        self, input: Tensor, indices: Tensor, output_size: Sequence[int] | None = None
+    ) -> Tensor:
+        found: Tensor = type(self).function(
+            input, indices, self.kernel_size, self.stride, self.padding, output_size
         )
+        return found
+
+
+class MaxUnpool1d(_MaxUnpool):
+    """Signals with the elements that MaxPool1d found in their places, zero elsewhere."""
+
+    dims = 1
+    function = staticmethod(F.max_unpool1d)
+
+
+class MaxUnpool2d(_MaxUnpool):
+    """Images with the elements that MaxPool2d found in their places, zero elsewhere."""
+
+    dims = 2
+    function = staticmethod(F.max_unpool2d)
+
+
+class MaxUnpool3d(_MaxUnpool):
+    """Volumes with the elements that MaxPool3d found in their places, zero elsewhere."""
+
+    dims = 3
+    function = staticmethod(F.max_unpool3d)
+
+
+class _AvgPool(_Pool):
+    shown = ("kernel_size", "stride", "padding")
+    options: ClassVar[tuple[str, ...]] = (
+        *shown, "ceil_mode", "count_include_pad", "divisor_override",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+        divisor_override: int | None = None,
+    ) -> None:
+        super().__init__()
+        self.kernel_size = kernel_size
+        self.stride = kernel_size if stride is None else stride
+        self.padding = padding
+        self.ceil_mode = ceil_mode
+        self.count_include_pad = count_include_pad
+        self.divisor_override = divisor_override
+
+
+class AvgPool1d(_AvgPool):
+    """The mean of each window of signals (N, C, L)."""
+
+    function = staticmethod(F.avg_pool1d)
+    options = ("kernel_size", "stride", "padding", "ceil_mode", "count_include_pad")
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        padding: Sizes = 0,
+        ceil_mode: bool = False,
+        count_include_pad: bool = True,
+    ) -> None:
+        step = kernel_size if stride is None else stride
+        super().__init__(
+            sizes(kernel_size, 1), sizes(step, 1), sizes(padding, 1), ceil_mode, count_include_pad
+        )
+
+
+class AvgPool2d(_AvgPool):
+    """The mean of each window of images (N, C, H, W)."""
+
+    function = staticmethod(F.avg_pool2d)
+
+
+class AvgPool3d(_AvgPool):
+    """The mean of each window of volumes (N, C, D, H, W)."""
+
+    function = staticmethod(F.avg_pool3d)
+
+
+class _LPPool(_Pool):
+    options = shown = ("norm_type", "kernel_size", "stride", "ceil_mode")
+
+    def __init__(
+        self,
+        norm_type: float,
+        kernel_size: Sizes,
+        stride: Sizes | None = None,
+        ceil_mode: bool = False,
+    ) -> None:
+        super().__init__()
+        self.norm_type = norm_type
+        self.kernel_size = kernel_size
+        self.stride = stride
+        self.ceil_mode = ceil_mode
+
+
+class LPPool1d(_LPPool):
+    """The p-norm of each window of signals (N, C, L)."""
+
+    function = staticmethod(F.lp_pool1d)
+
+
+class LPPool2d(_LPPool):
+    """The p-norm of each window of images (N, C, H, W)."""
+
+    function = staticmethod(F.lp_pool2d)
+
+
+class LPPool3d(_LPPool):
+    """The p-norm of each window of volumes (N, C, D, H, W)."""
+
+    function = staticmethod(F.lp_pool3d)
+
+
+class _Adaptive(_Pool):
+    options: ClassVar[tuple[str, ...]] = ("output_size",)
+    shown = ("output_size",)
+
+    def __init__(self, output_size: Any) -> None:
+        super().__init__()
+        self.output_size = output_size
+
+
+class AdaptiveAvgPool1d(_Adaptive):
+    """The means of ``output_size`` windows of signals."""
+
+    function = staticmethod(F.adaptive_avg_pool1d)
+
+
+class AdaptiveAvgPool2d(_Adaptive):
+    """The means of ``output_size`` windows of images."""
+
+    function = staticmethod(F.adaptive_avg_pool2d)
+
+
+class AdaptiveAvgPool3d(_Adaptive):
+    """The means of ``output_size`` windows of volumes."""
+
+    function = staticmethod(F.adaptive_avg_pool3d)
+
+
+class _AdaptiveMax(_Adaptive):
+    options = ("output_size", "return_indices")
+
+    def __init__(self, output_size: Any, return_indices: bool = False) -> None:
+        super().__init__(output_size)
+        self.return_indices = return_indices
+
+
+class AdaptiveMaxPool1d(_AdaptiveMax):
+    """The largest element of each of ``output_size`` windows of signals."""
+
+    function = staticmethod(F.adaptive_max_pool1d)
+
+
+class AdaptiveMaxPool2d(_AdaptiveMax):
+    """The largest element of each of ``output_size`` windows of images."""
+
+    function = staticmethod(F.adaptive_max_pool2d)
+
+
+class AdaptiveMaxPool3d(_AdaptiveMax):
+    """The largest element of each of ``output_size`` windows of volumes."""
+
+    function = staticmethod(F.adaptive_max_pool3d)
+
+
+class _FractionalMax(_Pool):
+    options = (
+        "kernel_size", "output_size", "output_ratio", "return_indices", "_random_samples",
+    )  # fmt: skip
+    shown = ()
+
+    def __init__(
+        self,
+        kernel_size: Sizes,
+        output_size: Sizes | None = None,
+        output_ratio: Any = None,
+        return_indices: bool = False,
+        _random_samples: Tensor | None = None,
+    ) -> None:
+        super().__init__()
+        if (output_size is None) == (output_ratio is None):
+            kind = type(self).__name__
+            raise ValueError(
+                f"{kind} requires specifying either an output size, or a pooling ratio"
+                if output_size is None
+                else "only one of output_size and output_ratio may be specified"
+            )
+        self.kernel_size = kernel_size
+        self.output_size = output_size
+        self.output_ratio = output_ratio
+        self.return_indices = return_indices
+        self._random_samples = _random_samples
+
+
+class FractionalMaxPool2d(_FractionalMax):
+    """The largest elements of windows of images that begin at random steps (Graham 2014)."""
+
+    function = staticmethod(F.fractional_max_pool2d)
+
+
+class FractionalMaxPool3d(_FractionalMax):
+    """The largest elements of windows of volumes that begin at random steps (Graham 2014)."""
+
+    function = staticmethod(F.fractional_max_pool3d)

@@ -38,9 +38,11 @@ class RNNBase(Module):
         dropout: float = 0.0,
         bidirectional: bool = False,
         proj_size: int = 0,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.input_size = input_size
         self.hidden_size = hidden_size
         self.num_layers = num_layers
@@ -60,7 +62,7 @@ class RNNBase(Module):
                 sizes.update({"bias_ih": (rows,), "bias_hh": (rows,)} if bias else {})
                 sizes.update({"weight_hr": (proj_size, hidden_size)} if proj_size else {})
                 for name, size in sizes.items():
-                    made = Parameter(functions.zeros(size, dtype=dtype))
+                    made = Parameter(functions.zeros(size, **factory))
                     self.register_parameter(f"{name}_{suffix}", made)
         self.reset_parameters()
 
@@ -181,6 +183,7 @@ class RNN(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         if nonlinearity not in ("tanh", "relu"):
@@ -189,7 +192,7 @@ class RNN(RNNBase):
             )
         super().__init__(
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
-            dtype=dtype,
+            device=device, dtype=dtype,
         )  # fmt: skip
         self.nonlinearity = nonlinearity
 
@@ -221,11 +224,12 @@ class GRU(RNNBase):
         batch_first: bool = False,
         dropout: float = 0.0,
         bidirectional: bool = False,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__(
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
-            dtype=dtype,
+            device=device, dtype=dtype,
         )  # fmt: skip
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:

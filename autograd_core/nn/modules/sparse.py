@@ -27,15 +27,17 @@ class Embedding(Module):
         padding_idx: int | None = None,
         max_norm: float | None = None,
         norm_type: float = 2.0,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
         self.max_norm = max_norm
         self.norm_type = norm_type
-        self.weight = Parameter(zeros(num_embeddings, embedding_dim, dtype=dtype))
+        self.weight = Parameter(zeros(num_embeddings, embedding_dim, **factory))
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
@@ -72,13 +74,15 @@ class EmbeddingBag(Module):
         num_embeddings: int,
         embedding_dim: int,
         mode: str = "mean",
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         self.num_embeddings = num_embeddings
         self.embedding_dim = embedding_dim
         self.mode = mode
-        self.weight = Parameter(zeros(num_embeddings, embedding_dim, dtype=dtype))
+        self.weight = Parameter(zeros(num_embeddings, embedding_dim, **factory))
         init.normal_(self.weight)
 
     def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:

@@ -46,21 +46,23 @@ class _Layer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         for name in self.attentions:
             made = MultiheadAttention(
-                d_model, nhead, dropout, bias=bias, batch_first=batch_first, dtype=dtype
+                d_model, nhead, dropout, bias=bias, batch_first=batch_first, **factory
             )
             self.add_module(name, made)
-        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, dtype=dtype)
+        self.linear1 = Linear(d_model, dim_feedforward, bias=bias, **factory)
         self.dropout = Dropout(dropout)
-        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, dtype=dtype)
+        self.linear2 = Linear(dim_feedforward, d_model, bias=bias, **factory)
         self.norm_first = norm_first
         parts = range(1, len(self.attentions) + 2)
         for number in parts:
-            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            norm = LayerNorm(d_model, layer_norm_eps, bias=bias, **factory)
             self.add_module(f"norm{number}", norm)
         for number in parts:
             self.add_module(f"dropout{number}", Dropout(dropout))
@@ -195,14 +197,16 @@ class Transformer(Module):
         batch_first: bool = False,
         norm_first: bool = False,
         bias: bool = True,
+        device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
         super().__init__()
+        factory: dict[str, Any] = {"device": device, "dtype": dtype}
         options: Any = (d_model, nhead, dim_feedforward, dropout, activation, layer_norm_eps,
                         batch_first, norm_first, bias, dtype)  # fmt: skip
 
         def norm() -> LayerNorm:
-            return LayerNorm(d_model, layer_norm_eps, bias=bias, dtype=dtype)
+            return LayerNorm(d_model, layer_norm_eps, bias=bias, **factory)
 
         encoder, decoder = TransformerEncoderLayer(*options), TransformerDecoderLayer(*options)
         self.encoder = TransformerEncoder(encoder, num_encoder_layers, norm())
@@ -228,7 +232,9 @@ class Transformer(Module):
         )
 
     @staticmethod
-    def generate_square_subsequent_mask(sz: int, dtype: dtype | None = None) -> Tensor:
+    def generate_square_subsequent_mask(
+        sz: int, device: Any = None, dtype: dtype | None = None
+    ) -> Tensor:
         """-inf above the diagonal, else 0: no place sees those after it."""
         kind = (dtype or get_default_dtype()).dtype
         return Tensor.from_array(np.triu(np.full((sz, sz), -np.inf), 1).astype(kind))

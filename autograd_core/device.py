@@ -1,0 +1,73 @@
+"""Devices, of which there is one, and the errors for all others."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+_TYPES: Final = (
+    "cpu, cuda, ipu, xpu, mkldnn, opengl, opencl, ideep, hip, ve, fpga, maia, xla, lazy, vulkan, "
+    "mps, meta, hpu, mtia, privateuseone"
+)
+
+
+class device:  # lower case, as PyTorch spells it
+    """Where tensors are; all of them are on the CPU, but scripts ask.
+
+    >>> device("cpu"), str(device("cuda:1"))
+    (device(type='cpu'), 'cuda:1')
+    """
+
+    __slots__ = ("index", "type")
+
+    type: str
+    index: int | None
+
+    def __init__(self, type: Any, index: int | None = None) -> None:
+        if isinstance(type, device):
+            type, index = str(type), type.index
+        name, colon, number = type.partition(":")
+        if name not in _TYPES.split(", "):
+            raise RuntimeError(
+                f"Expected one of {_TYPES} device type at start of device string: {name}"
+            )
+        if colon and not number.isdigit():
+            raise RuntimeError(f"Invalid device string: '{type}'")
+        self.type = name
+        self.index = int(number) if colon else index
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, device) and (self.type, self.index) == (other.type, other.index)
+
+    def __hash__(self) -> int:
+        return hash((self.type, self.index))
+
+    def __repr__(self) -> str:
+        index = "" if self.index is None else f", index={self.index}"
+        return f"device(type={self.type!r}{index})"
+
+    def __str__(self) -> str:
+        return self.type if self.index is None else f"{self.type}:{self.index}"
+
+    def __reduce__(self) -> Any:
+        return device, (self.type, self.index)
+
+
+CPU: Final = device("cpu")
+
+
+def check_device(wanted: Any) -> None:
+    """Refuse every device but the CPU, in PyTorch's words.
+
+    Raises:
+        AssertionError: it is one for which PyTorch, too, would have to be compiled.
+        RuntimeError: it is none.
+    """
+    if wanted is None:
+        return
+    if isinstance(wanted, int):
+        raise RuntimeError("Cannot access accelerator device when none is available.")
+    kind = device(wanted).type
+    if kind in ("cuda", "xpu"):
+        raise AssertionError(f"Torch not compiled with {kind.upper()} enabled")
+    if kind != "cpu":
+        raise RuntimeError(f"PyTorch is not linked with support for {kind} devices")

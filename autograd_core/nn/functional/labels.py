@@ -1,0 +1,114 @@
+"""Functions of class labels: one hot vectors, sequences of labels, and choices drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.functions import generator
+from autograd_core.nn.functional.linear import linear
+from autograd_core.nn.functional.loss import cross_entropy, known
+from autograd_core.ops import ctc, elementwise, loss, reduce, shape
+from autograd_core.tensor import Tensor
+
+
+def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
+    """Vectors (..., num_classes) of zeros with a one where the label is."""
+    labels = input.array
+    if labels.dtype != np.int64:
+        raise RuntimeError("one_hot is only applicable to index tensor of type LongTensor.")
+    if labels.size == 0 and num_classes <= 0:
+        raise RuntimeError("Can not infer total number of classes from empty tensor.")
+    if labels.size and labels.min() < 0:
+        raise RuntimeError("Class values must be non-negative.")
+    if num_classes == -1:
+        num_classes = int(labels.max()) + 1
+    elif num_classes < 1:
+        raise RuntimeError("num_classes should be positive")
+    if labels.size and labels.max() >= num_classes:
+        raise RuntimeError("Class values must be smaller than num_classes.")
+    return Tensor.from_array((labels[..., None] == np.arange(num_classes)).astype(np.int64))
+
+
+def _lengths(given: Any) -> tuple[int, ...]:
+    return tuple(np.atleast_1d(given.array if isinstance(given, Tensor) else given).tolist())
+
+
+def ctc_loss(
+    log_probs: Tensor,
+    targets: Tensor,
+    input_lengths: Tensor | Sequence[int],
+    target_lengths: Tensor | Sequence[int],
+    blank: int = 0,
+    reduction: str = "mean",
+    zero_infinity: bool = False,
+) -> Tensor:
+    """How unlikely it is that ``log_probs`` (T, N, C) or (T, C) spell ``targets``.
+
+    Args:
+        targets: labels (N, S), padded at the end, or those of all samples in a row.
+        blank: the class that stands for nothing.
+        reduction: "mean" is that over the batch of what one label costs.
+        zero_infinity: whether what cannot be spelled costs nothing, instead of infinitely much.
+    """
+    known(reduction)
+    inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
+    batched = log_probs.ndim == 3
+    scores = log_probs if batched else shape.unsqueeze(log_probs, 1)
+    losses = ctc.ctc_loss(scores, _rows(targets.array, lengths), inputs, lengths, blank)
+    if zero_infinity:
+        infinite = Tensor.from_array(np.isinf(losses.array))
+        losses = elementwise.where(infinite, 0, losses)
+    if reduction == "sum":
+        return reduce.sum_all(losses)
+    if reduction == "mean":
+        each = Tensor.from_array(np.maximum(lengths, 1).astype(log_probs.dtype.dtype))
+        return reduce.mean_all(elementwise.div(losses, each))
+    return losses if batched else shape.squeeze_dim(losses, 0)
+
+
+def _rows(targets: Any, lengths: Sequence[int]) -> Any:
+    """Labels (N, S), whether they came so or in a row."""
+    if targets.ndim > 1:
+        return targets
+    rows = np.zeros((len(lengths), max(lengths, default=0)), np.int64)
+    ends = np.cumsum(lengths)
+    for row, end, length in zip(rows, ends, lengths, strict=True):
+        row[:length] = targets[end - length : end]
+    return rows
+
+
+def linear_cross_entropy(
+    input: Tensor,
+    linear_weight: Tensor,
+    target: Tensor,
+    *,
+    linear_bias: Tensor | None = None,
+    weight: Tensor | None = None,
+    reduction: str = "mean",
+    ignore_index: int | None = None,
+    label_smoothing: float = 0.0,
+    options: Any = None,
+) -> Tensor:
+    """:func:`cross_entropy` of the scores that :func:`linear` gives; ``options``, by which PyTorch
+    takes the batch in pieces, change nothing."""
+    scores = linear(input, linear_weight, linear_bias)
+    ignored = -100 if ignore_index is None else ignore_index
+    return cross_entropy(scores, target, weight, ignored, reduction, label_smoothing)
+
+
+def gumbel_softmax(
+    logits: Tensor, tau: float = 1, hard: bool = False, eps: float = 1e-10, dim: int = -1
+) -> Tensor:
+    """A random choice by ``logits`` that has a gradient (Jang et al. 2016): soft, or, with
+    ``hard``, one hot with the gradient of the soft one."""
+    noise = -np.log(generator().standard_exponential(logits._shape))
+    noisy = elementwise.add(logits, Tensor.from_array(noise.astype(logits.dtype.dtype)))
+    soft = loss.softmax(elementwise.div(noisy, tau), dim)
+    if not hard:
+        return soft
+    best = np.zeros_like(soft.array)
+    np.put_along_axis(best, np.argmax(soft.array, dim, keepdims=True), 1, dim)
+    return elementwise.add(elementwise.sub(Tensor.from_array(best), soft.detach()), soft)

@@ -1,0 +1,164 @@
+"""Pooling: the largest element of windows, and the way back."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd_core.functions import generator
+from autograd_core.nn.functional.sizes import Sizes, check_dims, flat, signal, sizes, wanted
+from autograd_core.ops import fractional_pooling, places, pooling
+from autograd_core.ops.windows import Windows
+from autograd_core.tensor import Tensor
+
+
+def _largest(
+    dims: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, dilation: Any,
+    ceil_mode: bool, return_indices: bool,
+) -> Any:  # fmt: skip
+    kernel, outside, spread = (sizes(v, dims) for v in (kernel_size, padding, dilation))
+    for p, k, d in zip(outside, kernel, spread, strict=True):
+        if 2 * p > d * (k - 1) + 1:
+            raise RuntimeError(
+                "pad should be at most half of effective kernel size, but got "
+                f"pad={p}, kernel_size={k} and dilation={d}"
+            )
+    step = kernel if stride is None or stride == [] else sizes(stride, dims)
+    check_dims(f"max_pool{dims}d", dims, x)
+    pool = pooling.max_pool2d if dims == 2 else pooling.max_pool3d
+    found = pool(x, kernel, step, outside, spread, ceil_mode)
+    if not return_indices:
+        return found
+    # hidden from the caller of the op, and seldom asked for: found again
+    _, within = pool.op.kernel(x.array, kernel, step, outside, spread, ceil_mode)  # type: ignore[attr-defined]
+    windows = Windows(kernel, step, outside, spread)
+    indices = pooling.indices_of(within, windows, x._shape[x.ndim - dims :])
+    return found, Tensor.from_array(indices)
+
+
+def max_pool1d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element in each window of signals (N, C, L) or (C, L)."""
+    check_dims("max_pool1d", 1, input)
+    kernel, outside, spread = (sizes(v, 1) for v in (kernel_size, padding, dilation))
+    step = kernel if stride is None else sizes(stride, 1)
+    found = _largest(
+        2, flat(input), (1, *kernel), (1, *step), (0, *outside), (1, *spread), ceil_mode,
+        return_indices,
+    )  # fmt: skip
+    return tuple(signal(each) for each in found) if return_indices else signal(found)
+
+
+def max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element in each window of images (N, C, H, W) or (C, H, W).
+
+    Windows do not overlap unless ``stride`` says so.  ``return_indices`` asks for a pair: also
+    where in its image each was found, counting row by row.
+    """
+    return _largest(2, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    stride: Sizes | None = None,
+    padding: Sizes = 0,
+    dilation: Sizes = 1,
+    ceil_mode: bool = False,
+    return_indices: bool = False,
+) -> Any:
+    """The largest element in each window of volumes (N, C, D, H, W) or (C, D, H, W)."""
+    return _largest(3, input, kernel_size, stride, padding, dilation, ceil_mode, return_indices)
+
+
+def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest element of each of ``output_size`` windows of signals."""
+    size = wanted(output_size, input._shape[-1:])
+    found = places.adaptive_max_pool2d(flat(input), (1, *size))
+    return tuple(signal(each) for each in found) if return_indices else signal(found[0])
+
+
+def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest element of each of ``output_size`` windows of images."""
+    found = places.adaptive_max_pool2d(input, wanted(output_size, input._shape[-2:]))
+    return found if return_indices else found[0]
+
+
+def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
+    """The largest element of each of ``output_size`` windows of volumes."""
+    found = places.adaptive_max_pool3d(input, wanted(output_size, input._shape[-3:]))
+    return found if return_indices else found[0]
+
+
+def _fractional(
+    dims: int, x: Tensor, kernel_size: Any, output_size: Any, output_ratio: Any,
+    return_indices: bool, samples: Tensor | None,
+) -> Any:  # fmt: skip
+    if (output_size is None) == (output_ratio is None):
+        raise ValueError(
+            f"fractional_max_pool{dims}d requires specifying either an output_size or an "
+            "output_ratio"
+        )
+    size = x._shape[-dims:]
+    if output_ratio is not None:
+        ratios = (output_ratio,) * dims if isinstance(output_ratio, float) else output_ratio
+        output_size = [int(n * ratio) for n, ratio in zip(size, ratios, strict=True)]
+    check_dims(f"fractional_max_pool{dims}d", dims, x)
+    window, output = sizes(kernel_size, dims), sizes(output_size, dims)
+    for side, k, o, n in zip(
+        ("time", "height", "width")[-dims:], window, output, size, strict=True
+    ):
+        if o + k - 1 > n - (dims == 3):
+            raise RuntimeError(
+                f"fractional_max_pool{dims}d_out(): pool {side} {k} too large relative to input "
+                f"{side} {n}"
+            )
+    batch, channels = x._shape[:-dims] if x.ndim == dims + 2 else (1, x._shape[0])
+    drawn = generator().random((batch, channels, dims)) if samples is None else samples.array
+    pool = fractional_pooling.fractional_max_pool2d
+    if dims == 3:
+        pool = fractional_pooling.fractional_max_pool3d
+    found = pool(x, window, output, drawn)
+    return found if return_indices else found[0]
+
+
+def fractional_max_pool2d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest elements of windows of images that begin at random steps (Graham 2014)."""
+    return _fractional(
+        2, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )
+
+
+def fractional_max_pool3d(
+    input: Tensor,
+    kernel_size: Sizes,
+    output_size: Sizes | None = None,
+    output_ratio: Any = None,
+    return_indices: bool = False,
+    _random_samples: Tensor | None = None,
+) -> Any:
+    """The largest elements of windows of volumes that begin at random steps (Graham 2014)."""
+    return _fractional(
+        3, input, kernel_size, output_size, output_ratio, return_indices, _random_samples
+    )

@@ -1,0 +1,51 @@
+"""What options of windows and sizes mean, and signals as images of one row."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core.ops import shape
+from autograd_core.tensor import Tensor
+
+Sizes = int | Sequence[int]
+
+
+def sizes(value: Any, dims: int) -> tuple[int, ...]:
+    """One number for all dimensions, or one for each."""
+    if isinstance(value, int):
+        return (value,) * dims
+    return tuple(value) * (dims if len(value) == 1 else 1)
+
+
+Pair = Sizes
+
+
+def pair(value: Any) -> tuple[int, ...]:
+    """One number for both dimensions, or one for each."""
+    return sizes(value, 2)
+
+
+def wanted(output_size: Any, size: Sequence[int]) -> tuple[int, ...]:
+    """The size asked for, None standing for what there is."""
+    wanted = output_size if isinstance(output_size, Sequence) else (output_size,) * len(size)
+    return tuple(n if w is None else w for w, n in zip(wanted, size, strict=True))
+
+
+def check_dims(name: str, dims: int, x: Tensor) -> None:
+    """Refuse what is neither a batch of images of ``dims`` dimensions nor one of them."""
+    if x.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"{name}: Expected {dims + 1}D or {dims + 2}D input, but got input of size: "
+            f"{list(x.shape)}"
+        )
+
+
+def flat(x: Tensor) -> Tensor:
+    """A signal as an image of one row."""
+    return shape.unsqueeze(x, -2)
+
+
+def signal(x: Tensor) -> Tensor:
+    """The opposite of :func:`flat`."""
+    return shape.squeeze_dim(x, -2)

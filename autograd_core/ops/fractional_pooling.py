@@ -1,0 +1,77 @@
+"""Pooling over windows that begin at random steps (Graham 2014)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.places import at_indices
+
+_STARTS = np.array([[[0.3, 0.7], [0.1, 0.6]]])
+_OPTIONS = {"kernel_size": (2, 2), "output_size": (2, 3), "samples": _STARTS}
+
+
+def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
+    """Where the windows along one dimension begin, (planes, count)."""
+    step = (size - kernel) / (count - 1) if count > 1 else 0.0
+    numbers = np.arange(count)
+    begins = ((numbers + samples[:, None]) * step).astype(np.int64)
+    begins -= (samples * step).astype(np.int64)[:, None]
+    begins[:, -1] = size - kernel
+    return begins
+
+
+def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
+    dims = len(kernel)
+    size = x.shape[x.ndim - dims :]
+    planes = x.reshape(-1, math.prod(size))
+    offsets = samples.reshape(len(planes), dims)
+    flat: Any = 0
+    for axis in range(dims):
+        # images have the sample of their last dimension first, volumes that of their first one
+        sample = offsets[:, dims - 1 - axis if dims == 2 else axis]
+        begins = _starts(sample, size[axis], output[axis], kernel[axis])
+        place = begins[:, :, None] + np.arange(kernel[axis])
+        around = [len(planes), *(1,) * (2 * dims)]
+        around[1 + axis], around[1 + dims + axis] = output[axis], kernel[axis]
+        flat = flat * size[axis] + place.reshape(around)
+    flat = np.broadcast_to(flat, (len(planes), *output, *kernel)).reshape(len(planes), -1)
+    windows = np.take_along_axis(planes, flat, 1).reshape(len(planes), -1, math.prod(kernel))
+    best = np.argmax(windows, 2)[..., None]
+    shape = (*x.shape[: x.ndim - dims], *output)
+    values = np.take_along_axis(windows, best, 2).reshape(shape)
+    return values, np.take_along_axis(flat.reshape(windows.shape), best, 2).reshape(shape)
+
+
+@op(
+    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    outputs="ans indices",
+    nondiff="indices",
+    node="FractionalMaxPool2DBackward0",
+    samples=(Sample(((1, 2, 5, 6),), _OPTIONS),),
+)
+def fractional_max_pool2d(x, /, kernel_size, output_size, samples):
+    """The largest elements of windows of images, and where they are; ``samples`` (N, C, 2), from
+    0 to 1, say where windows begin."""
+    return _largest(x, kernel_size, output_size, samples)
+
+
+@op(
+    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    outputs="ans indices",
+    nondiff="indices",
+    node="FractionalMaxPool3DBackward0",
+    samples=(
+        Sample(
+            ((1, 1, 3, 3, 4),),
+            {"kernel_size": (2, 1, 2), "output_size": (2, 2, 2),
+             "samples": np.array([[[0.3, 0.7, 0.2]]])},
+        ),
+    ),
+)  # fmt: skip
+def fractional_max_pool3d(x, /, kernel_size, output_size, samples):
+    """The largest elements of windows of volumes, and where they are; ``samples`` (N, C, 3)."""
+    return _largest(x, kernel_size, output_size, samples)

@@ -1,0 +1,168 @@
+"""Keywords of functions: names, ``out``, ``dtype``, ``device``, held to PyTorch."""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograd_core
+from tests.autograd_core.test_operators_parity import assert_same, cases, made
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+NAMES = {
+    function.__name__: list(inspect.signature(known).parameters)
+    for function, known in torch.overrides.get_testing_overrides().items()
+    if hasattr(function, "__name__")
+}
+EVERY = [
+    pytest.param(name, call, id=f"{name}-{number}")
+    for name, calls in cases.CALLS.items()
+    for number, call in enumerate(calls)
+    if hasattr(torch, name) and name in NAMES and len(NAMES[name]) >= len(call.args)
+]
+
+
+def by_name(namespace: Any, name: str, call: Any) -> Any:
+    leaves: list[Any] = []
+    words = dict(zip(NAMES[name], call.args, strict=False)) | call.kwargs
+    given = {word: made(namespace, value, leaves) for word, value in words.items()}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = getattr(namespace, name)(**given)
+    return list(found) if isinstance(found, (tuple, list)) else [found]
+
+
+@pytest.mark.parametrize(("name", "call"), EVERY)
+def test_arguments_may_be_named_as_in_pytorch(name: str, call: Any) -> None:
+    try:
+        theirs = by_name(torch, name, call)
+    except (TypeError, RuntimeError):
+        pytest.skip("PyTorch does not take them by these names")
+    for result, other in zip(by_name(autograd_core, name, call), theirs, strict=True):
+        assert_same(result, other)
+
+
+@pytest.mark.parametrize(("name", "call"), EVERY)
+def test_results_go_where_out_says(name: str, call: Any) -> None:
+    def filled(namespace: Any) -> Any:
+        args = [made(namespace, each, []) for each in call.args]
+        kwargs = {key: made(namespace, each, []) for key, each in call.kwargs.items()}
+        with namespace.no_grad(), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            result = getattr(namespace, name)(*args, **kwargs)
+            out = namespace.empty(0, dtype=result.dtype)
+            assert getattr(namespace, name)(*args, **kwargs, out=out) is out
+        return out
+
+    try:
+        theirs = filled(torch)
+    except (TypeError, AttributeError, RuntimeError, AssertionError):
+        pytest.skip("PyTorch does not take it")
+    assert_same(filled(autograd_core), theirs)
+
+
+GOOD: list[Callable[[Any], Any]] = [
+    lambda t: t.sum(t.ones(2, 3), axis=0, keepdims=True),
+    lambda t: t.ones(2, 3).sum(axis=1),
+    lambda t: t.sum(a=t.ones(2)),
+    lambda t: t.sum(t.tensor([1, 2]), dtype=t.float64),
+    lambda t: t.softmax(t.tensor([1.0, 2.0]), dim=0, dtype=t.float64),
+    lambda t: t.nn.functional.log_softmax(t.tensor([1.0, 2.0]), dim=0, dtype=t.float64),
+    lambda t: t.zeros(size=(2, 3), device="cpu", layout=t.strided, pin_memory=False),
+    lambda t: t.ones(2, device=t.device("cpu"), dtype=t.int64),
+    lambda t: t.zeros_like(t.ones(2), memory_format=t.preserve_format),
+    lambda t: t.tensor([1.0], device="cpu", requires_grad=True).requires_grad,
+    lambda t: t.ones(2).to("cpu", t.float64, non_blocking=True),
+    lambda t: t.ones(2).to(device="cpu", dtype=t.int32),
+    lambda t: t.ones(2).to(t.zeros(1, dtype=t.int64)),
+    lambda t: (lambda x: x.to("cpu") is x)(t.ones(2)),
+    lambda t: (lambda x: x.to(t.float32, copy=True) is x)(t.ones(2)),
+    lambda t: t.ones(2, 3).clone(memory_format=t.contiguous_format),
+    lambda t: t.ones(2, 3).contiguous(memory_format=t.contiguous_format),
+    lambda t: t.cat(tensors=[t.ones(2), t.zeros(1)], axis=0),
+    lambda t: t.max(t.tensor([[1.0, 3.0]]), dim=1, out=(t.empty(0), t.empty(0, dtype=t.int64)))[1],
+    lambda t: t.arange(5, device="cpu"),
+    lambda t: t.full((2,), fill_value=3.0, device="cpu"),
+    lambda t: t.ones(2).add(other=t.ones(2), alpha=3),
+    lambda t: t.ones(2).add_(other=t.ones(2)),
+    lambda t: t.clamp(input=t.tensor([-1.0, 2.0]), min=0),
+    lambda t: t.transpose(t.ones(2, 3), dim0=0, dim1=1),
+    lambda t: t.nn.functional.mse_loss(t.ones(2), t.zeros(2), size_average=False),
+    lambda t: t.nn.functional.nll_loss(t.ones(2, 2), t.tensor([0, 1]), reduce=False),
+    lambda t: t.nn.Linear(2, 3, device="cpu", dtype=t.float64).weight.dtype is t.float64,
+    lambda t: t.nn.Conv2d(2, 3, 1, device=t.device("cpu")).weight.shape[0],
+]  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:.*reduce args will be deprecated")
+@pytest.mark.parametrize("call", GOOD)
+def test_keywords_of_pytorch_are_taken(call: Callable[[Any], Any]) -> None:
+    mine, theirs = call(autograd_core), call(torch)
+    if isinstance(theirs, torch.Tensor):
+        assert_same(mine, theirs)
+    else:
+        assert mine == theirs
+
+
+BAD: list[Callable[[Any], Any]] = [
+    lambda t: t.sin(t.ones(2, requires_grad=True), out=t.zeros(2)),
+    lambda t: t.sin(t.ones(2), out=t.zeros(2, dtype=t.int64)),
+    lambda t: t.sin(t.ones(2), out=3),
+    lambda t: t.sin(t.ones(2), foo=3),
+    lambda t: t.zeros(2, foo=3),
+    lambda t: t.zeros(2, device="cuda"),
+    lambda t: t.zeros(2, device="foo"),
+    lambda t: t.zeros(2, device="cpu:x"),
+    lambda t: t.device("foo"),
+    lambda t: t.ones(2).to("cuda:0"),
+    lambda t: t.ones(2).to(device="xpu"),
+    lambda t: t.ones(2).cuda(),
+    lambda t: t.nn.Linear(2, 2).to("cuda"),
+    lambda t: t.nn.Linear(2, 2, device="cuda"),
+    lambda t: t.nn.Linear(2, 2).cuda(),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", BAD)
+def test_other_keywords_are_refused_in_the_words_of_pytorch(call: Callable[[Any], Any]) -> None:
+    kinds = (RuntimeError, TypeError, AssertionError)
+    with pytest.raises(kinds) as theirs:
+        call(torch)
+    with pytest.raises(kinds) as mine:
+        call(autograd_core)
+    assert type(mine.value) is type(theirs.value)
+    assert str(mine.value) == str(theirs.value)
+
+
+def test_an_out_of_another_shape_is_resized_with_a_warning() -> None:
+    for namespace in (autograd_core, torch):
+        out = namespace.zeros(3)
+        with pytest.warns(UserWarning, match=r"was resized since it had shape \[3\]"):
+            namespace.sin(namespace.ones(2), out=out)
+        np.testing.assert_allclose(out.numpy(), np.sin([1, 1]), rtol=1e-6)
+
+
+def test_devices_look_as_in_pytorch() -> None:
+    for namespace in (autograd_core, torch):
+        cpu, gpu = namespace.device("cpu"), namespace.device("cuda", 1)
+        assert (repr(cpu), str(cpu), cpu.type, cpu.index) == (
+            "device(type='cpu')",
+            "cpu",
+            "cpu",
+            None,
+        )
+        assert (repr(gpu), str(gpu)) == ("device(type='cuda', index=1)", "cuda:1")
+        assert cpu == namespace.device("cpu")
+        assert cpu != "cpu"
+        assert namespace.ones(2).device == cpu
+        assert hash(cpu) == hash(namespace.ones(1).device)
+        assert not namespace.cuda.is_available()
+        assert not namespace.backends.mps.is_available()
+        assert not namespace.accelerator.is_available()
