@@ -11,11 +11,12 @@ from hypothesis import strategies as st
 
 from autograd_core.dag.model import Graph, GraphBuilder
 from tests.viz import sample_graphs
-from viz.geometry import Layout, Place, Route
+from tests.viz.laws import check, check_labels, label_places
+from viz.geometry import Route
 from viz.layout import lay_out
 from viz.layout.crossings import order_rows
 from viz.layout.layers import make_layers
-from viz.picture import VIEWS, Picture, View, make_picture
+from viz.picture import VIEWS, View, make_picture
 
 SAMPLES = [
     sample_graphs.quadratic(),
@@ -55,58 +56,6 @@ def any_graphs(draw: st.DrawFn) -> Graph:
         elif halves[source] == "forward":
             build.edge("saved", source, target, label="x", nbytes=4)
     return build.graph()
-
-
-def points_of(route: Route, steps: int = 24) -> list[tuple[float, float]]:
-    """Points along the course of a line."""
-    at, found = route.start, [route.start]
-    for segment in route.segments:
-        controls = [at, *zip(segment[::2], segment[1::2], strict=True)]
-        for step in range(1, steps + 1):
-            found.append(bezier(controls, step / steps))
-        at = controls[-1]
-    return found
-
-
-def bezier(points: list[tuple[float, float]], t: float) -> tuple[float, float]:
-    while len(points) > 1:
-        pairs = pairwise(points)
-        points = [(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for a, b in pairs]
-    return points[0]
-
-
-def inside(place: Place, point: tuple[float, float]) -> bool:
-    x, y = point
-    return place.x + 1 < x < place.right - 1 and place.y + 1 < y < place.bottom - 1
-
-
-def on_border(place: Place, point: tuple[float, float]) -> bool:
-    x, y = point
-    within = place.x - 0.6 <= x <= place.right + 0.6 and place.y - 0.6 <= y <= place.bottom + 0.6
-    return within and not inside(place, point)
-
-
-def check(picture: Picture, layout: Layout) -> None:
-    for index, one in enumerate(layout.places):
-        assert one.x >= 0
-        assert one.y >= 0
-        assert one.right <= layout.width
-        assert one.bottom <= layout.height
-        for other in layout.places[index + 1 :]:
-            apart = (
-                one.right <= other.x
-                or other.right <= one.x
-                or one.bottom <= other.y
-                or other.bottom <= one.y
-            )
-            assert apart, "two boxes overlap"
-    for line, route in zip(picture.lines, layout.routes, strict=True):
-        assert on_border(layout.places[line.source], route.start), "a line starts beside its box"
-        assert on_border(layout.places[line.target], route.end), "a line ends beside its box"
-        for point in points_of(route):
-            assert 0 <= point[0] <= layout.width
-            assert 0 <= point[1] <= layout.height
-            assert not any(inside(place, point) for place in layout.places), "a line in a box"
 
 
 @pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)
@@ -175,24 +124,20 @@ def test_a_spine_is_straight_where_skips_join_it() -> None:
     assert len(layout.places) / pages > 4
 
 
-@given(twins())
-def test_labels_keep_off_each_other_and_inside_the_picture(graph: Graph) -> None:
-    picture = make_picture(graph, "forward")
-    layout = lay_out(picture)
-    taken: list[tuple[float, float, float, float]] = []
-    for line, route in zip(picture.lines, layout.routes, strict=True):
-        if route.label is None:
-            continue
-        width = len(line.label) * 6.3
-        left = route.label.x - (width if route.label.anchor == "end" else 0)
-        box = (left, route.label.y - 8, left + width, route.label.y)
-        assert box[0] >= 0
-        assert box[2] <= layout.width
-        for other in taken:
-            assert not (
-                box[0] < other[2] and other[0] < box[2] and box[1] < other[3] and other[1] < box[3]
-            )
-        taken.append(box)
+@given(twins(), st.sampled_from(VIEWS), st.sampled_from([None, True, False]))
+def test_labels_keep_off_boxes_and_each_other(
+    graph: Graph, view: View, leaves: bool | None
+) -> None:
+    picture = make_picture(graph, view, leaves=leaves)
+    check_labels(picture, lay_out(picture))
+
+
+@pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_label_of_the_samples_finds_a_place(graph: Graph, view: View) -> None:
+    picture = make_picture(graph, view)
+    labelled = [line for line in picture.lines if line.label]
+    assert len(label_places(picture, lay_out(picture))) == len(labelled)
 
 
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))

@@ -108,7 +108,7 @@ def _next_x(grid: Grid, line: int, is_upper: bool, lane_x: dict[int, float]) -> 
     bends = grid.layers.chains[arc]
     if bends:
         half = grid.picture.boxes[grid.upper[line]].half
-        return grid.x[bends[0] if is_upper else bends[-1]] + grid.offset[half]
+        return grid.columns[half][bends[0] if is_upper else bends[-1]]
     return grid.centers[grid.lower[line] if is_upper else grid.upper[line]]
 
 
@@ -149,8 +149,8 @@ def row_xs(grid: Grid, line: int, ports: Ports) -> list[float]:
     bends = grid.layers.chains[arc]
     if not bends:
         return [start, end]
-    shift = grid.offset[grid.picture.boxes[upper].half] + _parallel_shift(grid, line)
-    return [start, *[grid.x[bend] + shift for bend in bends], end]
+    columns, shift = grid.columns[grid.picture.boxes[upper].half], _parallel_shift(grid, line)
+    return [start, *[columns[bend] + shift for bend in bends], end]
 
 
 def soft_points(grid: Grid, line: int, xs: list[float]) -> list[paths.Point]:

@@ -11,14 +11,13 @@ from viz import geometry, theme
 from viz.geometry import Place
 from viz.layout.columns import assign_columns
 from viz.layout.crossings import order_rows
+from viz.layout.halves import BEND_WIDTH, close_gaps, occupied
 from viz.layout.layers import Layers, make_layers
 from viz.layout.pages import Pages
 from viz.layout.ranks import Arc
 from viz.layout.tracks import Anchor, Corner, Level
 from viz.picture import Line, Picture
 
-BEND_WIDTH = 10
-LABEL_AWAY = 10
 LANE_GAP = 20
 TRACK_TOP = 16
 TRACK_STEP = 17
@@ -34,9 +33,9 @@ class Grid:
     Below a row, down to ``track_top``, lines run straight down; from ``row_bottom`` on they bend.
 
     ``vertex`` and ``rows`` are those of each box; ``upper`` and ``lower`` are the boxes at the
-    ends of each line, ``arcs`` its arc, None for saved values.  ``x`` counts from the left edge
-    of a half, ``offset`` says where that edge is; ``centers`` are those of the boxes, set by
-    :meth:`set_halves`.
+    ends of each line, ``arcs`` its arc, None for saved values.  ``x`` is common to
+    both halves; ``columns`` are those of each, for all vertices, and ``extent`` is how far it
+    reaches; ``centers`` are those of the boxes, set by :meth:`set_halves`.
     """
 
     picture: Picture
@@ -48,8 +47,8 @@ class Grid:
     arcs: list[Arc | None]
     layers: Layers
     x: list[float]
-    extent: dict[Half, tuple[float, float]]
-    offset: dict[Half, float] = field(default_factory=dict)
+    columns: dict[Half, list[float]] = field(default_factory=dict)
+    extent: dict[Half, tuple[float, float]] = field(default_factory=dict)
     centers: list[float] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     pages: Pages = field(default_factory=lambda: Pages([], []))
@@ -60,10 +59,13 @@ class Grid:
     bottom: float = 0.0
 
     def set_halves(self, offset: dict[Half, float]) -> None:
-        """Say where the halves begin."""
-        self.offset = offset
+        """Say how far the halves are moved to the right."""
+        for half, columns in self.columns.items():
+            low, high = self.extent[half]
+            self.columns[half] = [x + offset[half] for x in columns]
+            self.extent[half] = (low + offset[half], high + offset[half])
         self.centers = [
-            self.x[vertex] + offset[box.half]
+            self.columns[box.half][vertex]
             for vertex, box in zip(self.vertex, self.picture.boxes, strict=True)
         ]
 
@@ -72,11 +74,6 @@ class Grid:
 
     def right(self, box: int) -> float:
         return self.left(box) + self.sizes[box][0]
-
-    def reach(self, half: Half) -> tuple[float, float]:
-        """From where to where a half reaches, once the halves have been placed."""
-        low, high = self.extent[half]
-        return low + self.offset[half], high + self.offset[half]
 
     def level(self, level: Level) -> float:
         """The y of a corner, once rows and tracks are set."""
@@ -166,9 +163,12 @@ def _channel(tracks: int) -> float:
 
 def _slants(grid: Grid) -> list[float]:
     """Extra height for the channels in which lines go far to the side, so that they stay soft."""
-    x, (upper, lower) = np.array(grid.x), grid.layers.steps
+    upper, lower = grid.layers.steps
+    rows = np.array(grid.layers.ranks, np.int64)[upper]
     widest = np.zeros(len(grid.layers.rows))
-    np.maximum.at(widest, np.array(grid.layers.ranks, np.int64)[upper], np.abs(x[upper] - x[lower]))
+    for columns in grid.columns.values():
+        x = np.array(columns)
+        np.maximum.at(widest, rows, np.abs(x[upper] - x[lower]))
     slants = np.clip(np.floor((widest - 60) * SLANT), 0, MOST_SLANT)
     return [float(slant) for slant in slants.tolist()]
 
@@ -200,9 +200,10 @@ def make_grid(picture: Picture) -> Grid:
         arcs=arcs,
         layers=layers,
         x=x,
-        extent={},
     )
-    _measure_halves(grid)
+    for half in picture.halves:
+        spans = list(occupied(picture, half, vertex, sizes, arcs, layers, x))
+        grid.columns[half], grid.extent[half] = close_gaps(spans, x)
     return grid
 
 
@@ -225,29 +226,3 @@ def _upper_and_lower(line: Line) -> tuple[int, int]:
     if line.kind == "gradient":
         return line.target, line.source
     return line.source, line.target
-
-
-def _measure_halves(grid: Grid) -> None:
-    """How far each half reaches to the left and to the right, with lanes and labels."""
-    lows: dict[Half, list[float]] = {"forward": [], "backward": []}
-    highs: dict[Half, list[float]] = {"forward": [], "backward": []}
-    halves = [box.half for box in grid.picture.boxes]
-    for half, vertex, (width, _) in zip(halves, grid.vertex, grid.sizes, strict=True):
-        lows[half].append(grid.x[vertex] - width / 2)
-        highs[half].append(grid.x[vertex] + width / 2)
-    for line, arc in zip(grid.picture.lines, grid.arcs, strict=True):
-        if arc is None:
-            continue
-        half, upper_x, lower_x = halves[line.source], grid.x[arc[0]], grid.x[arc[1]]
-        if line.label:
-            room = geometry.text_width(line.label, theme.MUTED_SIZE) + LABEL_AWAY
-            highs[half].append(max(upper_x, lower_x) + room)
-            if upper_x < lower_x:
-                lows[half].append(upper_x - room)
-        if bends := grid.layers.chains.get(arc):
-            along = grid.x[bends.start : bends.stop]
-            lows[half].append(min(along) - BEND_WIDTH)
-            highs[half].append(max(along) + BEND_WIDTH)
-    for half, ends in lows.items():
-        if ends:
-            grid.extent[half] = (min(ends), max(highs[half]))

@@ -20,7 +20,7 @@ from viz.layout.tracks import Anchor, Corner, Run
 
 BESIDE = 6
 HEIGHT = 12
-SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52)
+SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52, 65, -65, 78, -78)
 ALONG = 12
 CROWDED = 40
 """In channels with more lines than this, labels only keep clear of other labels."""
@@ -145,7 +145,7 @@ def _channels(
     channels = [
         Channel(bottom, bottom + TRACK_STEP * tracks.get(row, 0), next_top)
         for row, (bottom, next_top) in enumerate(
-            zip(grid.row_bottom, [*grid.row_top[1:], grid.row_bottom[-1]], strict=True)
+            zip(grid.row_bottom, [*grid.row_top[1:], *grid.row_bottom[-1:]], strict=True)
         )
     ]
     for line, points in ways.items():
@@ -189,7 +189,7 @@ def _on_soft(
     """The first place without text or line; else the first without text; else none."""
     data = grid.picture.lines[line]
     width = geometry.text_width(data.label, theme.MUTED_SIZE)
-    low, high = grid.reach(grid.picture.boxes[data.source].half)
+    low, high = grid.extent[grid.picture.boxes[data.source].half]
     second: tuple[Channel, Label, Rectangle] | None = None
     row = grid.rows[grid.upper[line]]
     for index, piece, share in _preferences(_pieces(points, line), line in busy):

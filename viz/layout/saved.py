@@ -139,7 +139,7 @@ def gutter_width(grid: Grid, plans: list[SavedLine]) -> float:
         if plan.exits == "side":
             line = grid.picture.lines[plan.line]
             half_width = grid.sizes[line.source][0] / 2
-            free = edge - grid.x[grid.vertex[line.source]] - half_width
+            free = edge - grid.columns["forward"][grid.vertex[line.source]] - half_width
             names = max(names, geometry.text_width(line.label, theme.MUTED_SIZE) + 16 - free)
     return max(72.0, names + 16 + GUTTER_EDGE) + lanes * GUTTER_STEP
 

@@ -1,0 +1,89 @@
+"""What holds for every picture, as functions that raise where it does not."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+from viz.geometry import Layout, Place, Route
+from viz.picture import Picture
+
+
+def points_of(route: Route, steps: int = 24) -> list[tuple[float, float]]:
+    """Points along the course of a line."""
+    at, found = route.start, [route.start]
+    for segment in route.segments:
+        controls = [at, *zip(segment[::2], segment[1::2], strict=True)]
+        for step in range(1, steps + 1):
+            found.append(bezier(controls, step / steps))
+        at = controls[-1]
+    return found
+
+
+def bezier(points: list[tuple[float, float]], t: float) -> tuple[float, float]:
+    while len(points) > 1:
+        pairs = pairwise(points)
+        points = [(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for a, b in pairs]
+    return points[0]
+
+
+def inside(place: Place, point: tuple[float, float]) -> bool:
+    x, y = point
+    return place.x + 1 < x < place.right - 1 and place.y + 1 < y < place.bottom - 1
+
+
+def on_border(place: Place, point: tuple[float, float]) -> bool:
+    x, y = point
+    within = place.x - 0.6 <= x <= place.right + 0.6 and place.y - 0.6 <= y <= place.bottom + 0.6
+    return within and not inside(place, point)
+
+
+def check(picture: Picture, layout: Layout) -> None:
+    for index, one in enumerate(layout.places):
+        assert one.x >= 0
+        assert one.y >= 0
+        assert one.right <= layout.width
+        assert one.bottom <= layout.height
+        for other in layout.places[index + 1 :]:
+            apart = (
+                one.right <= other.x
+                or other.right <= one.x
+                or one.bottom <= other.y
+                or other.bottom <= one.y
+            )
+            assert apart, "two boxes overlap"
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        assert on_border(layout.places[line.source], route.start), "a line starts beside its box"
+        assert on_border(layout.places[line.target], route.end), "a line ends beside its box"
+        for point in points_of(route):
+            assert 0 <= point[0] <= layout.width
+            assert 0 <= point[1] <= layout.height
+            assert not any(inside(place, point) for place in layout.places), "a line in a box"
+
+
+def label_places(picture: Picture, layout: Layout) -> list[Place]:
+    """Where the letters of the labels stand, without the air around them."""
+    found = []
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if route.label is not None and line.label:
+            width = len(line.label) * 6.3
+            left = route.label.x - (width if route.label.anchor == "end" else 0)
+            found.append(Place(left, route.label.y - 8, width, 8))
+    return found
+
+
+def overlap(one: Place, other: Place) -> bool:
+    return (
+        one.x < other.right
+        and other.x < one.right
+        and one.y < other.bottom
+        and other.y < one.bottom
+    )
+
+
+def check_labels(picture: Picture, layout: Layout) -> None:
+    labels = label_places(picture, layout)
+    for index, label in enumerate(labels):
+        assert label.x >= 0
+        assert label.right <= layout.width
+        assert not any(overlap(label, box) for box in layout.places), "a label on a box"
+        assert not any(overlap(label, other) for other in labels[:index]), "two labels"

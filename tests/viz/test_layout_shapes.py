@@ -1,0 +1,130 @@
+"""The kinds of graphs that people draw, and the odd ones that break layouts."""
+
+from __future__ import annotations
+
+import pytest
+
+from autograd_core.dag.model import Graph, GraphBuilder
+from tests.viz import sample_graphs
+from tests.viz.laws import check, check_labels
+from tests.viz.sample_graphs import Twin
+from viz.layout import lay_out
+from viz.picture import VIEWS, View, make_picture
+from viz.svg import write_svg
+
+
+def recurrent(steps: int) -> Graph:
+    """A cell with two states and two weights that every step uses."""
+    t = Twin(f"recurrent net of {steps} steps")
+    w, u = t.leaf("cell.w", (8, 8)), t.leaf("cell.u", (8, 8))
+    h = c = t.leaf("start", (2, 8), "constant")
+    for _ in range(steps):
+        gate = t.op("add", t.op("mm", h, w, keep=(h, w)), t.op("mm", c, u, keep=(c, u)))
+        forget, write = t.op("sigmoid", gate, keep=(gate,)), t.op("tanh", gate)
+        c = t.op("add", t.op("mul", c, forget, keep=(c, forget)), write)
+        h = t.op("mul", t.op("tanh", c), forget)
+    return t.finish(t.op("sum", h))
+
+
+def skips(depth: int) -> Graph:
+    """A U-net: the way up meets every stage of the way down."""
+    t = Twin(f"skip net of depth {depth}")
+    h, stages = t.leaf("image", (4, 4), "constant"), []
+    for stage in range(depth):
+        w = t.leaf(f"down.{stage}", (4, 4))
+        h = t.op("relu", t.op("mm", h, w, keep=(h, w)))
+        stages.append(h)
+    for stage, skip in enumerate(reversed(stages)):
+        w = t.leaf(f"up.{stage}", (4, 4))
+        h = t.op("relu", t.op("mm", t.op("cat", h, skip), w, keep=(w,)))
+    return t.finish(h)
+
+
+def fan(width: int) -> Graph:
+    """One value used many times, and all the results in one op."""
+    t = Twin(f"fan of {width}")
+    x = t.leaf("x", (3,))
+    return t.finish(t.op("stack", *[t.op("exp", x) for _ in range(width)]))
+
+
+def apart() -> Graph:
+    """Two programs that have nothing to do with each other, and a node of its own."""
+    build = GraphBuilder("apart")
+    for name in ("one", "two"):
+        x = build.node("leaf", "forward", name, shape=(2,))
+        for _ in range(3):
+            y = build.node("op", "forward", "sin", shape=(2,))
+            build.edge("value", x, y, shape=(2,))
+            x = y
+        build.edge("value", x, build.node("output", "forward", f"out {name}"))
+    build.node("op", "forward", "alone")
+    return build.graph()
+
+
+def doubled() -> Graph:
+    """The same value as both operands, again and again."""
+    t = Twin("doubled")
+    x = t.leaf("x", (3,))
+    for _ in range(4):
+        x = t.op("mul", x, x, keep=(x,))
+    return t.finish(x)
+
+
+def single() -> Graph:
+    build = GraphBuilder("one node")
+    build.node("op", "forward", "alone")
+    build.node("op", "backward", "AloneBackward0")
+    return build.graph()
+
+
+SHAPES = [
+    recurrent(4), recurrent(12), skips(3), skips(6), fan(2), fan(24), apart(), doubled(), single(),
+    sample_graphs.residual(1), sample_graphs.residual(6, 2), sample_graphs.chain(50),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("graph", SHAPES, ids=lambda graph: graph.title)
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_shape_keeps_the_laws(graph: Graph, view: View) -> None:
+    picture = make_picture(graph, view)
+    layout = lay_out(picture)
+    check(picture, layout)
+    check_labels(picture, layout)
+    assert write_svg(picture, layout) == write_svg(picture, lay_out(picture))
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize(
+    "graph",
+    [sample_graphs.chain(30), sample_graphs.chain(200), sample_graphs.residual(12)],
+    ids=lambda graph: f"{graph.title} {len(graph)}",
+)
+def test_long_graphs_with_a_spine_are_no_strips(graph: Graph, view: View) -> None:
+    picture = make_picture(graph, view)
+    if not picture.boxes:
+        return
+    layout = lay_out(picture)
+    assert 1 / 4 < layout.width / layout.height < 4
+
+
+def test_a_half_closes_the_gaps_that_only_the_other_half_needs() -> None:
+    """The forward half may hold much that has no gradient, the backward half little."""
+    build = GraphBuilder("unequal halves")
+    constants = [build.node("constant", "forward", f"c{i}", shape=(2,)) for i in range(9)]
+    x = build.node("leaf", "forward", "x", shape=(2,))
+    y = build.node("op", "forward", "sum", shape=(2,))
+    for nr, source in enumerate([x, *constants]):
+        build.edge("value", source, y, input_nr=nr)
+    dy = build.node("op", "backward", "SumBackward0", order=0)
+    dx = build.node("leaf", "backward", "AccumulateGrad", order=1)
+    build.edge("gradient", dy, dx)
+    build.pair(x, dx)
+    build.pair(y, dy)
+    picture = make_picture(build.graph(), "both", leaves=True)
+    layout = lay_out(picture)
+    check(picture, layout)
+    forward = [place for box, place in zip(picture.boxes, layout.places) if box.half == "forward"]
+    backward = [place for box, place in zip(picture.boxes, layout.places) if box.half == "backward"]
+    assert max(place.right for place in forward) < min(place.x for place in backward)
+    width = max(place.right for place in backward) - min(place.x for place in backward)
+    assert width <= 2 * 180 + 64
