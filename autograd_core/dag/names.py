@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from inspect import CO_OPTIMIZED
 from pathlib import Path
 from types import FrameType
@@ -20,7 +20,8 @@ _PACKAGES = tuple(
 
 class Names:
     """Names of tensors, by identity; variables come before parameters of a module, these before
-    elements of a list or dictionary, and of several the first one stays.
+    elements of a list or dictionary, and of several the first one stays.  ``modules`` are those
+    among the variables, by name.
 
     >>> a = Tensor.from_array([1.0])
     >>> Names({"both": [a], "a": a, "b": a}).of(a)
@@ -36,6 +37,9 @@ class Names:
             for name, value in list(namespace.items())
             if not name.startswith("__")
         ]
+        self.modules: dict[str, Any] = {
+            name: value for name, value in variables if _is_module(value)
+        }
         for find in (_itself, _parameters, _elements):
             for name, value in variables:
                 for path, tensor in find(name, value):
@@ -47,6 +51,10 @@ class Names:
         """The name of ``tensor``, "" when it has none."""
         return "" if tensor is None else self._names.get(id(tensor), "")
 
+    def tensors(self) -> Iterator[Tensor]:
+        """All that have a name, in the order in which they were found."""
+        return iter(self._alive)
+
 
 Named = Iterable[tuple[str, Tensor]]
 _MOST_ELEMENTS = 1000  # of a list; longer ones hold data, not parameters
@@ -57,10 +65,12 @@ def _itself(name: str, value: Any) -> Named:
 
 
 def _parameters(name: str, value: Any) -> Named:
-    if isinstance(value, type) or not hasattr(value, "named_parameters"):
-        return []
-    found: Named = value.named_parameters()
+    found: Named = value.named_parameters() if _is_module(value) else []
     return found
+
+
+def _is_module(value: Any) -> bool:
+    return not isinstance(value, type) and hasattr(value, "named_parameters")
 
 
 def _elements(name: str, value: Any) -> Named:

@@ -1,5 +1,7 @@
 """The headless debugger: :class:`Session`, and the records it hands out."""
 
+from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
+from autograd_core.debug.linting import Finding, lint
 from autograd_core.debug.locations import UnknownLocation
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import (
@@ -19,8 +21,11 @@ from autograd_core.debug.snapshot import (
 __all__ = [
     "Breakpoint",
     "Contribution",
+    "Finding",
     "Incoming",
+    "InputCheck",
     "LeafGradient",
+    "NodeCheck",
     "NodeDetail",
     "Outgoing",
     "Pending",
@@ -30,4 +35,8 @@ __all__ = [
     "Snapshot",
     "UnknownLocation",
     "Value",
+    "check",
+    "check_current",
+    "check_node",
+    "lint",
 ]

@@ -85,7 +85,7 @@ def test_without_values_and_without_a_graph_nothing_is_kept() -> None:
     with trace():
         assert (x * 2).grad_fn.ran_on is None
     with trace(values=True) as tracer, torch.no_grad():
-        x * 2  # noqa: B018
+        x * 2
         assert tracer._keeper is not None
         assert tracer._keeper._budget.used == 0
     assert (x * 2).grad_fn.ran_on is None

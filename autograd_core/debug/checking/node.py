@@ -1,0 +1,149 @@
+"""The numeric check of one node."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.function_node import FunctionNode
+from autograd_core.autograd.node import Node
+from autograd_core.dag.kept import RanOn
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import format_bytes
+from autograd_core.debug.checking.differences import scales
+from autograd_core.debug.checking.judge import Judge
+from autograd_core.debug.checking.rerun import Rerun
+from autograd_core.debug.checking.result import InputCheck, NodeCheck
+from autograd_core.op.saved import SavedNode
+
+Array = NDArray[Any]
+_BESIDE = 1e-2  # how far, relative to its size, an element is moved away from a kink
+
+
+def check_rule(node: Node, index: int, address: str) -> NodeCheck:
+    """Hold the rule of ``node`` to differences of its own forward.
+
+    Never raises for what the function or its rule do: that is a finding.
+    """
+    inner: Node = getattr(node, "inner", node)  # of a change through a view: the op that changed
+    name = node.name().removeprefix("torch::autograd::")
+    if inner is not node:
+        name = f"{name} ({inner.name()})"
+    record = inner.record
+    source: Source | None = None if record is None else record.source
+    inputs, reason = _check(inner)
+    return NodeCheck(index, address, name, source, _rule(inner), inputs, reason)
+
+
+def _rule(node: Node) -> Source | None:
+    """Where the rule of ``node`` is written."""
+    function: Any = None
+    if isinstance(node, FunctionNode):
+        function = inspect.unwrap(node._function.backward)
+    elif isinstance(node, SavedNode):
+        function = node.op.rule(node.op.edges[0]).function
+    code = getattr(function, "__code__", None)
+    return None if code is None else Source(code.co_filename, code.co_firstlineno)
+
+
+def _check(node: Node) -> tuple[tuple[InputCheck, ...], str]:
+    """What is found for each input, or the reason why nothing can be."""
+    if isinstance(node, AccumulateGrad):
+        return (), "a leaf only adds up what arrives; there is no rule"
+    ran_on = node.ran_on
+    if reason := _not_kept(node, ran_on):
+        return (), reason
+    rerun = _rerun(node, ran_on)
+    if isinstance(rerun, str):
+        return (), rerun
+    if reason := _unfit(rerun):
+        return (), reason
+    try:
+        judge = Judge(rerun, rerun.points)
+        found = [judge.input(number) for number in range(len(rerun.places))]
+        return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), ""
+    except Exception as error:  # whatever code of the user's may raise
+        reason = f"its backward raised {type(error).__name__}: {error}"
+        return (InputCheck(", ".join(rerun.names), "wrong", reason),), ""
+
+
+def _not_kept(node: Node, ran_on: RanOn | None) -> str:
+    if ran_on is None:
+        if node.record is None:
+            return (
+                "its inputs were not kept; run the forward pass inside `with "
+                "autograd_core.dag.trace(values=True):`"
+            )
+        return "its inputs were not kept; trace with autograd_core.dag.trace(values=True)"
+    if ran_on.arguments is None:
+        return (
+            f"its inputs were not kept: the copies had taken up the {format_bytes(ran_on.limit)} "
+            "they may have; allow more by autograd_core.dag.trace(values=True, budget=...)"
+        )
+    return ""
+
+
+def _rerun(node: Node, ran_on: RanOn) -> Rerun | str:
+    """The function of ``node``, in float64 if it can, else as it was called; or why it cannot be
+    run at all."""
+    try:
+        return Rerun(node, ran_on)
+    except Exception:  # it may insist on the dtype that it was made for
+        try:
+            return Rerun(node, ran_on, wide=False)
+        except Exception as error:
+            return f"run again, its forward raised {type(error).__name__}: {error}"
+
+
+def _unfit(rerun: Rerun) -> str:
+    """Why differences of this function say nothing, or ""."""
+    for name, point in zip(rerun.names, rerun.points, strict=True):
+        if not np.isfinite(point).all():
+            return f"{name} is {_first_bad(point)}"
+    values = rerun.values(rerun.points)
+    if rerun.custom and not np.array_equal(values, rerun.values(rerun.points), equal_nan=True):
+        return "its forward gives another result each time it runs"
+    if not np.isfinite(values).all():
+        return "its result is not finite"
+    return ""
+
+
+def _first_bad(array: Array) -> str:
+    at = np.unravel_index(int(np.argmax(~np.isfinite(array))), array.shape)
+    place = f" at {[int(i) for i in at]}" if at else ""
+    return f"{'nan' if np.isnan(array[at]) else 'inf'}{place}"
+
+
+def _beside(rerun: Rerun, number: int, found: InputCheck) -> InputCheck:
+    """Where nothing can be said at a point, look a little beside it, where a kink is left behind:
+    a rule that is wrong there is wrong."""
+    if found.verdict != "not checkable":
+        return found
+    for sign in (1, -1):
+        try:
+            other = Judge(rerun, _shifted(rerun, sign)).input(number)
+        except Exception:  # the function may not be defined there
+            continue
+        note = f"{found.reason}; a little beside it the rule is"
+        if other.verdict == "right":
+            return replace(found, reason=f"{note} right")
+        if other.verdict == "wrong":
+            where = f"seen a little beside the values at hand, where {found.reason}"
+            return replace(other, cause=f"{other.cause}; {where}" if other.cause else where)
+    return found
+
+
+def _shifted(rerun: Rerun, sign: int) -> Sequence[Array]:
+    rng = np.random.default_rng(1)
+    return [
+        (x + sign * rerun.direction(_BESIDE * scales(x) * rng.uniform(0.5, 1, x.shape))).astype(
+            x.dtype
+        )
+        for x in rerun.points
+    ]

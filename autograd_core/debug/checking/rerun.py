@@ -1,0 +1,197 @@
+"""A node's function, run again: on copies of ours, in float64, as often as it takes.
+
+The rule is not asked of the node at hand but of a new one that the same call makes, so that it
+works in float64 throughout, whatever was freed or changed meanwhile.
+"""
+
+from __future__ import annotations
+
+import inspect
+import io
+import random
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.deliver import reduce_gradient
+from autograd_core.autograd.function import Function
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.node import ONE_EDGE, Node, resolve
+from autograd_core.dag.kept import Copy, RanOn
+from autograd_core.functions.random import generator
+from autograd_core.op.record import OPS, Op
+from autograd_core.tensor import Tensor
+
+Array = NDArray[Any]
+
+
+class Rerun:
+    """What ``node`` computed, as a function of those of its inputs that need a gradient.
+
+    ``names`` and ``points`` are the names and values of these inputs, ``eps`` the precision
+    that inputs and outputs are computed in.
+    """
+
+    def __init__(self, node: Node, ran_on: RanOn, wide: bool = True) -> None:
+        """``wide``: in float64; otherwise in the dtypes of the original call.
+
+        Raises whatever the function raises.
+        """
+        assert ran_on.arguments is not None
+        self._node, self._function = node, ran_on.function
+        self._attributes = ran_on.attributes
+        self._arguments = ran_on.arguments
+        self._arrays = {
+            at: _widened(each.array) if wide else each.array
+            for at, each in enumerate(ran_on.arguments)
+            if isinstance(each, Copy)
+        }
+        self.custom = not isinstance(ran_on.function, Op)
+        self.places = _differentiable(node, self._function, list(self._arrays))
+        self.names = _names(self._function, self.places)
+        self.symmetric = not self.custom and _reads_half(self._function, self._attributes)
+        self.points = [self.direction(self._arrays[at]) for at in self.places]
+        self._random = _random_states() if self.custom else None
+        outputs = self._outputs(self._call(self.points))
+        self._shapes = [t._shape for t in outputs]
+        kinds = [t.array.dtype for t in outputs] + [point.dtype for point in self.points]
+        self.eps = max((float(np.finfo(kind).eps) for kind in kinds), default=0.0)
+
+    def direction(self, v: Array) -> Array:
+        """``v``, as far as an input may be moved along it: an op that reads one half of a matrix
+        only has a derivative along symmetric ones."""
+        return (v + v.swapaxes(-2, -1)) / 2 if self.symmetric else v
+
+    @property
+    def size(self) -> int:
+        """How many elements the outputs have together."""
+        return sum(int(np.prod(shape, dtype=np.int64)) for shape in self._shapes)
+
+    def values(self, points: Sequence[Array]) -> Array:
+        """The outputs there, flat and one behind the other, in float64."""
+        outputs = self._outputs(self._call(points))
+        return _flat([t.array for t in outputs])
+
+    def gradients(self, points: Sequence[Array], weights: Array) -> list[Array | None]:
+        """What the rule makes of the gradient ``weights``, given for all outputs in one row: a
+        gradient for each input, None for one that it leaves out."""
+        results = self._call(points)
+        outputs = self._outputs(results)
+        node: Any = resolve(outputs[0].edge)[0]
+        seeds: list[Any] = [None] * node.output_count
+        taken = 0
+        for t in outputs:
+            part = weights[taken : taken + t.array.size].reshape(t._shape)
+            seeds[resolve(t.edge)[1]] = part.astype(t.array.dtype)
+            taken += t.array.size
+        with _undisturbed(self.custom, self._random):
+            found = node.backward(seeds if node.ported else seeds[0], True)
+        listed = [found] if node.kind == ONE_EDGE else list(found)
+        if node.to is not None:
+            listed = [reduce_gradient(g, to) for g, to in zip(listed, node.to, strict=True)]
+        wanted = [g for g, edge in zip(listed, node.edges, strict=True) if edge is not None]
+        return [None if g is None else np.asarray(g) for g in wanted]
+
+    def _call(self, points: Sequence[Array]) -> tuple[Any, ...]:
+        inputs: list[Any] = list(self._arguments)
+        for at, array in self._arrays.items():
+            inputs[at] = Tensor.from_array(array.copy())
+        with _undisturbed(self.custom, self._random):
+            for at, point in zip(self.places, points, strict=True):
+                leaf = Tensor.from_array(point.astype(self._arrays[at].dtype), True)
+                # a custom Function may change its inputs in place, which leaves do not allow
+                inputs[at] = OPS["clone"].call(leaf) if self.custom else leaf
+            if self.custom:
+                result = self._function.apply(*inputs)
+            elif self._function.variadic:
+                result = self._function.call(inputs, **self._attributes)
+            else:
+                result = self._function.call(*inputs, **self._attributes)
+        return result if isinstance(result, tuple) else (result,)
+
+    @staticmethod
+    def _outputs(results: tuple[Any, ...]) -> list[Tensor]:
+        return [t for t in results if isinstance(t, Tensor) and t.edge is not None]
+
+
+def _reads_half(op: Op, attributes: Mapping[str, Any]) -> bool:
+    """Whether ``op``, so called, takes its inputs for symmetric matrices, as its samples tell."""
+    symmetric = [s for s in op.samples if s.symmetric]
+    return len(symmetric) == len(op.samples) > 0 or any(
+        s.attributes and all(attributes.get(k) == v for k, v in s.attributes.items())
+        for s in symmetric
+    )
+
+
+def _widened(array: Array) -> Array:
+    return array.astype(np.float64) if array.dtype.kind == "f" else array
+
+
+def _differentiable(node: Node, function: Any, tensors: Sequence[int]) -> list[int]:
+    """Which arguments the node sends a gradient to; ``tensors`` are those that are tensors."""
+    if isinstance(function, Op) and not function.variadic:
+        tensors = [function.values.index(edge) for edge in function.edges]
+    return [at for at, edge in zip(tensors, node.edges, strict=True) if edge is not None]
+
+
+def _names(function: Any, places: Sequence[int]) -> list[str]:
+    """What the inputs at ``places`` are called where the function is defined."""
+    if isinstance(function, Op):
+        if function.variadic:
+            return [f"{function.variadic}[{at}]" for at in places]
+        return [function.values[at] for at in places]
+    parameters = list(inspect.signature(function.forward).parameters.values())
+    if function.setup_context is Function.setup_context:
+        parameters = parameters[1:]  # without ctx
+    plain = [p.name for p in parameters if p.kind is not p.VAR_POSITIONAL]
+    rest = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "input")
+    return [plain[at] if at < len(plain) else f"{rest}[{at - len(plain)}]" for at in places]
+
+
+def _flat(arrays: Sequence[Array]) -> Array:
+    if not arrays:
+        return np.zeros(0)
+    return np.concatenate([np.asarray(a, np.float64).reshape(-1) for a in arrays])
+
+
+def _random_states() -> Mapping[str, Any]:
+    return {
+        "own": generator().bit_generator.state,
+        "numpy": np.random.get_state(),  # noqa: NPY002  # a user's forward may draw from it
+        "python": random.getstate(),
+    }
+
+
+def _set_random_states(states: Mapping[str, Any]) -> None:
+    generator().bit_generator.state = states["own"]
+    np.random.set_state(states["numpy"])  # noqa: NPY002
+    random.setstate(states["python"])
+
+
+@contextmanager
+def _undisturbed(custom: bool, states: Mapping[str, Any] | None) -> Iterator[None]:
+    """Gradients on, nobody watching, NumPy silent; for code of the user's also the random numbers
+    of each run the same, given back afterwards, and its prints swallowed."""
+    mode = replace(
+        current_mode() or USUAL, grad=True, inference=False, tracer=None, saved_hooks=None,
+        anomaly=None,
+    )  # fmt: skip
+    token = enter_mode(mode)
+    before = _random_states() if states is not None else None
+    try:
+        if states is not None:
+            _set_random_states(states)
+        with np.errstate(all="ignore"):
+            if custom:
+                with redirect_stdout(io.StringIO()):
+                    yield
+            else:
+                yield
+    finally:
+        if before is not None:
+            _set_random_states(before)
+        leave_mode(token)

@@ -1,0 +1,77 @@
+"""Lint: what is wrong with a graph, or may be, found before anything runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from autograd_core.autograd.plan import make_plan
+from autograd_core.dag.capture import capture
+from autograd_core.dag.names import Names, caller_names
+from autograd_core.debug.linting.cuts import find_cuts
+from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity
+from autograd_core.debug.linting.hooks import find_duplicates
+from autograd_core.debug.linting.leaves import find_shared, find_stale, find_unreached
+from autograd_core.debug.linting.saved import find_changed, find_freed
+from autograd_core.debug.linting.subject import Subject
+from autograd_core.tensor import Tensor
+
+__all__ = ["CODES", "Code", "Finding", "Severity", "lint"]
+
+_GRAVITY = ("error", "warning", "info")
+
+
+def lint(
+    roots: Tensor | Sequence[Tensor], *, names: Names | Mapping[str, Any] | None = None
+) -> tuple[Finding, ...]:
+    """What is to be known of the graph of ``roots`` before ``backward``, the worst first.
+
+    Nothing runs, and nothing changes.  Where the forward pass ran inside ``trace()``, it also
+    finds where values left the graph, and names the lines.
+
+    >>> import autograd_core as torch
+    >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> w = torch.tensor([1.0, 2.0], requires_grad=True)
+    >>> for found in lint(x.exp().sum(), names={"x": x, "w": w}):
+    ...     print(f"{found.severity}: {found.what}")
+    warning: w requires a gradient, and the loss does not depend on it
+    info: the forward pass was not traced, so nothing is known of where values left the graph
+
+    Args:
+        names: the program's variables, as a dictionary or :class:`Names`; by default those of
+            the calling program.  Leaves and modules among them are looked over too.
+
+    Raises:
+        NotInGraph: a root requires no gradient.
+    """
+    if names is None:
+        names = caller_names()
+    known = names if isinstance(names, Names) else Names(names)
+    tensors = (roots,) if isinstance(roots, Tensor) else tuple(roots)
+    graph = capture(tensors, "backward", names=known, live=True)
+    order = make_plan([t.edge for t in tensors]).order  # type: ignore[misc]  # capture saw to it
+    subject = Subject(tensors, order, graph, known)
+    cuts, explained = find_cuts(subject)
+    findings = [
+        *find_freed(subject),
+        *find_changed(subject),
+        *cuts,
+        *find_unreached(subject, explained),
+        *find_duplicates(subject),
+        *find_stale(subject),
+        *find_shared(subject),
+        *_untraced(subject),
+    ]
+    return tuple(sorted(findings, key=lambda found: _GRAVITY.index(found.severity)))
+
+
+def _untraced(subject: Subject) -> list[Finding]:
+    if all(isinstance(t.record, tuple) for t in subject.roots):
+        return []
+    return [
+        Finding(
+            "info", "untraced",
+            "the forward pass was not traced, so nothing is known of where values left the graph",
+            "run it inside `with autograd_core.dag.trace():`",
+        )
+    ]  # fmt: skip

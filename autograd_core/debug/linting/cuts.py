@@ -1,0 +1,121 @@
+"""Where values leave the graph on their way to the loss: what no gradient comes back through.
+
+Needs what tracing left behind; the records lead from the loss to all that it was computed from,
+over the places where the graph itself ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from autograd_core.dag.cut import Cut
+from autograd_core.dag.trace import LeafRecord, OpRecord
+from autograd_core.debug.linting.finding import Finding, listed
+from autograd_core.debug.linting.subject import Subject
+from autograd_core.tensor import Tensor
+
+Record = OpRecord | LeafRecord
+
+
+def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
+    """The cuts, and the leaves, by identity, that they keep from having any gradient."""
+    records = _reachable([t.record[0] for t in subject.roots if isinstance(t.record, tuple)])
+    first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
+    findings: list[Finding] = []
+    lost: dict[int, Tensor] = {}
+    for record in records:
+        for finding, leaves in _cut_at(subject, record, first):
+            findings.append(finding)
+            lost.update((id(leaf), leaf) for leaf in leaves)
+    return findings, set(lost)
+
+
+def _cut_at(
+    subject: Subject, record: Record, first: int
+) -> Iterator[tuple[Finding, Sequence[Tensor]]]:
+    """The cut at ``record``, if it is one, and the leaves that it keeps from any gradient."""
+    if isinstance(record, LeafRecord):
+        cut = record.cut
+        if cut is None:
+            return
+        lost = _lost(subject, (leaf() for leaf in cut.leaves))
+        if not lost and cut.departure is not None and cut.departure.number < first:
+            return  # made from an array of this iteration, after one of an earlier had gone
+        yield _taken_out(subject, cut, lost), lost
+        return
+    if record.requires_grad or not any(_needs_gradient(each) for each in record.inputs):
+        return
+    lost = _lost(subject, _leaves_behind(record))
+    if not record.grad_mode:
+        what, remedy = f"{record.name} ran under no_grad()", "compute it outside no_grad()"
+    elif record.dtype.startswith("float"):
+        what, remedy = f"{record.name} has no derivative", "use an op that has one"
+    elif lost or (record.name == "cast" and record.dtype != "bool"):
+        name = "a cast" if record.name == "cast" else record.name
+        what = f"{name} gives numbers of dtype {record.dtype}"
+        remedy = "keep it floating; only floating point numbers have gradients"
+    else:
+        return  # a mask or an index, as there should be
+    yield _finding(subject, what, remedy, record.source, lost), lost
+
+
+def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Tensor]) -> Finding:
+    if cut.departure is None:
+        what = f"{cut.how} takes a value out of the graph"
+        remedy = "use the value itself where its gradient is wanted"
+        return _finding(subject, what, remedy, cut.source, lost)
+    what = f"a value went to NumPy, and {cut.how} made a constant from an array afterwards"
+    remedy = (
+        "if it was computed from that value, use ops of this package, or a custom Function with a "
+        "backward of its own"
+    )
+    return _finding(subject, what, remedy, cut.departure.source, lost, cut.source)
+
+
+def _finding(
+    subject: Subject, what: str, remedy: str, source: Any, lost: Sequence[Tensor], other: Any = None
+) -> Finding:
+    if not lost:
+        text = f"{what}; no gradient comes back through it"
+        return Finding("info", "cut", text, f"nothing, if that is meant; else {remedy}",
+                       source=source, other=other)  # fmt: skip
+    names = [subject.name(leaf) for leaf in lost]
+    verb = "gets" if len(names) == 1 else "get"
+    text = f"{what}, so {listed(names)} {verb} no gradient"
+    return Finding("warning", "cut", text, remedy, source=source, other=other)
+
+
+def _lost(subject: Subject, leaves: Iterable[Tensor | None]) -> list[Tensor]:
+    """Those of ``leaves`` that the pass does not reach in any way."""
+    unique = {id(leaf): leaf for leaf in leaves if leaf is not None}
+    return [
+        leaf for key, leaf in unique.items() if key not in subject.leaves and leaf.requires_grad
+    ]
+
+
+def _needs_gradient(found: Any) -> bool:
+    return isinstance(found, tuple) and found[0].requires_grad
+
+
+def _leaves_behind(record: OpRecord) -> Iterator[Tensor | None]:
+    for each in _reachable([record]):
+        if isinstance(each, LeafRecord):
+            if each.requires_grad:
+                yield each.tensor()
+            if each.cut is not None:
+                yield from (leaf() for leaf in each.cut.leaves)
+
+
+def _reachable(roots: Iterable[Record]) -> list[Record]:
+    """Everything the roots were computed from, in the order of creation."""
+    seen: dict[Record, None] = dict.fromkeys(roots)
+    stack = list(seen)
+    while stack:
+        record = stack.pop()
+        if isinstance(record, OpRecord):
+            for found in record.inputs:
+                if isinstance(found, tuple) and found[0] not in seen:
+                    seen[found[0]] = None
+                    stack.append(found[0])
+    return sorted(seen, key=lambda record: record.number)

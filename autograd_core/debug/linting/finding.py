@@ -1,0 +1,48 @@
+"""What lint finds: one frozen record per thing that is wrong, or may be."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from autograd_core.dag.model import Source
+
+Severity = Literal["error", "warning", "info"]
+Code = Literal[
+    "freed", "changed", "unreached", "cut", "duplicate-hook", "stale-grad", "shared", "untraced"
+]
+CODES: tuple[Code, ...] = Code.__args__  # type: ignore[attr-defined]  # of a Literal
+_SHOWN = 5  # names in one sentence
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing to know before a backward pass runs.
+
+    An "error" makes the pass raise; a "warning" is most likely a mistake; "info" is good to
+    know.  ``what`` says what is found, and ``remedy`` what helps; ``address`` is the node's and
+    ``index`` its position in the plan, "" and None where there is no such node; ``source`` is
+    the line of the program, ``other`` a second one that belongs to it.
+    """
+
+    severity: Severity
+    code: Code
+    what: str
+    remedy: str
+    address: str = ""
+    index: int | None = None
+    source: Source | None = None
+    other: Source | None = None
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names in a sentence.
+
+    >>> listed(["a"]), listed(["a", "b"]), listed(list("abcdefgh"))
+    ('a', 'a and b', 'a, b, c, d, e and 3 more')
+    """
+    if len(names) > _SHOWN + 1:
+        return f"{', '.join(names[:_SHOWN])} and {len(names) - _SHOWN} more"
+    *first, last = names
+    return f"{', '.join(first)} and {last}" if first else last

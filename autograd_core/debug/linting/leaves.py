@@ -1,0 +1,64 @@
+"""Leaves whose gradient may not be what is expected: none at all, added to an old one, or a sum."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Collection, Iterator
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.debug.linting.finding import Finding, listed
+from autograd_core.debug.linting.subject import Subject
+
+
+def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Finding]:
+    """The leaves that the program names and the pass does not reach; not those, given by
+    identity, that are ``explained`` by a cut."""
+    names = [
+        subject.name(tensor)
+        for tensor in subject.names.tensors()
+        if tensor.is_leaf
+        and tensor.requires_grad
+        and id(tensor) not in subject.leaves
+        and id(tensor) not in explained
+    ]
+    if names:
+        one = len(names) == 1
+        yield Finding(
+            "warning", "unreached",
+            f"{listed(names)} {'requires' if one else 'require'} a gradient, and the loss does not "
+            f"depend on {'it' if one else 'them'}",
+            "use it in the loss, or set requires_grad=False where no gradient is wanted",
+        )  # fmt: skip
+
+
+def find_stale(subject: Subject) -> Iterator[Finding]:
+    """Leaves that have a ``.grad`` already."""
+    stale = [(index, leaf) for index, leaf in subject.leaves.values() if leaf.grad is not None]
+    if stale:
+        names = [subject.name(leaf) for _, leaf in stale]
+        index = stale[0][0]
+        yield Finding(
+            "warning", "stale-grad",
+            f"{listed(names)} {'has' if len(names) == 1 else 'have'} a .grad from an earlier "
+            "backward(), and the new one will be added to it",
+            "call optimizer.zero_grad() first, unless gradients are accumulated on purpose",
+            subject.graph.address(index), index,
+        )  # fmt: skip
+
+
+def find_shared(subject: Subject) -> Iterator[Finding]:
+    """Leaves that several ops use."""
+    uses = Counter(
+        id(edge.leaf())
+        for node in subject.order
+        for edge in node.edges
+        if isinstance(edge, AccumulateGrad)
+    )
+    shared = [(leaf, uses[key]) for key, (_, leaf) in subject.leaves.items() if uses[key] > 1]
+    if shared:
+        counted = [f"{subject.name(leaf)} ({count} times)" for leaf, count in shared]
+        yield Finding(
+            "info", "shared",
+            f"several ops use {listed(counted)}; such a gradient is the sum over the uses",
+            "nothing needs to be done if that is meant",
+        )  # fmt: skip

@@ -1,0 +1,45 @@
+"""Saved values that the pass would miss: freed by an earlier one, or changed in place."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from autograd_core.dag.model import Source
+from autograd_core.debug.linting.finding import Finding, listed
+from autograd_core.debug.linting.subject import Subject
+
+
+def find_freed(subject: Subject) -> Iterator[Finding]:
+    """One finding for all nodes whose saved values are gone: they all have one cause."""
+    freed = [
+        index
+        for index, node in subject.ops()
+        if any(state == "freed" for _, _, state in node.saved())
+    ]
+    if not freed:
+        return
+    addresses = [subject.graph.address(index) for index in freed]
+    verb = "has lost the values that it" if len(freed) == 1 else "have lost the values that they"
+    line = subject.order[freed[0]].freed_at
+    yield Finding(
+        "error", "freed",
+        f"{listed(addresses)} {verb} saved: an earlier backward() freed them",
+        "give that earlier backward() retain_graph=True, or compute the loss anew",
+        addresses[0], freed[0], subject.source(freed[0]), None if line is None else Source(*line),
+    )  # fmt: skip
+
+
+def find_changed(subject: Subject) -> Iterator[Finding]:
+    """One finding for each saved value that an in-place op changed since; its ``other`` line is
+    that of the first change."""
+    for index, node in subject.ops():
+        for name, _, state in node.saved():
+            if state == "changed":
+                address = subject.graph.address(index)
+                lines = node.changed_at(name)
+                yield Finding(
+                    "error", "changed",
+                    f"{address} saved {name}, which was changed in place afterwards",
+                    "change a copy (x = x + 1 instead of x += 1), or make the change before",
+                    address, index, subject.source(index), Source(*lines[0]) if lines else None,
+                )  # fmt: skip
