@@ -20,7 +20,8 @@ and in a page, code or ``file.py:name`` (as seen from the directory the site is 
     train.py:loss
     ```
 
-The options are those of the Sphinx directives.  MyST needs nothing of this: it uses the
+The options are those of the Sphinx directives; outside braces, ``include_source`` and others are
+written with underscores.  MyST needs nothing of this: it uses the
 directives themselves.
 """
 
@@ -73,7 +74,8 @@ def validate(
     without it.
     """
     readers = _readers(language == _FILM)
-    for name, text in inputs.items():
+    for given, text in inputs.items():
+        name = given.replace("_", "-")  # without braces, superfences knows no hyphens in names
         if name.startswith("data-"):
             attrs[name] = text or ""
             continue
@@ -83,7 +85,7 @@ def validate(
             continue
         try:
             # an option that stands alone comes with its name as its value, or with None
-            options[name] = readers[name]("" if text in (name, None) else str(text))
+            options[name] = readers[name]("" if text in (given, None) else str(text))
         except ValueError as error:
             logger.warning("%s: the option %s: %s", language, name, error)
     return True

@@ -14,7 +14,6 @@ from autograd_core.dag import Graph, Names, NotInGraph
 from autograd_core.dag.sources import with_portable_sources
 from autograd_core.dag.trace import trace
 from viz.embedding.options import Value
-from viz.embedding.project import project_modules
 from viz.embedding.running import Found, code_of, run
 from viz.embedding.snippet import Snippet
 from viz.embedding.stepping import graph_at
@@ -92,18 +91,12 @@ def _as_tuple(value: Any) -> Any:
     return tuple(value) if isinstance(value, list) else value
 
 
-def _files(request: Request) -> tuple[str, ...]:
-    return tuple(
-        sorted({*project_modules().values(), *(s.file for s in request.snippets if s.file)})
-    )
-
-
 def _picture(request: Request, found: Found) -> Drawing:
     options: Any = request.options
     graph = _graph(request, found)
     svg, text, dot = (viz.render(graph, format=name, **options) for name in ("svg", "txt", "dot"))
     alt = title_of(svg.text)
-    return Drawing(svg.text, svg.text, text.text, dot.text, alt, svg.notes, _files(request))
+    return Drawing(svg.text, svg.text, text.text, dot.text, alt, svg.notes, found.files)
 
 
 def _graph(request: Request, found: Found) -> Graph:
@@ -132,9 +125,7 @@ def _film(request: Request, found: Found) -> Drawing:
                      enumerate(made.shots, 1))  # fmt: skip
     title = made.title or "a computation graph"
     alt = f"Film of the backward pass of {title}, in {len(made)} frames."
-    return Drawing(
-        titled(made.svg(), alt), made.frame(-1), f"{text}\n", "", alt, (), _files(request)
-    )
+    return Drawing(titled(made.svg(), alt), made.frame(-1), f"{text}\n", "", alt, (), found.files)
 
 
 def title_of(svg: str) -> str:

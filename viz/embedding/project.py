@@ -13,10 +13,6 @@ from pathlib import Path
 
 _OURS = Path(__file__).resolve().parents[2]
 
-State = tuple[int, int] | None
-_imported: dict[str, State] = {}
-"""The modules that authors' code has imported so far, and the state of their files then."""
-
 
 @cache
 def _installed() -> tuple[str, ...]:
@@ -31,7 +27,26 @@ def is_of_project(file: str) -> bool:
     return os.path.isabs(file) and not os.path.realpath(file).startswith(_installed())
 
 
-def project_modules() -> dict[str, str]:
+@contextmanager
+def own_imports() -> Iterator[set[str]]:
+    """Inside, the author's modules are imported as they are on disk, and forgotten again.
+
+    A server that makes documents again and again would else go on with what it imported first,
+    and two folders could not have modules of the same name.  The set has, at the end, the files
+    that the code inside may depend on.
+    """
+    before = _modules()
+    files = set(before.values())
+    try:
+        yield files
+    finally:
+        for name, file in _modules().items():
+            files.add(file)
+            if name not in before:
+                del sys.modules[name]
+
+
+def _modules() -> dict[str, str]:
     """The author's own modules that are imported, each with its file."""
     found = {}
     for name, module in list(sys.modules.items()):
@@ -40,28 +55,3 @@ def project_modules() -> dict[str, str]:
             found[name] = file
     found.pop("__main__", None)  # the program that makes the documents
     return found
-
-
-@contextmanager
-def fresh_modules() -> Iterator[None]:
-    """Inside, an import finds the author's modules as they are now on disk; a server that makes
-    documents again and again would else go on with what it imported first."""
-    files = project_modules()
-    if any(name in files and _state(files[name]) != state for name, state in _imported.items()):
-        for name in _imported:
-            sys.modules.pop(name, None)
-        _imported.clear()
-    before = set(sys.modules)
-    try:
-        yield
-    finally:
-        new = {name: file for name, file in project_modules().items() if name not in before}
-        _imported.update({name: _state(file) for name, file in new.items()})
-
-
-def _state(file: str) -> State:
-    try:
-        found = os.stat(file)
-    except OSError:
-        return None
-    return found.st_mtime_ns, found.st_size

@@ -20,9 +20,9 @@ import numpy as np
 
 from autograd_core.dag import Graph
 from autograd_core.dag.roots import computed, is_tensor, last_scalars
-from viz.embedding.project import fresh_modules, is_of_project
+from viz.embedding.project import is_of_project, own_imports
 from viz.embedding.snippet import Snippet
-from viz.errors import CodeFailed
+from viz.errors import CodeFailed, VizError
 
 INLINE = "code"
 """The file that lines of a document's own code are said to be in; they count from its start, so
@@ -30,11 +30,13 @@ that text above it may grow."""
 
 
 class Found(NamedTuple):
-    """What is to be drawn, what it is called ("" if it has no name), the variables around it."""
+    """What is to be drawn, what it is called ("" if it has no name), the variables around it,
+    and the files of the author's that all this depends on."""
 
     value: Any
     name: str
     variables: Mapping[str, Any]
+    files: tuple[str, ...] = ()
 
 
 def run(snippets: Sequence[Snippet]) -> Found:
@@ -48,13 +50,15 @@ def run(snippets: Sequence[Snippet]) -> Found:
     last = snippets[-1]
     main = ModuleType(Path(last.file).stem if last.name else "__main__")
     expression = None
-    with _process(last, main):
+    with own_imports() as files, _process(last, main):
         for snippet in snippets:
             main.__file__ = snippet.file or None
             with code_of(snippet):
                 expression = _execute(snippet, vars(main))
         with code_of(last):
-            return _choose(last.name, expression, vars(main))
+            found = _choose(last.name, expression, vars(main))
+    files.update(snippet.file for snippet in snippets if snippet.file)
+    return found._replace(files=tuple(sorted(files)))
 
 
 @contextmanager
@@ -67,7 +71,6 @@ def _process(snippet: Snippet, main: ModuleType) -> Iterator[None]:
     try:
         with (
             chdir(snippet.folder),
-            fresh_modules(),
             redirect_stdout(io.StringIO()),
             warnings.catch_warnings(),
             np.errstate(),
@@ -89,7 +92,7 @@ def code_of(snippet: Snippet) -> Iterator[None]:
     """
     try:
         yield
-    except CodeFailed:
+    except VizError:
         raise
     except SystemExit as ending:
         if ending.code not in (None, 0):

@@ -28,7 +28,13 @@ from sphinx.application import Sphinx
 
 from viz.embedding import gradstep_version
 from viz.sphinx.directives import AutogradFilm, AutogradGraph
-from viz.sphinx.resolving import ResolveDrawings, drawing_node
+from viz.sphinx.resolving import (
+    ImageForLatex,
+    SvgForHtml,
+    TextElsewhere,
+    TextForEpub,
+    drawing_node,
+)
 
 __all__ = ["setup"]
 
@@ -41,7 +47,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(drawing_node)
     app.add_directive("autograd-graph", AutogradGraph)
     app.add_directive("autograd-film", AutogradFilm)
-    app.add_post_transform(ResolveDrawings)
+    for resolving in (TextForEpub, SvgForHtml, ImageForLatex, TextElsewhere):
+        app.add_post_transform(resolving)
     # documents are read anew when another version draws them
     app.add_config_value("autograd_graph_version", gradstep_version(), "env", (str,))
     return {

@@ -90,15 +90,14 @@ class _Embedding(SphinxDirective):
             new = snippet_of(self.arguments[0], document.parent)
             self.env.note_dependency(new.file)
         else:
-            new = Snippet("\n".join(self.content), str(document.parent), "", self._content_line())
+            # MyST counts from the directive on, docutils from the beginning of the file
+            above = self.content.offset(0) or self.lineno + self.content_offset
+            new = Snippet("\n".join(self.content), str(document.parent), line=above + 1)
         if "context" not in self.options:
             return (new,)
         before = () if self.options["context"] == "reset" else self.env.temp_data.get(_CONTEXT, ())
         self.env.temp_data[_CONTEXT] = (*before, new)
         return (*before, new)
-
-    def _content_line(self) -> int:
-        return self.content.offset(0) + 1 if self.content.items else self.content_offset + 1
 
     def _request(self, snippets: tuple[Snippet, ...]) -> Request:
         config, known = self.config, drawing_options(self.film)
@@ -122,7 +121,7 @@ class _Embedding(SphinxDirective):
         """A warning at the line that is to blame, and the same words in the document."""
         location: Any = self.get_location()
         if isinstance(error, CodeFailed) and error.line and not error.where:
-            location = (self.env.docname, error.line)
+            location = f"{self.content.source(0)}:{error.line}"
         logger.warning(
             "%s: %s", self.name, error, location=location, type="gradstep", subtype=self.name
         )

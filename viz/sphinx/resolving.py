@@ -24,26 +24,57 @@ class drawing_node(nodes.General, nodes.Inline, nodes.Element):  # a name as doc
     """A drawing: the attribute ``drawing`` has the fields of :class:`viz.embedding.Drawing`."""
 
 
-class ResolveDrawings(SphinxPostTransform):
-    """Replaces each :class:`drawing_node` by what the builder can show."""
-
-    default_priority = 10
+class _Resolving(SphinxPostTransform):
+    """Replaces each drawing by what :meth:`shown` makes of it."""
 
     def run(self, **keywords: Any) -> None:
-        taken: set[str] = set()
-        builder = self.app.builder
         for node in list(self.document.findall(drawing_node)):
-            drawing = Drawing(**node["drawing"])
-            if builder.format == "html" and builder.name != "epub":
-                new: nodes.Element = _html(node, drawing, taken)
-            elif builder.format == "latex":
-                new = self._image(node, drawing)
-            else:
-                new = _text(node, drawing)
+            new = self.shown(node, Drawing(**node["drawing"]))
+            if node["ids"] and isinstance(new, nodes.raw):
+                new = nodes.container("", new)  # raw text has no place for the id of a reference
             new["ids"], new["names"] = node["ids"], node["names"]
-            node.replace_self(new)
+            node.parent.replace(node, new)
 
-    def _image(self, node: drawing_node, drawing: Drawing) -> nodes.Element:
+    def shown(self, node: drawing_node, drawing: Drawing) -> nodes.Element:
+        """The drawing as text, which is what any builder can show."""
+        text = drawing.text.rstrip("\n")
+        block = nodes.literal_block(text, text, language="none", classes=node["classes"])
+        block.source, block.line = node.source, node.line
+        return block
+
+
+class TextForEpub(_Resolving):
+    """An EPUB has to declare the pages that hold SVG, and Sphinx does not."""
+
+    default_priority = 10
+    builders = ("epub",)
+
+
+class SvgForHtml(_Resolving):
+    """The picture itself, in the page."""
+
+    default_priority = 11
+    formats = ("html",)
+
+    def run(self, **keywords: Any) -> None:
+        self.taken: set[str] = set()
+        super().run(**keywords)
+
+    def shown(self, node: drawing_node, drawing: Drawing) -> nodes.Element:
+        markup = inline_svg(
+            drawing.svg, title=node["alt"], width=node["width"], align=node["align"],
+            classes=node["classes"], taken=self.taken,
+        )  # fmt: skip
+        return nodes.raw("", markup, format="html")
+
+
+class ImageForLatex(_Resolving):
+    """A PDF, which LaTeX includes."""
+
+    default_priority = 11
+    formats = ("latex",)
+
+    def shown(self, node: drawing_node, drawing: Drawing) -> nodes.Element:
         try:
             path = str(print_into(Path(self.env.doctreedir) / "gradstep", drawing))
         except VizError as error:
@@ -51,7 +82,7 @@ class ResolveDrawings(SphinxPostTransform):
                 "%s; the picture is printed as text", error,
                 location=node, type="gradstep", subtype="print",
             )  # fmt: skip
-            return _text(node, drawing)
+            return super().shown(node, drawing)
         self.env.images.add_file(self.env.docname, path)
         image = nodes.image(
             uri=path, candidates={"*": path}, alt=node["alt"], classes=node["classes"]
@@ -62,18 +93,7 @@ class ResolveDrawings(SphinxPostTransform):
         return image
 
 
-def _html(node: drawing_node, drawing: Drawing, taken: set[str]) -> nodes.Element:
-    markup = inline_svg(
-        drawing.svg, title=node["alt"], width=node["width"], align=node["align"],
-        classes=node["classes"], taken=taken,
-    )  # fmt: skip
-    block = nodes.container()  # carries the ids that references lead to
-    block += nodes.raw("", markup, format="html")
-    return block
+class TextElsewhere(_Resolving):
+    """Whatever is left when the others have had their turn."""
 
-
-def _text(node: drawing_node, drawing: Drawing) -> nodes.Element:
-    text = drawing.text.rstrip("\n")
-    block = nodes.literal_block(text, text, language="none", classes=node["classes"])
-    block.source, block.line = node.source, node.line
-    return block
+    default_priority = 12
