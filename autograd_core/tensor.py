@@ -14,7 +14,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.accumulate import AccumulateGrad, check_assigned_gradient
 from autograd_core.autograd.grad_mode import (
     current_mode,
     is_grad_enabled,
@@ -93,7 +93,6 @@ class Tensor(TensorMethods):
     edge: Edge
     version: Versions | None
 
-    grad = seldom("_grad")
     view_of = seldom("_view_of")
     record = seldom("_record")
     is_parameter = seldom("_is_parameter", False)
@@ -116,6 +115,20 @@ class Tensor(TensorMethods):
         return t
 
     # what it is
+
+    @property
+    def grad(self) -> Any:
+        """The gradient of a leaf, or of a tensor that is to retain it; None as long as there is
+        none."""
+        try:
+            return self._grad
+        except AttributeError:
+            return None
+
+    @grad.setter
+    def grad(self, g: Tensor | None) -> None:
+        check_assigned_gradient(self, g)
+        self._grad = g
 
     @property
     def shape(self) -> Size:

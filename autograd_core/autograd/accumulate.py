@@ -64,7 +64,7 @@ class AccumulateGrad(Node):
             return
         present = leaf.grad
         if present is None:
-            leaf.grad = self.tensor_type.from_array(own(g))
+            leaf._grad = self.tensor_type.from_array(own(g))
         else:
             np.add(present.array, g, out=present.array)
             present.bump()
@@ -73,6 +73,40 @@ class AccumulateGrad(Node):
         """Keep ``g``, a tensor with a graph, so that the gradient can be differentiated."""
         leaf = self.variable
         leaf.grad = g if leaf.grad is None else leaf.grad + g
+
+
+def check_assigned_gradient(tensor: Any, g: Any) -> None:
+    """Refuse what cannot be the gradient of ``tensor``, in PyTorch's words."""
+    if g is None:
+        return
+    if not hasattr(g, "edge"):  # what a tensor is, is known above only
+        raise TypeError(
+            f"assigned grad expected to be a Tensor or None but got grad of type {type(g).__name__}"
+        )
+    if g is tensor:
+        raise RuntimeError("can't assign Variable as its own grad")
+    if g.dtype is not tensor.dtype:
+        raise RuntimeError(
+            f"attempting to assign a gradient with dtype '{_IN_C[g.dtype.name]}' to a tensor with "
+            f"grad_dtype '{tensor.dtype.scalar_name}'. The gradient must match the tensor's "
+            "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
+            "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
+            "caution. Diverging the dtypes of a tensor and its gradient may break downstream "
+            "systems that assume they match."
+        )
+    if g._shape != tensor._shape:
+        raise RuntimeError(
+            f"attempting to assign a gradient of size '{list(g._shape)}' to a tensor of size "
+            f"'{list(tensor._shape)}'. Please ensure that the gradient and the tensor are the same "
+            "size"
+        )
+
+
+_IN_C = {
+    "float64": "double", "float32": "float", "float16": "c10::Half", "int64": "long int",
+    "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
+    "bool": "bool",
+}  # fmt: skip
 
 
 def own(g: Array) -> Array:

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from autograd_core.autograd.anomaly_mode import run_watched
-from autograd_core.autograd.deliver import lent
+from autograd_core.autograd.deliver import lent, reduce_gradient
 from autograd_core.autograd.engine import GraphTask, evaluating
 from autograd_core.autograd.grad_mode import USUAL, Line, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.graph import GradientEdge
@@ -334,5 +334,5 @@ def _seeds(
                 f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and "
                 f"output[{number}] has a shape of {root.shape}."
             )
-        seeds.append(g if graph else g.array)
+        seeds.append(reduce_gradient(g if graph else g.array, (root._shape, root.dtype)))
     return tuple(seeds)

@@ -12,11 +12,11 @@ from contextvars import ContextVar
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.deliver import (
+from autograd_core.autograd.deliver import reduce_gradient, validated
+from autograd_core.autograd.firing import (
     after_node,
     before_node,
     leaf_accumulated,
-    reduce_gradient,
     tensor_hooks,
 )
 from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_EDGES, Edge, Node, Port
@@ -327,6 +327,11 @@ class GraphTask:
             outgoing = [
                 reduce_gradient(gradient, to)
                 for gradient, to in zip(outgoing, node.to, strict=True)
+            ]
+        if node.runs_undefined:  # its hooks see what it gave for inputs that need nothing, too
+            return [
+                validated(node, number, edge, gradient)
+                for number, (edge, gradient) in enumerate(zip(edges, outgoing, strict=True))
             ]
         return [
             None if e is None else gradient for e, gradient in zip(edges, outgoing, strict=True)

@@ -1,7 +1,7 @@
 """Functions with a derivative of the user's own: ``class Square(Function)``.
 
-The object that ``forward`` and ``backward`` get as ``ctx`` is the node of the graph itself,
-as in PyTorch, so that what is stored on it lives as long as the graph.
+What ``forward`` and ``backward`` get as ``ctx`` belongs to the node of the graph, so that what
+is stored on it lives as long as the graph.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograd_core.autograd.function_node import FunctionNode, KeptTensor
+from autograd_core.autograd.function_ctx import FunctionCtx, KeptTensor
+from autograd_core.autograd.function_node import FunctionNode
 from autograd_core.autograd.grad_mode import (
     current_mode,
     is_grad_enabled,
@@ -44,14 +45,16 @@ class Function:
     tensor(6.)
     """
 
+    _ctx_class: ClassVar[type[FunctionCtx]]
     _node_class: ClassVar[type[FunctionNode]]
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
+        name, module = f"{cls.__name__}Backward", cls.__module__
+        cls._ctx_class = type(name, (FunctionCtx,), {"__module__": module})
         cls._node_class = type(
-            f"{cls.__name__}Backward", (FunctionNode,),
-            {"_function": cls, "__module__": cls.__module__},
-        )  # fmt: skip
+            name, (FunctionNode,), {"_function": cls, "__module__": module, "__slots__": ()}
+        )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         raise RuntimeError(
@@ -93,8 +96,9 @@ class Function:
     def apply(cls, *arguments: Any) -> Any:
         """Run ``forward``, and give what it returns a place in the graph."""
         node = cls._node_class()
+        ctx = node.ctx
         edges = tuple(a.edge for a in arguments if isinstance(a, Tensor))
-        node.needs_input_grad = tuple(
+        ctx.needs_input_grad = tuple(
             isinstance(a, Tensor) and a.edge is not None for a in arguments
         )
         node.tensor_arguments = tuple(
@@ -110,19 +114,19 @@ class Function:
         timed = nullcontext() if profiler is None else profiler.function(cls.__name__, arguments)
         with timed as event, undressed(arguments), no_grad():
             if cls.setup_context is Function.setup_context:
-                result = cls.forward(node, *arguments)
+                result = cls.forward(ctx, *arguments)
             else:
                 result = cls.forward(*arguments)
-                cls.setup_context(node, arguments, result)
+                cls.setup_context(ctx, arguments, result)
         outputs = result if isinstance(result, tuple) else (result,)
-        for_jvp = node._to_save if node._for_jvp is None else node._for_jvp
-        node._for_jvp = None
+        for_jvp = ctx._to_save if ctx._for_jvp is None else ctx._for_jvp
+        ctx._for_jvp = None
         tensors = _attach(node, outputs, arguments, needed)
         if any(tangent is not None for tangent in tangents):
-            node._for_jvp = for_jvp
+            ctx._for_jvp = for_jvp
             with undressed(arguments):
                 found = _jvp(node, arguments, tangents, len(tensors))
-            node._for_jvp = None
+            ctx._for_jvp = None
             _give_tangents(node, outputs, tensors, found)
         results = tuple(t for t in tensors if isinstance(t, Tensor))
         if profiler is not None:
@@ -141,7 +145,9 @@ def _attach(
     marked = {id(t): t for t in outputs if isinstance(t, Tensor)}
     results = tuple(
         # an input that is returned as it came becomes a result of its own
-        _alias(t) if id(t) in inputs and id(t) not in node._dirty and isinstance(t, Tensor) else t
+        _alias(t)
+        if id(t) in inputs and id(t) not in node.ctx._dirty and isinstance(t, Tensor)
+        else t
         for t in outputs
     )
     tensors = [t for t in results if isinstance(t, Tensor)]
@@ -156,24 +162,24 @@ def _attach(
     numbers: dict[int, int] = {}
     originals = [t for t in outputs if isinstance(t, Tensor)]
     for number, (original, t) in enumerate(zip(originals, tensors, strict=True)):
-        if id(original) in node._dirty:
+        if id(original) in node.ctx._dirty:
             t.bump()
         numbers[id(original)] = numbers[id(t)] = number
-        if id(original) in node._non_differentiable or not t.dtype.is_floating_point:
+        if id(original) in node.ctx._non_differentiable or not t.dtype.is_floating_point:
             t.edge = None
         else:
             t.edge = Port(node, number) if len(tensors) > 1 else node
-    node._saved = [
+    node.ctx._saved = [
         None
         if t is None
         else KeptTensor(t, numbers.get(id(t)) if id(t) in marked and id(t) not in inputs else None)
-        for t in node._to_save
+        for t in node.ctx._to_save
     ]
-    node._to_save = ()
+    node.ctx._to_save = ()
     mode = current_mode()
     if mode is not None:
         if mode.saved_hooks is not None:
-            for kept in node._saved:
+            for kept in node.ctx._saved:
                 if kept is not None:
                     kept.pack(mode.saved_hooks)
         if mode.anomaly is not None:
@@ -187,18 +193,18 @@ def _jvp(
     """What the function's ``jvp`` makes of the tangents, one for each of ``count`` outputs."""
     given = [
         Tensor.from_array(np.zeros_like(a.array))
-        if tangent is None and isinstance(a, Tensor) and node._materialize
+        if tangent is None and isinstance(a, Tensor) and node.ctx._materialize
         else tangent
         for a, tangent in zip(arguments, tangents, strict=True)
     ]
-    result = node._function.jvp(node, *given)
+    result = node._function.jvp(node.ctx, *given)
     found: Sequence[Any] = result if isinstance(result, (tuple, list)) else (result,)
     if len(found) != count:
         raise RuntimeError(
             "Function's jvp returned an invalid number of forward gradients "
             f"(expected {count} but got {len(found)})"
         )
-    if node._dirty and not all(any(t is own for own in given) for t in found):
+    if node.ctx._dirty and not all(any(t is own for own in given) for t in found):
         raise RuntimeError(
             "An inplace custom Function is not returning the forward mode gradients as-is. If the "
             "forward is modifying an input inplace, then the jvp function must modify the "
@@ -212,7 +218,7 @@ def _give_tangents(
 ) -> None:
     """Let the results of ``node`` be duals."""
     for number, (output, t, tangent) in enumerate(zip(outputs, results, found, strict=True)):
-        if tangent is None or id(output) in node._non_differentiable:
+        if tangent is None or id(output) in node.ctx._non_differentiable:
             continue
         if not isinstance(tangent, Tensor):
             raise TypeError(

@@ -44,9 +44,9 @@ def result_array(node: Node, value: Any) -> Any:
     raise freed(node)
 
 
-def freed(node: Node) -> RuntimeError:
+def freed(node: Node | None) -> RuntimeError:
     """The error for a node whose saved values a backward pass has let go of."""
-    if node.freed_at is None:
+    if node is None or node.freed_at is None:
         return RuntimeError(_SECOND_TIME)
     file, line = node.freed_at
     return RuntimeError(f"{_SECOND_TIME}\nThey were freed by the pass begun at {file}:{line}.")

@@ -251,7 +251,7 @@ def _copy_saved(node: Any, twin: Any) -> None:
             f"recomputed {twin.name()} {twin.output_shape}"
         )
     if isinstance(node, FunctionNode):
-        node._saved = twin._saved
+        node.ctx._saved = twin.ctx._saved
         return
     for name in node.op.saved:
         for attribute in (name, f"{name}_version"):

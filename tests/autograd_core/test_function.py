@@ -276,3 +276,85 @@ def test_a_graph_with_a_saved_result_dies_without_the_collector() -> None:
         assert watched() is None
     finally:
         gc.enable()
+
+
+# -- the namespace of ctx ------------------------------------------------------------------------
+
+TAKEN = ("kind", "hooks", "record", "order", "to", "edges", "saved", "op", "output_shape",
+         "sequence_nr", "i0", "release", "ported", "all_edges", "state", "backward")  # fmt: skip
+
+
+def test_ctx_takes_attributes_of_any_name(torch: Any) -> None:
+    found = []
+
+    class Named(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            for name in TAKEN:
+                setattr(ctx, name, f"my {name}")
+            ctx.mine = 1
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            found.extend(getattr(ctx, name) for name in TAKEN)
+            assert not hasattr(ctx, "nothing")
+            return g * 2
+
+    x = torch.ones(2, requires_grad=True)
+    y = Named.apply(x)
+    assert y.grad_fn.mine == 1
+    y.sum().backward()
+    assert found == [f"my {name}" for name in TAKEN]
+    assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_ctx_is_the_node_to_those_who_ask(torch: Any) -> None:
+    kept = []
+
+    class Kept(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any, number: int) -> Any:
+            kept.append(ctx)
+            ctx.save_for_backward(x, y)
+            ctx.metadata["key"] = 1
+            return x * y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g, g, None
+
+    x = torch.ones(2, requires_grad=True)
+    y = Kept.apply(x, torch.ones(2), 3)
+    (ctx,) = kept
+    assert isinstance(ctx, torch.autograd.function.FunctionCtx)
+    assert ctx.name() == type(ctx).__name__ == y.grad_fn.name() == "KeptBackward"
+    assert y.grad_fn.metadata == {"key": 1}
+    assert ctx.needs_input_grad == (True, False, False)
+    assert len(ctx.next_functions) == 2
+    assert len(y.grad_fn.saved_tensors) == 2
+    found = y.grad_fn.apply(torch.ones(2))
+    assert [g if g is None else g.tolist() for g in found] == [[1.0, 1.0], [1.0, 1.0], None]
+    with pytest.raises(TypeError, match="'KeptBackward' object is not callable"):
+        y.grad_fn(torch.ones(2))
+    del y
+    assert ctx.saved_tensors[0].tolist() == [1.0, 1.0]
+
+
+def test_post_hooks_see_what_inputs_without_gradient_were_given(torch: Any) -> None:
+    class Both(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, y: Any, number: int) -> Any:
+            return x * y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * 2, g * 3, None
+
+    x = torch.ones(2, requires_grad=True)
+    y = Both.apply(x, torch.ones(2), 3)
+    seen = []
+    y.grad_fn.register_hook(lambda sent, got: seen.append([g.tolist() for g in (*sent, *got)]))
+    y.sum().backward()
+    assert seen == [[[2.0, 2.0], [3.0, 3.0], [1.0, 1.0]]]
+    assert x.grad.tolist() == [2.0, 2.0]

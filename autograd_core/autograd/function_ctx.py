@@ -1,0 +1,130 @@
+"""The ``ctx`` of a custom Function: what its forward leaves for its backward.
+
+It stands beside the node of the graph, and not for it as in PyTorch, so that whatever the user
+stores in it can have any name: the node has names of its own.  The node owns it, and answers to
+the user's names too; the ctx knows the node weakly.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Final
+from weakref import ref
+
+from autograd_core.autograd.node import Node, Port, SavedState, resolve
+from autograd_core.op.packed import Hooks, Packed
+from autograd_core.op.saved import freed, modified
+from autograd_core.tensor import Tensor
+
+_OF_THE_NODE: Final = frozenset({
+    "_input_metadata", "_sequence_nr", "metadata", "name", "next_functions", "register_hook",
+    "register_prehook",
+})  # fmt: skip
+
+
+class FunctionCtx:
+    """What ``forward``, ``backward`` and ``jvp`` of a custom Function get for ``ctx``.
+
+    Attributes:
+        needs_input_grad: per argument of ``forward``, whether a gradient is wanted.
+    """
+
+    needs_input_grad: tuple[bool, ...]
+
+    def __init__(self, node: Node) -> None:
+        self._node = ref(node)
+        self._saved: list[KeptTensor | None] | None = []
+        self._to_save: tuple[Tensor | None, ...] = ()
+        self._materialize = True
+        self._non_differentiable: tuple[int, ...] = ()
+        self._dirty: tuple[int, ...] = ()
+        self._for_jvp: tuple[Tensor | None, ...] | None = None
+
+    def __getattr__(self, name: str) -> Any:
+        node = self._node() if name in _OF_THE_NODE else None
+        if node is None:
+            raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
+        return getattr(node, name)
+
+    # what forward may call
+
+    def save_for_backward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for ``backward``; found there as ``ctx.saved_tensors``."""
+        for tensor in tensors:
+            if tensor is not None and not isinstance(tensor, Tensor):
+                raise TypeError(
+                    "save_for_backward can only save variables, but argument "
+                    f"{tensors.index(tensor)} is of type {type(tensor).__name__}"
+                )
+        self._to_save = tensors
+
+    def save_for_forward(self, *tensors: Tensor | None) -> None:
+        """Keep inputs or outputs for ``jvp``; found there as ``ctx.saved_tensors``."""
+        self._for_jvp = tensors
+
+    def mark_dirty(self, *tensors: Tensor) -> None:
+        """Say which inputs ``forward`` changed in place; they must be returned."""
+        self._dirty = tuple(id(tensor) for tensor in tensors)
+
+    def mark_non_differentiable(self, *tensors: Tensor) -> None:
+        """Say which outputs carry no gradient."""
+        self._non_differentiable = tuple(id(tensor) for tensor in tensors)
+
+    def set_materialize_grads(self, value: bool) -> None:
+        """Whether ``backward`` gets zeros (the default) or None for an undefined gradient."""
+        self._materialize = value
+
+    # what backward may read
+
+    @property
+    def saved_tensors(self) -> tuple[Tensor | None, ...]:
+        """What was saved, as tensors of the graph.
+
+        Raises:
+            RuntimeError: it was freed, or changed in place since.
+        """
+        if self._for_jvp is not None:
+            return self._for_jvp
+        if self._saved is None:
+            raise freed(self._node())
+        return tuple(None if kept is None else kept.unpack(self._node()) for kept in self._saved)
+
+    saved_variables = saved_tensors
+
+
+class KeptTensor:
+    """A tensor as a node may keep it: a result only as an array, lest both hold each other."""
+
+    __slots__ = ("output_nr", "value", "version", "versions")
+
+    def __init__(self, tensor: Tensor, output_nr: int | None) -> None:
+        self.output_nr = output_nr
+        self.value: Any = tensor if output_nr is None else tensor.array
+        if tensor.version is None:
+            tensor.version = [0]
+        self.versions = tensor.version
+        self.version = tensor.version[0]
+
+    @property
+    def state(self) -> SavedState:
+        return "kept" if self.versions[0] == self.version else "changed"
+
+    def pack(self, hooks: Hooks) -> None:
+        """Hand the value to ``hooks``."""
+        value = self.value
+        tensor = value if isinstance(value, Tensor) else Tensor.from_array(value)
+        self.value, self.versions = Packed(tensor, hooks), [self.version]
+
+    def unpack(self, node: Node | None) -> Tensor:
+        if self.state == "changed":
+            if isinstance(self.value, Tensor):
+                place = None if self.value.is_leaf else resolve(self.value.edge)
+                raise modified(self.value.array, place, self.versions, self.version)
+            raise modified(self.value, (node, self.output_nr or 0), self.versions, self.version)
+        value = self.value.tensor() if isinstance(self.value, Packed) else self.value
+        if self.output_nr is None:
+            kept: Tensor = value
+            return kept
+        tensor = Tensor.from_array(value.array if isinstance(value, Tensor) else value)
+        if node is not None:
+            tensor.edge = Port(node, self.output_nr) if node.ported else node
+        return tensor
