@@ -59,6 +59,10 @@ IN_PLACE = (
     "scatter_add", "scatter_reduce", "sgn", "sigmoid", "sign", "sin", "sinc", "sinh", "sqrt",
     "square", "sub", "subtract", "tan", "tanh", "tril", "triu", "true_divide", "trunc", "xlogy",
 )  # fmt: skip
+# Views that a tensor may become itself.
+IN_PLACE_VIEWS = (
+    "as_strided", "squeeze", "swapaxes", "swapdims", "t", "transpose", "unsqueeze",
+)  # fmt: skip
 # Of these too, and their gradient ends there.
 DECISIONS = (
     "eq", "ge", "greater", "greater_equal", "gt", "le", "less", "less_equal", "lt", "ne",

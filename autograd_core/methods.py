@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core import functions
+from autograd_core import functions, strides
 from autograd_core.autograd.backward import backward
 from autograd_core.autograd.deliver import connect
 from autograd_core.dtype import (
@@ -29,8 +29,8 @@ from autograd_core.dtype import (
 )
 from autograd_core.functions import arithmetic, shapes, subscript
 from autograd_core.linalg import older
-from autograd_core.method_names import DECISIONS, IN_PLACE, LINALG, NAMED
-from autograd_core.op import inplace
+from autograd_core.method_names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
+from autograd_core.op import inplace, inplace_view
 from autograd_core.ops import assign, elementwise, linalg, logic, shape
 from autograd_core.tensor import Tensor
 
@@ -46,6 +46,10 @@ def bind() -> None:
     computed |= {name: _decided(getattr(Tensor, name)) for name in DECISIONS}
     for name, call in {**computed, **_ASSIGNMENTS}.items():
         setattr(Tensor, f"{name}_", inplace(call, f"{name}_"))
+    for name in IN_PLACE_VIEWS:
+        setattr(Tensor, f"{name}_", inplace_view(getattr(Tensor, name), f"{name}_"))
+    for name, method in strides.METHODS.items():
+        setattr(Tensor, name, method)
     for operator, name in _AUGMENTED.items():
         setattr(Tensor, f"__i{operator}__", getattr(Tensor, f"{name}_"))
     connect(
@@ -270,6 +274,10 @@ _ASSIGNMENTS: dict[str, Callable[..., Any]] = {
     "_assign": assign.assigned,
     "normal": _drawn(np.random.Generator.normal, 0.0, 1.0),
     "uniform": _drawn(np.random.Generator.uniform, 0.0, 1.0),
+    "exponential": _drawn(lambda rng, rate, size: rng.exponential(1 / rate, size), 1.0),
+    "log_normal": _drawn(np.random.Generator.lognormal, 1.0, 2.0),
+    "cauchy": _drawn(lambda rng, at, scale, size: at + scale * rng.standard_cauchy(size), 0.0, 1.0),
+    "geometric": _drawn(np.random.Generator.geometric, 0.5),
     "bernoulli": _drawn(lambda rng, p, size: rng.random(size) < p, 0.5),
 }
 

@@ -7,6 +7,7 @@ a derivative, ``formula`` the text that people read.
 
 from autograd_core.op.entry import op, pointwise
 from autograd_core.op.inplace import inplace
+from autograd_core.op.inplace_views import inplace_view
 from autograd_core.op.record import OPS, Op, Sample
 
-__all__ = ["OPS", "Op", "Sample", "inplace", "op", "pointwise"]
+__all__ = ["OPS", "Op", "Sample", "inplace", "inplace_view", "op", "pointwise"]

@@ -1,0 +1,126 @@
+"""What may be asked about a tensor and its memory, and what changes its size in place."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Any, Final
+
+import numpy as np
+
+from autograd_core.op.views import root_of
+from autograd_core.tensor import Tensor
+
+
+def stride(self: Tensor, dim: int | None = None) -> Any:
+    """How many elements lie between neighbours along each dimension, or along one."""
+    steps = tuple(n // self.array.itemsize for n in self.array.strides)
+    return steps if dim is None else steps[dim]
+
+
+def storage_offset(self: Tensor) -> int:
+    """How many elements of the memory lie before the first of these."""
+    return (data_ptr(self) - data_ptr(root_of(self))) // self.array.itemsize
+
+
+def data_ptr(self: Tensor) -> int:
+    """The address of the first element."""
+    return self.array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+
+
+def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
+    """Whether the elements lie in order."""
+    return self.array.flags.c_contiguous
+
+
+def type_as(self: Tensor, other: Tensor) -> Tensor:
+    """This tensor with the dtype of ``other``."""
+    return self.to(other.dtype)
+
+
+def is_same_size(self: Tensor, other: Tensor) -> bool:
+    """Whether both have the same shape."""
+    return self._shape == other._shape
+
+
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the one element is not zero."""
+    return bool(self)
+
+
+def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
+    """Give the tensor another size; elements that it had stay in their order, others are zero.
+
+    Raises:
+        RuntimeError: the tensor requires a gradient.
+    """
+    if self.requires_grad:
+        raise RuntimeError("cannot resize variables that require grad")
+    size = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+    count = math.prod(size)
+    flat = self.array.reshape(-1)
+    if count > flat.size:
+        flat = np.concatenate([flat, np.zeros(count - flat.size, flat.dtype)])
+    self.array = flat[:count].reshape(size)
+    self._shape = size
+    self.bump()
+    return self
+
+
+def resize_as_(self: Tensor, other: Tensor, memory_format: Any = None) -> Tensor:
+    """Give the tensor the size of ``other``."""
+    return resize_(self, other._shape)
+
+
+def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Put one number on the main diagonal; with ``wrap``, of a tall matrix, on those below, too.
+
+    Raises:
+        RuntimeError: it has less than two dimensions, or more, and they are of several sizes.
+    """
+    if self.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.ndim > 2 and len(set(self._shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    steps = stride(self)
+    height, width = self._shape[:2]
+    self.as_strided((min(self._shape),), (sum(steps),)).fill_(fill_value)
+    if wrap and self.ndim == 2 and height > width + 1:
+        start = steps[0] * (width + 1)
+        count = -(-(height * width - width * (width + 1)) // (width + 1))
+        offset = storage_offset(self) + start
+        self.as_strided((count,), (sum(steps),), offset).fill_(fill_value)
+    return self
+
+
+def _always(answer: Any) -> Callable[[Tensor], Any]:
+    return lambda self: answer
+
+
+METHODS: Final[dict[str, Any]] = {
+    "stride": stride,
+    "storage_offset": storage_offset,
+    "data_ptr": data_ptr,
+    "is_contiguous": is_contiguous,
+    "type_as": type_as,
+    "is_same_size": is_same_size,
+    "is_nonzero": is_nonzero,
+    "fill_diagonal_": fill_diagonal_,
+    "resize_": resize_,
+    "resize_as_": resize_as_,
+    "ndimension": Tensor.dim,
+    "get_device": _always(-1),
+    "is_complex": _always(False),
+    "is_conj": _always(False),
+    "is_neg": _always(False),
+    "is_signed": lambda self: self.array.dtype.kind in "if",
+    "__reversed__": lambda self: self.flip(0) if self._shape else self,
+    "__contains__": lambda self, element: bool((self == element).any()),
+    "itemsize": property(Tensor.element_size),
+    "is_cpu": property(_always(True)),
+    "is_cuda": property(_always(False)),
+    "is_sparse": property(_always(False)),
+    "is_quantized": property(_always(False)),
+    "is_meta": property(_always(False)),
+    "_is_view": lambda self: self._base is not None,
+}
