@@ -1,0 +1,117 @@
+"""``gradstep embed``: what stands in a document is what its commands make."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tui.embedding import embed
+from tui.failure import ExitCode, Failure
+
+MODEL = """\
+import autograd_core as torch
+a = torch.tensor(3.0, requires_grad=True)
+loss = a * a
+"""
+
+README = """\
+# Mine
+
+<!-- gradstep: render model.py:loss --view backward -o images/loss.svg -->
+<!-- /gradstep -->
+
+    <!-- gradstep: render model.py:loss --format txt --view forward -o - -->
+    old
+    <!-- /gradstep -->
+
+```html
+<!-- gradstep: only shown, not run -->
+```
+
+The end.
+"""
+
+
+@pytest.fixture
+def readme(tmp_path: Path) -> Path:
+    (tmp_path / "images").mkdir()
+    (tmp_path / "model.py").write_text(MODEL)
+    path = tmp_path / "README.md"
+    path.write_text(README)
+    return path
+
+
+def test_pictures_are_written_and_shown_and_output_stands_in_the_text(readme: Path) -> None:
+    code, notes = embed([str(readme)], check=False)
+    text = readme.read_text(encoding="utf-8")
+    assert code == ExitCode.FINE
+    assert [note.rpartition("/")[2] for note in notes] == ["README.md:3", "loss.svg", "README.md:6"]
+    assert (
+        "![Backward graph of loss: 1 node from MulBackward0 back to the leaf a.](images/loss.svg)\n"
+        "<!-- /gradstep -->" in text
+    )
+    assert (readme.parent / "images" / "loss.svg").read_text(encoding="utf-8").startswith("<svg")
+    assert "$ gradstep render model.py:loss --format txt --view forward -o -\nloss\n\nfor" in text
+    assert "  mul   9  ← a, a" in text
+    assert "old" not in text
+    assert text.endswith("<!-- gradstep: only shown, not run -->\n```\n\nThe end.\n")
+
+
+def test_what_is_up_to_date_is_left_alone(readme: Path) -> None:
+    embed([str(readme)], check=False)
+    before = readme.read_bytes()
+    assert embed([str(readme)], check=True) == (ExitCode.FINE, ["everything is up to date"])
+    assert embed([str(readme)], check=False) == (ExitCode.FINE, ["everything is up to date"])
+    assert readme.read_bytes() == before
+
+
+def test_check_finds_what_is_stale_and_touches_nothing(readme: Path) -> None:
+    embed([str(readme)], check=False)
+    picture = readme.parent / "images" / "loss.svg"
+    before = readme.read_bytes(), picture.read_bytes()
+    (readme.parent / "model.py").write_text(MODEL + "loss = loss * 2\n")
+    code, notes = embed([str(readme)], check=True)
+    assert code == ExitCode.FOUND
+    assert [note.endswith("is stale") for note in notes] == [True, True, False]
+    assert notes[-1] == f"run: gradstep embed {readme}"
+    assert (readme.read_bytes(), picture.read_bytes()) == before
+
+
+def test_words_of_the_author_are_kept(readme: Path) -> None:
+    embed([str(readme)], check=False)
+    text = readme.read_text(encoding="utf-8")
+    own = '<img src="images/loss.svg" alt="my own words" width="300">'
+    readme.write_text(text.replace(text.split("\n")[3], own), encoding="utf-8")
+    assert embed([str(readme)], check=True)[0] == ExitCode.FINE
+
+
+def test_a_diagram_that_readers_draw_stands_there_as_such(readme: Path) -> None:
+    command = "render model.py:loss --format mermaid -o -"
+    readme.write_text(f"<!-- gradstep: {command} -->\n<!-- /gradstep -->\n")
+    embed([str(readme)], check=False)
+    assert "-->\n```mermaid\nflowchart" in readme.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("<!-- gradstep: render model.py:los -o - -->\n<!-- /gradstep -->", "model.py has no los"),
+        ("<!-- gradstep: paint -->\n<!-- /gradstep -->", "no command 'paint'"),
+        ("<!-- gradstep: render 'model.py -->\n<!-- /gradstep -->", "No closing quotation"),
+        ("<!-- gradstep: render model.py:loss -->", "this has no end"),
+    ],
+)
+def test_a_command_that_fails_is_told_with_its_line_and_nothing_is_written(
+    readme: Path, text: str, said: str
+) -> None:
+    readme.write_text(f"Title\n{text}\n")
+    with pytest.raises(Failure, match=said) as caught:
+        embed([str(readme)], check=False)
+    assert caught.value.message.startswith(f"{readme}:2: ")
+    assert readme.read_text() == f"Title\n{text}\n"
+
+
+def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    with pytest.raises(Failure, match=r"cannot read .*none\.md"):
+        embed([str(tmp_path / "none.md")], check=True)

@@ -1,0 +1,187 @@
+"""``gradstep embed``: commands that stand in a Markdown file, and what they make of it.
+
+A command stands between two comments, which readers do not see::
+
+    <!-- gradstep: render train.py:loss -o docs/loss.svg -->
+    ![Backward graph of loss: …](docs/loss.svg)
+    <!-- /gradstep -->
+
+What a command writes to a file is shown as an image, what it prints as a block of code.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from tui.failure import ExitCode, Failure
+from viz.embedding.drawing import title_of
+from viz.errors import CannotWrite
+from viz.rendering import write_atomically
+
+_BEGIN = re.compile(r"\s*<!--\s*gradstep:(?P<command>.*?)-->\s*")
+_END = re.compile(r"\s*<!--\s*/gradstep\s*-->\s*")
+_FENCE = re.compile(r"\s*(```+|~~~+)")
+_OURS = Path(__file__).resolve().parent.parent
+_DRAWN_BY_READERS = ("mermaid", "dot")
+
+
+class Block(NamedTuple):
+    """The lines between two comments: from ``start`` up to, not including, ``stop``."""
+
+    command: str
+    start: int
+    stop: int
+
+
+class Made(NamedTuple):
+    """What a command made: the lines to stand in the document, and the file it wrote."""
+
+    lines: list[str]
+    file: Path | None
+    content: bytes
+
+
+def embed(files: Sequence[str], *, check: bool) -> tuple[ExitCode, list[str]]:
+    """Bring what stands in ``files`` up to date; with ``check``, only say what is not.
+
+    Returns:
+        The exit code (FOUND when ``check`` found something), and notes for the user.
+
+    Raises:
+        Failure: a file cannot be read or written, or a command in it fails; then nothing of
+            that file has been touched.
+    """
+    stale = [note for file in files for note in _embed_into(Path(file), check)]
+    if check and stale:
+        return ExitCode.FOUND, [*stale, f"run: gradstep embed {shlex.join(files)}"]
+    return ExitCode.FINE, stale or ["everything is up to date"]
+
+
+def _embed_into(path: Path, check: bool) -> list[str]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise Failure(f"cannot read {path}: {error}", ExitCode.USAGE) from None
+    lines = text.split("\n")
+    notes: list[str] = []
+    made = [(block, _make(path, block, lines)) for block in find_blocks(lines, path)]
+    for block, result in reversed(made):
+        said = []
+        if lines[block.start : block.stop] != result.lines:
+            lines[block.start : block.stop] = result.lines
+            said.append(f"{path}:{block.start}")
+        if result.file is not None and _content(result.file) != result.content:
+            said.append(str(result.file))
+            if not check:
+                _write(result.file, result.content)
+        notes[:0] = [f"{place} is stale" if check else f"wrote {place}" for place in said]
+    if not check and "\n".join(lines) != text:
+        _write(path, "\n".join(lines).encode())
+    return notes
+
+
+def find_blocks(lines: Sequence[str], path: Path) -> Iterator[Block]:
+    """The blocks of a document; what stands in a block of code is none.
+
+    >>> lines = ["<!-- gradstep: ops mul -->", "old", "<!-- /gradstep -->"]
+    >>> list(find_blocks(lines, Path("README.md")))
+    [Block(command='ops mul', start=1, stop=2)]
+
+    Raises:
+        Failure: one has no end.
+    """
+    number, fence = 0, ""
+    while number < len(lines):
+        line = lines[number]
+        number += 1
+        marks = _FENCE.match(line)
+        if marks:
+            fence = "" if fence and marks[1].startswith(fence) else fence or marks[1]
+        begin = None if fence else _BEGIN.fullmatch(line)
+        if begin is None:
+            continue
+        ends = (n for n in range(number, len(lines)) if _END.fullmatch(lines[n]))
+        stop = next(ends, None)
+        if stop is None:
+            raise Failure(
+                f"{path}:{number}: this has no end; close it by <!-- /gradstep -->",
+                ExitCode.USAGE,
+            )
+        yield Block(begin["command"].strip(), number, stop)
+        number = stop + 1
+
+
+def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
+    try:
+        words = shlex.split(block.command)
+    except ValueError as error:
+        raise Failure(f"{path}:{block.start}: {error}", ExitCode.USAGE) from None
+    output = next((n + 1 for n, word in enumerate(words[:-1]) if word in ("-o", "--output")), 0)
+    name = words[output] if output else "-"
+    with tempfile.TemporaryDirectory() as folder:
+        written = Path(folder, Path(name).name)
+        if name != "-":
+            words[output] = str(written)
+        printed = _run(words, path, block)
+        if name == "-":
+            return Made(_as_code(block.command, words, printed), None, b"")
+        if not written.is_file():
+            raise Failure(f"{path}:{block.start}: {name} is no single file", ExitCode.USAGE)
+        content = written.read_bytes()
+    old = list(lines[block.start : block.stop])
+    shown = old if any(name in line for line in old) else [f"![{_words_for(content)}]({name})"]
+    return Made(shown, path.parent / name, content)
+
+
+def _run(words: Sequence[str], path: Path, block: Block) -> str:
+    """Run the command where the document is, and return what it printed."""
+    search = os.pathsep.join(filter(None, (str(_OURS), os.environ.get("PYTHONPATH", ""))))
+    done = subprocess.run(
+        [sys.executable, "-P", "-m", "tui", *words],
+        cwd=path.absolute().parent,
+        env={**os.environ, "PYTHONPATH": search},
+        capture_output=True,
+        check=False,
+    )
+    if done.returncode not in (ExitCode.FINE, ExitCode.FOUND) or not words:
+        said = done.stderr.decode(errors="replace").strip()
+        raise Failure(f"{path}:{block.start}: {said}", ExitCode.SCRIPT_FAILED)
+    return done.stdout.decode(errors="replace")
+
+
+def _as_code(command: str, words: Sequence[str], printed: str) -> list[str]:
+    """A block of code; of a language that a reader's program draws, without the command."""
+    language = next((w for w in words if w in _DRAWN_BY_READERS), "console")
+    body = printed.rstrip("\n").split("\n")
+    if language == "console":
+        body.insert(0, f"$ gradstep {command}")
+    longest = max((len(run) for run in re.findall(r"`+", printed)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return [f"{fence}{language}", *body, fence]
+
+
+def _words_for(content: bytes) -> str:
+    """The alternative text of a picture: the sentence that an SVG has about itself."""
+    return re.sub(r"[\[\]\n]", " ", title_of(content.decode(errors="replace")))
+
+
+def _content(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
+
+
+def _write(path: Path, content: bytes) -> None:
+    try:
+        write_atomically(path, content)
+    except CannotWrite as error:
+        raise Failure(str(error), ExitCode.USAGE) from None
