@@ -18,12 +18,15 @@ commands:
   render      draw the graph of a tensor, or of a script's backward() call
   film        show how the graph is built and the gradients run back, as frames
   debug       step through the backward() calls of a script
+  check       hold every derivative to differences, and look for mistakes
+  ops         list the ops and their derivatives
 """
 MAIN_NOTES = """\
 examples:
   gradstep render train.py                      draw the first backward() call
   gradstep render train.py:loss -o loss.svg     draw a tensor
   gradstep debug train.py                       step, forwards and back
+  gradstep check train.py                       find wrong derivatives
   gradstep COMMAND --help                       all about one command
 
 exit codes: 0 fine, 1 the script failed, 2 wrong usage, 3 no such target or no
@@ -58,4 +61,25 @@ examples:
   gradstep debug --break mul --break encoder.0 --call 2 train.py
   gradstep debug --batch -x commands.txt train.py --epochs 1
   gradstep debug --batch --fail-on nan,inf train.py
+"""
+CHECK_NOTES = f"""\
+{_ARGUMENTS}
+The forward of every node, of custom Functions too, runs again some dozen times
+on copies, in float64. Exit code 5 says that a rule is wrong, or that there is
+an error or a warning:
+  error    freed, changed (in place)
+  warning  unreached, cut (and a leaf has no gradient), duplicate-hook,
+           stale-grad
+  info     cut (on purpose, likely), shared, untraced
+
+examples:
+  gradstep check train.py
+  gradstep check --call 2 --ignore stale-grad train.py --epochs 1
+  gradstep check -q models/net.py:loss
+"""
+OPS_NOTES = """\
+examples:
+  gradstep ops
+  gradstep ops mul
+  gradstep ops mul --code
 """

@@ -1,0 +1,193 @@
+"""``gradstep check`` as a user runs it: what it prints, and the code it ends with."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tui.cli import main
+
+ROOT = Path(__file__).parents[2]
+Run = Callable[..., tuple[int, str, str]]
+
+WRONG = """\
+import autograd_core as torch
+from autograd_core.autograd import Function
+
+
+class MyCube(Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x**3
+
+    @staticmethod
+    def backward(ctx, g):
+        (x,) = ctx.saved_tensors
+        return g * 3 * x
+
+
+x = torch.tensor([[1.0, 0.5, 2.0]], requires_grad=True)
+loss = MyCube.apply(x).sum()
+loss.backward()
+print("after")
+"""
+
+RIGHT = """\
+import sys
+import autograd_core as torch
+
+x = torch.tensor([1.0, 0.5, 2.0], requires_grad=True)
+for number in range(2):
+    loss = x.exp().sum()
+    loss.backward()
+    print("call", number, sys.argv[1:])
+"""
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Check ``script`` with these arguments, and return what came of it."""
+    monkeypatch.chdir(tmp_path)
+
+    def check(script: str, *arguments: str) -> tuple[int, str, str]:
+        Path("train.py").write_text(dedent(script))
+        code = main(["check", *(arguments or ("train.py",))])
+        out, err = capsys.readouterr()
+        assert "tui/" not in out + err
+        assert str(tmp_path) not in out
+        return code, out, err
+
+    return check
+
+
+def test_a_wrong_backward_is_explained_well_enough_to_mend_it(run: Run) -> None:
+    code, out, err = run(WRONG)
+    assert (code, err) == (5, "")
+    assert out == dedent("""\
+        train.py, backward() call 1
+
+        WRONG  MyCubeBackward  mycube:1  train.py:18
+          gradient by x is wrong at [0, 2]: rule says 6.00, differences say 12.00 (ratio 0.5)
+          a factor x is missing
+          the rule is written at train.py:11
+
+        2 nodes: 1 wrong, 1 right
+        """)
+
+
+def test_a_right_program_ends_at_its_call_with_code_0(run: Run) -> None:
+    code, out, err = run(RIGHT)
+    assert (code, err) == (0, "")
+    assert out == "train.py, backward() call 1\n\n2 nodes: 2 right\n"
+
+
+def test_in_a_process_of_its_own_the_exit_code_is_the_same(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    for text, code in ((WRONG, 5), (RIGHT, 0)):
+        script.write_text(text)
+        done = subprocess.run(
+            [sys.executable, "-m", "tui", "check", "-q", str(script)], cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
+        )  # fmt: skip
+        assert (done.returncode, done.stderr) == (code, "")
+        assert ("MyCubeBackward: gradient by x is wrong" in done.stdout) is (code == 5)
+
+
+def test_quiet_prints_one_line_for_each_thing_that_is_wrong(run: Run) -> None:
+    code, out, _ = run(WRONG, "-q", "train.py")
+    assert code == 5
+    assert out == (
+        "train.py:18: MyCubeBackward: gradient by x is wrong at [0, 2]: rule says 6.00, "
+        "differences say 12.00 (ratio 0.5); a factor x is missing\n"
+    )
+    assert run(RIGHT, "-q", "train.py")[:2] == (0, "")
+
+
+def test_another_call_can_be_chosen_and_the_script_gets_its_arguments(run: Run) -> None:
+    code, out, _ = run(RIGHT, "--call", "2", "train.py", "--epochs", "1")
+    assert code == 5  # the second call adds to the .grad of the first
+    assert out.startswith("call 0 ['--epochs', '1']\ntrain.py, backward() call 2\n\nwarning [stale")
+    assert run(RIGHT, "--call", "2", "--ignore", "stale-grad", "train.py")[0] == 0
+    code, out, _ = run(RIGHT, "--call", "last", "--ignore", "stale-grad", "train.py")
+    assert code == 0
+    assert "call 1 []" in out
+    assert "backward() call 2" in out
+    code, _, err = run(RIGHT, "--call", "3", "train.py")
+    assert code == 3
+    assert "there is no call 3" in err
+
+
+def test_all_lists_what_is_right_and_what_is_good_to_know(run: Run) -> None:
+    script = """\
+        import autograd_core as torch
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        loss = (x * x.detach()).sum()
+        loss.backward()
+        """
+    code, out, _ = run(script)
+    assert code == 0
+    assert out.endswith("2 nodes: 2 right; 1 note (--all lists notes too)\n")
+    _, out, _ = run(script, "--all", "train.py")
+    assert "info [cut]  train.py:3\n  detach() takes a value out of the graph" in out
+    assert "right  MulBackward0  mul:1  train.py:3" in out
+
+
+def test_lint_findings_come_with_both_lines_and_a_remedy(run: Run) -> None:
+    code, out, _ = run("""\
+        import autograd_core as torch
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = x.exp()
+        loss = (y * 2).sum()
+        y += 1
+        loss.backward()
+        """)
+    assert code == 5
+    assert (
+        "error [changed]  exp:1 train.py:3, changed at train.py:5\n"
+        "  exp:1 saved ans, which was changed in place afterwards\n"
+        "  remedy: change a copy"
+    ) in out
+
+
+def test_what_cannot_be_checked_is_said_and_is_no_failure(run: Run) -> None:
+    code, out, _ = run("""\
+        import autograd_core as torch
+        x = torch.tensor([0.0, 2.0], requires_grad=True)
+        x.relu().sum().backward()
+        """)
+    assert code == 0
+    assert (
+        "not checkable  relu:1 train.py:3\n  gradient by x is not checkable here: the func" in out
+    )
+    assert out.endswith("2 nodes: 1 right, 1 not checkable\n")
+
+
+def test_a_named_tensor_and_a_script_without_backward_are_checked(run: Run) -> None:
+    script = WRONG.replace("loss.backward()\n", "")
+    code, out, _ = run(script, "train.py:loss")
+    assert code == 5
+    assert "train.py:loss\n\nWRONG  MyCubeBackward" in out
+    code, out, _ = run(script)
+    assert code == 5
+    assert "after\ntrain.py:loss\n\nWRONG" in out
+
+
+def test_mistakes_in_use_end_with_the_codes_of_all_commands(run: Run) -> None:
+    code, out, err = run(RIGHT, "--ignore", "everything", "train.py")
+    assert (code, out) == (2, "")
+    assert "there is no finding 'everything'; there are freed, changed," in err
+    assert run(RIGHT, "missing.py")[0] == 3
+    assert run("1 / 0")[0] == 1
+    assert run("x = 1")[0] == 3
+
+
+def test_our_own_samples_are_right() -> None:
+    for sample in sorted((ROOT / "samples").glob("*.py")):
+        assert main(["check", "-q", str(sample)]) == 0, sample.name

@@ -1,0 +1,112 @@
+"""``gradstep ops``: the op table, as the entries declare it."""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import pkgutil
+from collections.abc import Iterator
+from difflib import get_close_matches
+from textwrap import indent
+
+from autograd_core import ops
+from autograd_core.op import OPS, Op
+from autograd_core.op.formula import rule_text
+from autograd_core.op.generate import code_text
+from autograd_core.op.record import REQUIRED
+from tui.failure import ExitCode, Failure
+
+
+def show_operators(name: str | None, *, code: bool) -> None:
+    """Print all ops by family, or all there is to know about those called ``name``.
+
+    Args:
+        code: print the code that they are compiled to instead.
+
+    Raises:
+        Failure: there is no such op, or ``code`` is asked of none in particular.
+    """
+    _import_all()
+    if name is None:
+        if code:
+            raise Failure("--code shows one op's code: name it", ExitCode.USAGE)
+        print("\n".join(_table()))
+        return
+    found = [op for op in OPS.values() if name in (op.name, op.public_name, op.node_name)]
+    if not found:
+        raise Failure(_no_such(name), ExitCode.USAGE)
+    print("\n\n".join(_code(op) if code else _entry(op) for op in found))
+
+
+def _import_all() -> None:
+    for module in pkgutil.iter_modules(ops.__path__):
+        importlib.import_module(f"{ops.__name__}.{module.name}")
+
+
+def _no_such(name: str) -> str:
+    known = {word.lower(): word for op in OPS.values() for word in (op.name, op.node_name)}
+    near = get_close_matches(name.lower(), known, n=3, cutoff=0.6)
+    hint = f"; did you mean {', '.join(known[word] for word in near)}?" if near else ""
+    return f"there is no op '{name}'{hint or '; gradstep ops lists them'}"
+
+
+def _table() -> Iterator[str]:
+    """One line per op, under the name of its family."""
+    family = ""
+    for op in OPS.values():
+        own = op.function.__module__.rpartition(".")[2]
+        if own != family:
+            yield f"{own}:" if not family else f"\n{own}:"
+            family = own
+        rules = "; ".join(f"{edge}: {text}" for edge, text in _rules(op)) or "no derivative"
+        saved = f"  [saves {', '.join(op.saved)}]" if op.saved else ""
+        yield f"  {_signature(op)}  {rules}{saved}"
+
+
+def _entry(op: Op) -> str:
+    """Everything that the entry says."""
+    traits = [
+        *(["elementwise"] if op.pointwise else []),
+        *(["linear in each input"] if op.linear else []),
+        *(["its results are views"] if op.view else []),
+    ]
+    facts = [
+        ("node", op.node_name if op.edges else "none: no gradient passes"),
+        ("results", ", ".join(op.visible_outputs) if len(op.visible_outputs) > 1 else ""),
+        ("saves", ", ".join([*op.saved, *op.saved_plain]) if op.edges else ""),
+        ("is", ", ".join(traits)),
+        ("overload of", op.public_name if op.public_name != op.name else ""),
+    ]
+    lines = [_signature(op), indent(op.doc, "  "), ""]
+    lines += [f"  derivative by {edge}: {text}" for edge, text in _rules(op)]
+    lines += [f"  {word}: {text}" for word, text in facts if text]
+    return "\n".join(lines)
+
+
+def _code(op: Op) -> str:
+    return f"# {op.name}\n{code_text(op)}".rstrip()
+
+
+def _signature(op: Op) -> str:
+    values = [f"{v}=None" if v in op.optional else v for v in op.values]
+    if op.variadic:
+        values = [f"*{op.variadic}"]
+    attributes = [
+        name if default is REQUIRED else f"{name}={_default(default)}"
+        for name, default in op.attributes.items()
+    ]
+    bar = ["/"] if attributes and not op.variadic else []
+    return f"{op.name}({', '.join([*values, *bar, *attributes])})"
+
+
+def _default(value: object) -> str:
+    return value.__name__ if inspect.isclass(value) or inspect.isfunction(value) else repr(value)
+
+
+def _rules(op: Op) -> Iterator[tuple[str, str]]:
+    """The inputs that a rule is for, and its text."""
+    if op.joint is not None:
+        yield ", ".join(op.edges), rule_text(op.joint.function) or "one rule for all"
+        return
+    for edge in op.edges:
+        yield edge, rule_text(op.rules[edge].function) or op.name

@@ -1,0 +1,220 @@
+"""What the command takes: the options of each subcommand."""
+
+from __future__ import annotations
+
+import argparse
+from typing import Any, NoReturn
+
+from tui import usage
+from tui.failure import ExitCode, Failure
+
+FORMATS = ("svg", "html", "png", "pdf", "dot", "json", "mermaid", "txt")
+
+
+class _Help(argparse.RawDescriptionHelpFormatter):
+    """As wide as the texts above, which are not wrapped."""
+
+    def __init__(self, prog: str) -> None:
+        super().__init__(prog, max_help_position=20, width=79)
+
+
+class Parser(argparse.ArgumentParser):
+    """Errors in our form, and no guessing at shortened options, which may be the script's."""
+
+    def __init__(self, **keywords: Any) -> None:
+        super().__init__(allow_abbrev=False, add_help=False, formatter_class=_Help, **keywords)
+
+    def error(self, message: str) -> NoReturn:
+        command = self.prog.removeprefix("gradstep").strip()
+        about = f"{command}: " if command else ""
+        raise Failure(f"{about}{message}; {self.prog} --help shows the usage", ExitCode.USAGE)
+
+
+def command_parser() -> Parser:
+    """The parser of the whole command."""
+    parser = Parser(
+        prog="gradstep",
+        usage="gradstep COMMAND ...",
+        description=usage.MAIN,
+        epilog=usage.MAIN_NOTES,
+    )
+    commands = parser.add_subparsers(
+        prog="gradstep",
+        dest="command",
+        metavar="COMMAND",
+        required=True,
+        parser_class=Parser,
+        help=argparse.SUPPRESS,
+    )
+    _finish(_add_render(commands))
+    _finish(_add_film(commands))
+    _finish(_add_debug(commands))
+    _finish(_add_check(commands))
+    _finish(_add_ops(commands), "?", "NAME")
+    options = parser.add_argument_group("options")
+    options.add_argument("-h", "--help", action="help", help="show this")
+    options.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
+    return parser
+
+
+def _finish(command: Parser, nargs: Any = None, target: str = "TARGET") -> None:
+    command.add_argument("target", metavar=target, nargs=nargs, help=argparse.SUPPRESS)
+    known = [name for name in command._option_string_actions if name.startswith("--")]
+    command.set_defaults(parser=command, known=known)
+
+
+class _ShowVersion(argparse.Action):
+    """Looks the version up only when it is asked for: that takes 30 ms."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            number = version("gradstep")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        print(f"gradstep {number}")
+        parser.exit()
+
+
+def _number(text: str) -> int:
+    """A number from 1 on."""
+    if not text.isdecimal() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on")
+    return int(text)
+
+
+def _number_or_last(text: str) -> int | None:
+    """A number from 1 on, or None for "last"."""
+    if not text.isdecimal() and text != "last":
+        raise argparse.ArgumentTypeError(f"'{text}' is neither a number from 1 on nor 'last'")
+    return None if text == "last" else _number(text)
+
+
+def _words(text: str) -> list[str]:
+    """Words between commas."""
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def _seconds(text: str) -> float:
+    """A time from a hundredth of a second up."""
+    try:
+        number = float(text)
+    except ValueError:
+        number = 0.0
+    if not 0.01 <= number <= 3600:
+        raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
+    return number
+
+
+def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
+    command = commands.add_parser(
+        "render",
+        usage="gradstep render [OPTIONS] TARGET [ARGS...]",
+        description="Draw a graph; of a script, that of its first backward() call, with the\n"
+        f"gradients that flow. The script ends there.\n\n{usage.TARGET}",
+        epilog=usage.RENDER_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="what to write, - for standard output "
+        "(without it: the name of TARGET with .svg, in this directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
+        "(without it: as the suffix of FILE says); png and pdf need Graphviz's dot")  # fmt: skip
+    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
+        help="forward, backward, or both (default)")  # fmt: skip
+    add("--call", type=_number_or_last, default=1, metavar="K",
+        help="which backward() call of a script: 1 (default), 2, ... or last")  # fmt: skip
+    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
+    add("--layout", choices=("auto", "graphviz", "own"), default="auto", metavar="LAYOUT",
+        help="who places the boxes: graphviz, own, or auto (default)")  # fmt: skip
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the picture")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def _add_film(commands: argparse._SubParsersAction[Parser]) -> Parser:
+    command = commands.add_parser(
+        "film",
+        usage="gradstep film [OPTIONS] TARGET [ARGS...]",
+        description="Film a backward pass: how the forward pass builds the graph, and how the\n"
+        f"gradients then run back through it.\n\n{usage.TARGET}",
+        epilog=usage.FILM_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
+        "with a scrubber; or a directory, for one svg per frame (without it: the name of TARGET "
+        "with .svg, in this directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
+        help="forward, how the graph is built; backward, how the gradients run; or both "
+        "(default)")  # fmt: skip
+    add("--call", type=_number_or_last, default=1, metavar="K",
+        help="which backward() call of a script: 1 (default), 2, ... or last")  # fmt: skip
+    add("--seconds", type=_seconds, default=1.5, metavar="S",
+        help="how long a frame lasts (1.5)")  # fmt: skip
+    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the film")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def _add_debug(commands: argparse._SubParsersAction[Parser]) -> Parser:
+    command = commands.add_parser(
+        "debug",
+        usage="gradstep debug [OPTIONS] TARGET [ARGS...]",
+        description="Run a script, and open the debugger inside each of its backward() calls.\n\n"
+        f"{usage.TARGET}",
+        epilog=usage.DEBUG_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
+        help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
+        "a position (#12), a line (train.py:12), with a condition behind it if need be "
+        "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
+    add("--call", type=_number, metavar="K", help="open in this backward() call only: 1, 2, ...")
+    add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
+    add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
+    add("--fail-on", metavar="CONDITION", help="with --batch: end with exit code 5, and the node, "
+        "at the first gradient that is so, in any call: nan,inf or 'zero, rms>1e3'")  # fmt: skip
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def _add_check(commands: argparse._SubParsersAction[Parser]) -> Parser:
+    command = commands.add_parser(
+        "check",
+        usage="gradstep check [OPTIONS] TARGET [ARGS...]",
+        description="Hold the derivative rule of every node to differences, and look the graph "
+        f"over for\nmistakes; of a script, that of its first backward() call. The script ends "
+        f"there.\n\n{usage.TARGET}",
+        epilog=usage.CHECK_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--call", type=_number_or_last, default=1, metavar="K",
+        help="which backward() call of a script: 1 (default), 2, ... or last")  # fmt: skip
+    add("--ignore", type=_words, default=[], metavar="CODES",
+        help="leave out findings of these kinds, such as stale-grad,unreached")  # fmt: skip
+    add("--all", dest="everything", action="store_true",
+        help="list what is right too, and what is only good to know")  # fmt: skip
+    add("-q", dest="quiet", action="store_true", help="one line for each thing that is wrong")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def _add_ops(commands: argparse._SubParsersAction[Parser]) -> Parser:
+    command = commands.add_parser(
+        "ops",
+        usage="gradstep ops [OPTIONS] [NAME]",
+        description="List the ops: signature, derivative, and what is saved for it; or show one.\n"
+        "NAME is an op (mul) or a node (MulBackward0).",
+        epilog=usage.OPS_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--code", action="store_true", help="show what the entry of NAME is compiled to")
+    add("-h", "--help", action="help", help="show this")
+    return command

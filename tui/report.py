@@ -1,0 +1,136 @@
+"""What ``gradstep check`` found, as text for a person: the worst first, each with its remedy."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from autograd_core.dag.records import Source
+from autograd_core.dag.sources import portable
+from autograd_core.debug.checking import NodeCheck
+from autograd_core.debug.linting import Finding
+
+_OURS = f"{Path(__file__).resolve().parent.parent / 'autograd_core'}"
+_MOST_UNCHECKED = 5  # that are named unasked
+
+
+@dataclass(frozen=True)
+class Report:
+    """What lint and the numeric check found about ``title``."""
+
+    title: str
+    findings: tuple[Finding, ...]
+    checks: tuple[NodeCheck, ...]
+
+    def without(self, codes: Collection[str]) -> Report:
+        """The same, without findings of these kinds."""
+        return replace(self, findings=tuple(f for f in self.findings if f.code not in codes))
+
+    def of(self, verdict: str) -> list[NodeCheck]:
+        """The nodes with that verdict, in the order of the backward pass."""
+        return [each for each in self.checks if each.verdict == verdict]
+
+    @property
+    def bad_findings(self) -> list[Finding]:
+        """Those that are more than good to know."""
+        return [found for found in self.findings if found.severity != "info"]
+
+    @property
+    def is_bad(self) -> bool:
+        """Whether anything is wrong."""
+        return bool(self.of("wrong") or self.bad_findings)
+
+
+def report_text(report: Report, here: Path, *, everything: bool, quiet: bool) -> str:
+    """``report`` for a person; files are named as seen from ``here``."""
+    if quiet:
+        return "\n".join(_short(report, here))
+    blocks = [report.title]
+    blocks += [_wrong(each, here) for each in report.of("wrong")]
+    blocks += [
+        _finding(found, here) for found in report.findings if everything or found.severity != "info"
+    ]
+    blocks += _unchecked(report, here, everything)
+    if everything:
+        blocks += ["\n".join(_line("right", each, here) for each in report.of("right"))]
+    return "\n\n".join(filter(None, [*blocks, _summary(report, everything)]))
+
+
+def _short(report: Report, here: Path) -> Iterator[str]:
+    for each in report.of("wrong"):
+        yield f"{_place(each.source, here, each.address)}: {each.sentence}"
+    for found in report.bad_findings:
+        place = _place(found.source, here, found.address)
+        yield f"{place}{': ' if place else ''}{found.severity}: {found.what} [{found.code}]"
+
+
+def _wrong(found: NodeCheck, here: Path) -> str:
+    lines = [_line("WRONG", found, here)]
+    for each in found.inputs:
+        if each.verdict == "wrong":
+            lines += [f"  {each.claim}", *([f"  {each.cause}"] if each.cause else [])]
+    if found.rule is not None and not found.rule.file.startswith(_OURS):
+        lines.append(f"  the rule is written at {_place(found.rule, here)}")
+    return "\n".join(lines)
+
+
+def _finding(found: Finding, here: Path) -> str:
+    where = " ".join(filter(None, [found.address, _place(found.source, here)]))
+    if found.other is not None:
+        verb = {"changed": "changed at", "freed": "freed at"}.get(found.code, "and")
+        where = f"{where}, {verb} {_place(found.other, here)}"
+    head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
+    return f"{head}\n  {found.what}\n  remedy: {found.remedy}"
+
+
+def _unchecked(report: Report, here: Path, everything: bool) -> list[str]:
+    """The nodes of which nothing can be said, each reason once."""
+    by_reason: dict[str, list[NodeCheck]] = {}
+    for each in report.of("not checkable"):
+        by_reason.setdefault(_reason(each), []).append(each)
+    shown = list(by_reason.items()) if everything else list(by_reason.items())[:_MOST_UNCHECKED]
+    lines = [f"not checkable  {_nodes(checks, here)}\n  {reason}" for reason, checks in shown]
+    if len(shown) < len(by_reason):
+        lines.append(f"... and {len(by_reason) - len(shown)} more reasons (--all lists them)")
+    return ["\n".join(lines)] if lines else []
+
+
+def _reason(found: NodeCheck) -> str:
+    return found.sentence.partition(": ")[2] if found.worst else found.reason
+
+
+def _nodes(checks: Sequence[NodeCheck], here: Path) -> str:
+    first = checks[0]
+    place = _place(first.source, here)
+    named = f"{first.address} {place}".rstrip()
+    return named if len(checks) == 1 else f"{named} and {len(checks) - 1} more"
+
+
+def _line(verdict: str, found: NodeCheck, here: Path) -> str:
+    return "  ".join(filter(None, [verdict, found.op, found.address, _place(found.source, here)]))
+
+
+def _place(source: Source | None, here: Path, otherwise: str = "") -> str:
+    return otherwise if source is None else f"{portable(source.file, here)}:{source.line}"
+
+
+def _summary(report: Report, everything: bool) -> str:
+    counts = {verdict: len(report.of(verdict)) for verdict in ("wrong", "right", "not checkable")}
+    nodes = f"{_plural(len(report.checks), 'node')}: " + ", ".join(
+        f"{count:,} {verdict}" for verdict, count in counts.items() if count
+    )
+    severities = [found.severity for found in report.findings]
+    found = [
+        _plural(severities.count(severity), word)
+        for severity, word in (("error", "error"), ("warning", "warning"), ("info", "note"))
+        if severity in severities
+    ]
+    hidden = not everything and "info" in severities
+    return "; ".join([nodes, *([", ".join(found)] if found else [])]) + (
+        " (--all lists notes too)" if hidden else ""
+    )
+
+
+def _plural(count: int, word: str) -> str:
+    return f"{count:,} {word}{'' if count == 1 else 's'}"
