@@ -111,4 +111,7 @@ def _a_term(incoming: Incoming, subject: NodeSubject, holds: Holds) -> bool:
 
 
 def _shown(value: Value | None, nothing: str = "undefined") -> str:
-    return nothing if value is None else format_statistics(value.statistics)
+    if value is None:
+        return nothing
+    stats = value.statistics
+    return "0 everywhere" if stats.zeros == stats.size > 1 else format_statistics(stats)

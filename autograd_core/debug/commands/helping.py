@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from autograd_core.debug.commands import changing, files, info, looking, moving, stopping
+from autograd_core.debug.commands import changing, checking, files, info, looking, moving, stopping
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands
 from autograd_core.debug.predicate import help_text
@@ -54,7 +54,7 @@ COMMANDS: Final = (
 TOPICS: Final = (
     ("moving", moving.COMMANDS),
     ("stopping", stopping.COMMANDS),
-    ("looking", (*looking.COMMANDS, *info.COMMANDS)),
+    ("looking", (*looking.COMMANDS, *info.COMMANDS, *checking.COMMANDS)),
     ("changing", changing.COMMANDS),
     ("files, help, and leaving", (*files.COMMANDS, *COMMANDS)),
 )

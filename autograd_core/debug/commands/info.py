@@ -11,7 +11,13 @@ from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands, choose, pointing_at
 from autograd_core.debug.commands.looking import displays_text
 from autograd_core.debug.commands.stopping import points_text
-from autograd_core.debug.commands.wording import node_line, plural, shown, table_text
+from autograd_core.debug.commands.wording import (
+    node_line,
+    plural,
+    shown,
+    source_place,
+    table_text,
+)
 from autograd_core.debug.snapshot import Incoming, NodeDetail, Value
 
 
@@ -135,19 +141,21 @@ def _ledger(console: Console, operands: Operands) -> str:
 
 def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str, ...]]:
     """Each contribution in order of arrival, with the sum so far."""
-    rows: list[tuple[str, ...]] = [("from", "value", "sum so far")]
+    graph = console.session.graph
+    rows: list[tuple[str, ...]] = [("from", "value", "sum so far", "")]
     remaining = 1.0
     for entry in console.session.ledger(index, incoming.input_nr):
-        origin = "the seed"
+        origin, place = "the seed", ""
         if entry.producer is not None:
-            origin = f"#{entry.producer} {console.session.graph.address(entry.producer)}"
-        rows.append((origin, shown(entry.value), shown(entry.total)))
+            origin = f"#{entry.producer} {graph.address(entry.producer)}"
+            place = source_place(graph, entry.producer)
+        rows.append((origin, shown(entry.value), shown(entry.total), place))
         remaining = entry.remaining
     waiting = incoming.expected - incoming.arrived
     if waiting:
-        rows.append((f"{waiting} more to come", "", ""))
+        rows.append((f"{waiting} more to come", "", "", ""))
     elif len(rows) > 2:
-        rows.append(("", "", f"{format_number(100 * (1 - remaining))} % cancelled"))
+        rows.append(("", "", f"{format_number(100 * (1 - remaining))} % cancelled", ""))
     return rows
 
 

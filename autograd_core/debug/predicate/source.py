@@ -64,7 +64,7 @@ class Source:
         operand = False  # whether a value has just ended: after one, `in` is an operator
         while at < len(self.text):
             found = _TOKEN.match(self.text, at)
-            if found is None or (before in _COMPARISONS and found[0] in _COMPARISONS):
+            if found is None or _clash(before, found[0]):
                 self._refuse(at)
             token, kind = found[0], found.lastgroup
             at = found.end()
@@ -97,7 +97,9 @@ class Source:
         try:
             return ast.parse(python, mode="eval").body
         except SyntaxError as error:
-            at = min(max((error.offset or 1) - 1, 0) + self._indent, len(self.text))
+            at = min(error.offset - 1 + self._indent if error.offset else LONGEST, len(self.text))
+            if "never closed" in error.msg:
+                raise ExpressionError("this bracket is not closed", at) from None
         except (RecursionError, MemoryError):
             raise ExpressionError("this is nested too deeply", self._indent) from None
         at += len(self.text[at:]) - len(self.text[at:].lstrip())
@@ -105,3 +107,8 @@ class Source:
         if found is None:
             raise ExpressionError("this ends too early", len(self.text.rstrip()))
         raise ExpressionError(f"unexpected '{found[0]}'", at)
+
+
+def _clash(before: str, token: str) -> bool:
+    """Whether two operators stand together that Python would read as one of its own."""
+    return (before in _COMPARISONS and token in _COMPARISONS) or before == token == "/"

@@ -159,9 +159,10 @@ WORDS: Final = (*STATISTICS, *OF_THE_GRADIENT, *FACTS, *TENSORS, *FUNCTIONS)
 def help_text() -> str:
     """The page ``help expressions``."""
     lines = [
-        "An expression speaks of one gradient. In `break PLACE if ...` that is each one that",
-        "arrives at the node; in `catch ...`, `break if ...` and --fail-on each one that a node",
-        "sends, each finished sum and each .grad; in print and display the one that arrives here.",
+        "An expression speaks of one gradient. In `break PLACE if ...` that is each one",
+        "that arrives at the node; in `catch ...`, `break if ...` and --fail-on each one",
+        "that a node sends, each finished sum and each .grad; in print and display the",
+        "one that arrives here.",
         "",
         "of the gradient (rms, norm, mean, min, max: of its finite elements)",
     ]

@@ -1,0 +1,49 @@
+"""``check``: hold the rules of nodes to differences of their own forward."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from autograd_core.debug.checking import NodeCheck, check_node, check_plan
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, Operands, pointing_at
+from autograd_core.debug.commands.wording import plural, source_place
+
+
+def _check(console: Console, operands: Operands) -> str:
+    session = console.session
+    if operands.text == "all":
+        return _all(console)
+    index = console.node()
+    if operands.text:
+        with pointing_at(operands):
+            index = session.stops.locate(operands.text)[0]
+    if index is None:
+        raise operands.error("the pass is over: name a node, as in check #0, or check all")
+    return _line(console, check_node(session, index))
+
+
+def _all(console: Console) -> str:
+    found = list(check_plan(console.session))
+    wrong = [each for each in found if each.verdict == "wrong"]
+    skipped = [each for each in found if each.verdict == "not checkable"]
+    right = len(found) - len(wrong) - len(skipped)
+    summary = f"{plural(len(found), 'node')}: {right} right, {len(wrong)} wrong"
+    if skipped:
+        summary += f", {len(skipped)} not checkable"
+    return "\n".join([*(_line(console, each) for each in wrong + skipped), summary])
+
+
+def _line(console: Console, found: NodeCheck) -> str:
+    place = source_place(console.session.graph, found.index)
+    at = f" ({place})" if place else ""
+    return f"#{found.index} {found.address}{at}: {found.sentence}"
+
+
+COMMANDS: Final = (
+    Command(
+        "check [PLACE]", "hold a node's rule to differences of its forward", _check, (), "place",
+        details="check all does so with every node, and names those that are wrong. Nothing\n"
+        "moves, and no gradient changes.",
+    ),
+)  # fmt: skip
