@@ -6,10 +6,10 @@ positions, breakpoints or screens.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, Self
 
 from autograd_core.autograd.backward import (
     BackwardCall,
@@ -17,6 +17,7 @@ from autograd_core.autograd.backward import (
     Interceptor,
     gradients,
     interceptor,
+    noting_freed,
     pass_mode,
     start,
 )
@@ -56,13 +57,21 @@ class Around(NamedTuple):
 class Driver(Protocol):
     """One backward pass, at the mercy of a session."""
 
+    call: BackwardCall
     order: Sequence[Node]
     plan: Plan
     pending: Pending
-    around: Mapping[int, Around]
+    around: dict[int, Around]
     failed_in: str
     muted_edges: set[tuple[int, int]]
     muted_hooks: set[tuple[int, int]]
+    intercept: Interceptor | None
+    nested: list[Nested]
+    live: bool
+
+    def execute(self, index: int) -> Step:
+        """Run plan node ``index`` and tell what it did."""
+        ...
 
     def record(self, start: int, stop: int, keep: Keep) -> None:
         """Run plan nodes from ``start`` on, handing each Step and its seconds to ``keep``, to
@@ -81,12 +90,20 @@ class Driver(Protocol):
         """The input buffers that ``step`` emptied, and what each held."""
         ...
 
-    def fork(self, pending: Pending) -> Driver:
+    def places(self, node: Node) -> Sequence[Place]:
+        """The input buffers of ``node``."""
+        ...
+
+    def entering_seeds(self) -> Sequence[Any]:
+        """The gradients of the roots that take part in the pass, in their order."""
+        ...
+
+    def fork(self, pending: Pending) -> Self:
         """A driver of the same pass that goes its own way from ``pending``; for nodes that run
         no code of the user's only."""
         ...
 
-    def as_before(self, start: int) -> Any:
+    def as_before(self, start: int) -> AbstractContextManager[None]:
         """Within it, leaves hold the data they had before node ``start`` ran."""
         ...
 
@@ -127,6 +144,7 @@ class NativeDriver:
         self.intercept: Interceptor | None = None
         self.nested: list[Nested] = []
         self.failed_in = ""  # the hook that raised last
+        self.live = True  # whether going back and forth changes the program's state
 
     # running
 
@@ -227,27 +245,32 @@ class NativeDriver:
                 pending[delivery.edge] = delivery.after
         self._task.captured.update(step.captured)
         around = self.around.get(step.index)
-        if around is not None:
-            for nested in around.nested:
-                nested.bring_back()
-            around.after.restore()
+        if around is not None and self.live:
+            self._bring_back(around)
+
+    def _bring_back(self, around: Around) -> None:
+        for each in around.nested:
+            each.bring_back()
+        around.after.restore()
 
     def _take_back(self, before: World, nested: Sequence[Nested]) -> None:
-        for each in reversed(nested):
-            each.take_back()
-        before.restore()
+        if self.live:
+            for each in reversed(nested):
+                each.take_back()
+            before.restore()
 
     def take_back(self) -> None:
         """Undo what the whole pass did to the program's state; to its sums nothing."""
         for index in sorted(self.around, reverse=True):
-            self._take_back(self.around[index].before, self.around[index].nested)
+            around = self.around[index]
+            for each in reversed(around.nested):
+                each.take_back()
+            around.before.restore()
 
     def bring_back(self) -> None:
         """Do it again, from the record."""
         for _, around in sorted(self.around.items()):
-            for nested in around.nested:
-                nested.bring_back()
-            around.after.restore()
+            self._bring_back(around)
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
         places = self.places(step.node)
@@ -268,8 +291,8 @@ class NativeDriver:
         nodes = (resolve(root.edge)[0] for root in self.call.roots)
         return [seed for seed, node in zip(seeds, nodes, strict=True) if node in here]
 
-    def fork(self, pending: Pending) -> NativeDriver:
-        other = NativeDriver.__new__(NativeDriver)
+    def fork(self, pending: Pending) -> Self:
+        other = type(self).__new__(type(self))
         other.__dict__.update(self.__dict__)
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
@@ -301,8 +324,9 @@ class NativeDriver:
 
     def release(self) -> None:
         if not self.call.keep:
-            for node in self.order:
-                node.release()
+            with noting_freed(self.call, self._task):
+                for node in self.order:
+                    node.release()
 
     def gradients(self) -> Gradients:
         return gradients(self.call, self._task)

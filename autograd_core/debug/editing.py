@@ -148,6 +148,8 @@ class Editor:
 
     def _require_ahead(self, index: int) -> None:
         walk = self._walk
+        if not walk.driver.live:
+            raise EditError("a pass inside another one can be looked at, not changed")
         if not 0 <= index < walk.length:
             raise EditError(f"there is no node #{index}: the plan has #0 to #{walk.length - 1}")
         if index < walk.position:
@@ -197,7 +199,8 @@ class Editor:
         if last is None:
             raise EditError("there is nothing to undo")
         position = last.record.position
-        dropped, again = 0, ()
+        dropped = 0
+        again: tuple[int, ...] = ()
         if position <= len(walk.history):
             walk.travel(position)
             dropped, again = self._drop()

@@ -13,10 +13,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd_core.autograd.backward import pass_mode
-from autograd_core.autograd.deliver import before_node
+from autograd_core.autograd.firing import before_node
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import LEAF, Port
-from autograd_core.debug.driver import NativeDriver, Pending, Place
+from autograd_core.debug.driver import Driver, Pending, Place
 from autograd_core.debug.snapshot import EditRecord
 from autograd_core.tensor import Tensor
 
@@ -42,7 +42,7 @@ class Edit(NamedTuple):
 class Edits:
     """The edits in the order in which they were made, and what they replaced."""
 
-    def __init__(self, driver: NativeDriver) -> None:
+    def __init__(self, driver: Driver) -> None:
         self._driver = driver
         self._edits: list[Edit] = []
         self._replaced: dict[int, Any] = {}
@@ -183,7 +183,7 @@ class Baseline:
         if step.node.kind == LEAF:
             self._leaves[step.index] = step.after
 
-    def leaves(self, driver: NativeDriver, before: Callable[[int], Any]) -> Leaves:
+    def leaves(self, driver: Driver, before: Callable[[int], Any]) -> Leaves:
         """The ``.grad`` of each leaf from ``position`` on; ``before`` gives what it held."""
         wanted = [
             index
@@ -194,7 +194,7 @@ class Baseline:
             self._run(driver, before)
         return self._leaves
 
-    def _run(self, driver: NativeDriver, before: Callable[[int], Any]) -> None:
+    def _run(self, driver: Driver, before: Callable[[int], Any]) -> None:
         own = driver.fork(dict(self._pending))
         own.muted_edges, own.muted_hooks, own.intercept = set(), set(), None
         called: list[str] = []
@@ -241,7 +241,7 @@ def _norm(array: Any) -> float:
     return largest * float(np.sqrt(np.sum((array / largest) ** 2)))
 
 
-def place_of(driver: NativeDriver, index: int, input_nr: int) -> Place:
+def place_of(driver: Driver, index: int, input_nr: int) -> Place:
     """The buffer at input ``input_nr`` of plan node ``index``.
 
     Raises:

@@ -57,6 +57,8 @@ class Watch:
             self.calls.append(HookCall(kind, hook_name(hook), output_nr, before, after))
             return replaced
 
+        observed.__name__ = getattr(hook, "__name__", type(hook).__name__)
+        observed.__qualname__ = hook_name(hook)
         return observed
 
 
@@ -73,8 +75,9 @@ def _made(kind: HookKind, given: tuple[Any, ...], replaced: Any) -> tuple[Any, .
     return _seen(kind, (tuple(replaced) if isinstance(replaced, list) else replaced,))
 
 
-def _copy(tensor: Tensor | None) -> Any:
-    return None if tensor is None else np.array(tensor.array)
+def _copy(tensor: Any) -> Any:
+    # what a hook returned may be anything: the engine refuses it afterwards
+    return np.array(tensor.array) if isinstance(tensor, Tensor) else None
 
 
 @contextmanager

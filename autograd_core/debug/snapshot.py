@@ -14,7 +14,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.dag.model import Graph, SavedState, Shape
+from autograd_core.dag.model import Graph, SavedState, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.debug.breakpoint import Breakpoint as Breakpoint
 
@@ -134,7 +134,11 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A value that a node keeps from the forward pass; ``value`` is None when it is gone."""
+    """A value that a node keeps from the forward pass; ``value`` is None when it is gone.
+
+    ``lines`` are where it was changed in place, or which call freed it, as far as the program
+    was traced.
+    """
 
     name: str
     shape: Shape
@@ -142,6 +146,7 @@ class Saved:
     nbytes: int
     state: SavedState
     value: Value | None
+    lines: tuple[Source, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,8 +5,6 @@ from __future__ import annotations
 import linecache
 from typing import Any
 
-import numpy as np
-
 from autograd_core.autograd.node import Node
 from autograd_core.dag.backward import is_number
 from autograd_core.dag.model import Graph, Source
@@ -176,14 +174,17 @@ def _copied(grad: Tensor | None) -> Value | None:
 
 def _saved(node: Node) -> list[Saved]:
     shown = []
+    lines: tuple[Source, ...]
     for name, kept, state in node.saved():
         if kept is None:
-            shown.append(Saved(name, (), "", 0, "freed", None))
+            lines = () if node.freed_at is None else (Source(*node.freed_at),)
+            shown.append(Saved(name, (), "", 0, "freed", None, lines))
         elif not is_number(kept):
             found = value(kept)
             assert found is not None
-            array: np.ndarray[tuple[int, ...], np.dtype[np.generic]] = found.array
-            shown.append(Saved(name, array.shape, array.dtype.name, array.nbytes, state, found))
+            lines = tuple(Source(*line) for line in node.changed_at(name))
+            size = found.array.nbytes
+            shown.append(Saved(name, found.shape, found.dtype, size, state, found, lines))
     return shown
 
 

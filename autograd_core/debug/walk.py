@@ -7,7 +7,7 @@ code; at its end it runs nodes.  Inside a node it stands between two of its phas
 from __future__ import annotations
 
 from autograd_core.autograd.engine import Step
-from autograd_core.debug.driver import NativeDriver
+from autograd_core.debug.driver import Driver
 from autograd_core.debug.edits import Edits
 from autograd_core.debug.history import History
 from autograd_core.debug.ledger import Moment
@@ -22,7 +22,7 @@ class Walk:
     are over (0 outside a node).  ``error`` is what the node at ``position`` raised.
     """
 
-    def __init__(self, driver: NativeDriver, budget: int) -> None:
+    def __init__(self, driver: Driver, budget: int) -> None:
         self.driver = driver
         self.edits = Edits(driver)
         self.history = History(driver, budget, self.edits.amend)
@@ -159,7 +159,6 @@ class Walk:
         while (edited := self.edits.next_position(self.position, self.length)) < self.length:
             self._reach(edited)
         self.driver.run(self.position)
-        self.driver.release()
 
     def _reach(self, position: int) -> None:
         if not self.travel(max(self.position, position)):

@@ -31,11 +31,11 @@ class _Grad(NamedTuple):
 
 
 class _Data(NamedTuple):
-    """The values of a leaf, and how often they had been changed in place."""
+    """The values of a leaf, and its version counter."""
 
     leaf: Tensor
     held: Any
-    version: int | None
+    version: tuple[Any, ...]
 
     def now(self) -> _Data:
         """The same of this moment."""
@@ -44,7 +44,7 @@ class _Data(NamedTuple):
     def restore(self) -> None:
         np.copyto(self.leaf.array, self.held)
         if self.leaf.version is not None:
-            self.leaf.version[0] = self.version or 0
+            self.leaf.version[:] = self.version
 
 
 class _Random(NamedTuple):
@@ -74,12 +74,6 @@ class World(NamedTuple):
         if self.random is not None:
             self.random.restore()
 
-    @property
-    def nbytes(self) -> int:
-        """What it keeps alive."""
-        held = [each.held for each in (*self.grads, *([self.data] if self.data else []))]
-        return sum(0 if each is None else int(each.nbytes) for each in held)
-
 
 def world_around(node: Node) -> World:
     """What ``node`` and its hooks may change, as it is now."""
@@ -102,7 +96,7 @@ def _grad_of(leaf: Tensor) -> _Grad:
 
 
 def _data_of(leaf: Tensor) -> _Data:
-    return _Data(leaf, leaf.array.copy(), None if leaf.version is None else leaf.version[0])
+    return _Data(leaf, leaf.array.copy(), tuple(leaf.version or (0,)))
 
 
 def _random() -> _Random:

@@ -1,0 +1,238 @@
+"""How a session gets from one position to another, and from one pass to another."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+
+from autograd_core.autograd.node import Node
+from autograd_core.debug.locations import locate
+from autograd_core.debug.recorded_pass import RecordedPass
+from autograd_core.debug.snapshot import Frame, LeafGradient, NodeDetail
+from autograd_core.debug.stops import Stops
+from autograd_core.debug.walk import Walk
+
+
+class Movement:
+    """Moves in a pass, and in those that were started inside it, and stops where ``stops`` say.
+
+    Attributes:
+        call: which backward call of the program this is, from 1 on.
+        stops: breakpoints and the like.
+        graph: the backward graph of the pass in view; node k is plan index k.
+        edit: changes gradients, edges and hooks of that pass; see :class:`Editor`.
+    """
+
+    def __init__(self, first: RecordedPass, call: int, stops: Stops) -> None:
+        self.call = call
+        self.stops = stops
+        self._passes: list[RecordedPass] = []
+        self._enter(first)
+        self._reason = "before the first node"
+
+    def _enter(self, one: RecordedPass) -> None:
+        self._passes.append(one)
+        self._look_at_last()
+
+    def _look_at_last(self) -> None:
+        self.graph, self.edit = self._pass.graph, self._pass.edit
+        self.stops.bind(self.graph, self.length)
+        self._reason = self._where()
+
+    # where we are
+
+    @property
+    def _pass(self) -> RecordedPass:
+        return self._passes[-1]
+
+    @property
+    def _walk(self) -> Walk:
+        return self._pass.walk
+
+    @property
+    def order(self) -> Sequence[Node]:
+        """The nodes of the plan, in the order in which they run."""
+        return self._walk.driver.order
+
+    @property
+    def length(self) -> int:
+        """How many nodes the plan has."""
+        return self._walk.length
+
+    @property
+    def position(self) -> int:
+        """The plan index of the node that runs next."""
+        return self._walk.position
+
+    def detail(self, index: int) -> NodeDetail:
+        """All that is known at this position about plan node ``index``."""
+        return self._pass.inspector.detail(index)
+
+    def leaf(self, index: int) -> LeafGradient | None:
+        """The ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None elsewhere."""
+        return self._pass.inspector.leaf(index)
+
+    # passes inside passes
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The passes that are open inside each other, the outermost first; the last is in view."""
+        return tuple(
+            Frame(
+                depth,
+                each.title,
+                each.walk.position,
+                each.walk.length,
+                "" if each.call.parent is None else each.call.parent.name(),
+                each is self._pass,
+            )
+            for depth, each in enumerate(self._passes)
+        )
+
+    def nested(self, index: int) -> int:
+        """How many passes were started inside node ``index``."""
+        return len(self._pass.nested(index))
+
+    def enter(self, index: int, number: int = 0) -> bool:
+        """Look at a pass that was started inside node ``index``; whether there is one."""
+        found = self._pass.nested(index)
+        if number >= len(found):
+            return False
+        self._enter(found[number])
+        return True
+
+    def leave(self) -> bool:
+        """Look at the pass around this one again; whether there is one."""
+        if len(self._passes) == 1:
+            return False
+        self._passes.pop()
+        self._look_at_last()
+        return True
+
+    def _leave_all(self) -> None:
+        while self.leave():
+            pass
+
+    # moving
+
+    def next(self, count: int = 1) -> None:
+        """Run the next node, or several."""
+        self._go(self.position + count)
+
+    def back(self, count: int = 1) -> None:
+        """Take the last node back, or several; inside a node, the first is what it has done."""
+        self._go(self.position - count + (self._walk.phase > 0))
+
+    def step(self, count: int = 1) -> None:
+        """Go on by a phase of a node: a hook, the formula, one delivery ..."""
+        with self._moving():
+            while count and not self._walk.interrupted and self._walk.step():
+                count -= 1
+
+    def step_back(self, count: int = 1) -> None:
+        """Go back by a phase."""
+        with self._moving():
+            while count and not self._walk.interrupted and self._walk.step_back():
+                count -= 1
+
+    def over(self, count: int = 1) -> None:
+        """Go on behind the module that begins here, or by one node."""
+        for _ in range(count):
+            if self.position < self.length:
+                self._go(self._pass.scopes.over(self.position))
+
+    def back_over(self, count: int = 1) -> None:
+        """Go back before the module that ends here, or by one node."""
+        for _ in range(count):
+            if self.position:
+                self._go(self._pass.scopes.back_over(self.position))
+
+    def out(self, count: int = 1) -> None:
+        """Go on behind the module around this node."""
+        for _ in range(count):
+            if self.position < self.length:
+                self._go(self._pass.scopes.out(self.position))
+
+    def back_out(self, count: int = 1) -> None:
+        """Go back before the module around the node before."""
+        for _ in range(count):
+            self._go(self._pass.scopes.back_out(self.position))
+
+    def until(self, location: str, count: int = 1) -> None:
+        """Go on, or back, to just before the next node that ``location`` means.
+
+        Raises:
+            UnknownLocation: it means nothing in this plan.
+        """
+        found = locate(self.graph, location, self.length)
+        ahead = [index for index in found if index > self.position]
+        self._go(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
+
+    def jump(self, position: int) -> None:
+        """Go to any position, forwards or back."""
+        self._go(position)
+
+    def restart(self) -> None:
+        """Go back to before the first node."""
+        self._go(0)
+
+    def continue_(self) -> None:
+        """Go on to the next stop, or to the end."""
+        self._seek(self.length)
+
+    def reverse_continue(self) -> None:
+        """Go back to the stop before, or to the start."""
+        self._seek(0)
+
+    def interrupt(self) -> None:
+        """From another thread: stop before the next node."""
+        self._walk.interrupted = True
+
+    def _go(self, position: int) -> None:
+        with self._moving():
+            self._walk.travel(max(0, min(position, self.length)))
+
+    def _seek(self, end: int) -> None:
+        """Go towards ``end`` until a stop is reached."""
+        walk, reached = self._walk, None
+        with self._moving():
+            walk.leave_node()
+            while walk.position != end and reached is None and walk.travel(self._next_stop(end)):
+                reached = self.stops.at(self, walk.position)
+        if reached is not None:
+            self._reason = reached.reason
+
+    def _next_stop(self, end: int) -> int:
+        """The next position towards ``end`` at which a stop is possible."""
+        ahead = end > self.position
+        if self.stops.conditional:
+            return self.position + (1 if ahead else -1)
+        positions = self.stops.positions
+        if ahead:
+            place = bisect_right(positions, self.position)
+            return min(positions[place], end) if place < len(positions) else end
+        place = bisect_left(positions, self.position)
+        return positions[place - 1] if place else end
+
+    @contextmanager
+    def _moving(self) -> Iterator[None]:
+        """Move inside; afterwards, say where that led."""
+        walk = self._walk
+        walk.interrupted = False
+        yield
+        self._reason = self._where()
+        walk.interrupted = False
+
+    def _where(self) -> str:
+        walk = self._walk
+        if walk.error is not None:
+            culprit = f", in its {walk.driver.failed_in}," if walk.driver.failed_in else ""
+            return f"node #{walk.position}{culprit} raised {type(walk.error).__name__}"
+        if walk.interrupted:
+            return "interrupted"
+        if walk.position == walk.length:
+            return "end of the backward pass"
+        if walk.phase:
+            return walk.phases[walk.phase - 1].text
+        return "" if walk.position else "before the first node"

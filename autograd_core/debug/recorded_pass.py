@@ -1,0 +1,105 @@
+"""One backward pass under the debugger: all that a session needs to move in it and to show it."""
+
+from __future__ import annotations
+
+from weakref import ref
+
+from autograd_core.autograd.backward import BackwardCall, Gradients
+from autograd_core.dag.capture import capture
+from autograd_core.dag.names import Names
+from autograd_core.debug.driver import Around, NativeDriver
+from autograd_core.debug.editing import Editor
+from autograd_core.debug.ledger import Ledger
+from autograd_core.debug.scopes import Scopes
+from autograd_core.debug.view import Inspector
+from autograd_core.debug.walk import Walk
+from autograd_core.tensor import Tensor
+
+
+class RecordedPass:
+    """A pass, its graph, and where one stands in it.
+
+    Passes that are started by a hook or a custom Function while this one runs are recorded
+    whole, and kept with the node that started them; they can be looked at, not changed.
+    """
+
+    def __init__(self, call: BackwardCall, names: Names, history_bytes: int) -> None:
+        self.call = call
+        self._names = names
+        self._history_bytes = history_bytes
+        self.driver = driver = NativeDriver(call)
+        seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+        self.graph = capture(
+            call.roots,
+            "backward",
+            names=names,
+            gradient=seeds,
+            plan=driver.plan,
+            order=driver.order,
+            live=True,
+        )
+        self.walk = walk = Walk(driver, history_bytes)
+        self.ledger = Ledger(
+            self.graph, driver.order, driver.entering_seeds(), walk.history, driver.pending
+        )
+        self.inspector = Inspector(walk, self.graph, self.ledger)
+        self.scopes = Scopes(self.graph, walk.length)
+        self.edit = Editor(walk, self.inspector.leaf, self.inspector.edited)
+        self._intercept_nested()
+
+    @property
+    def title(self) -> str:
+        """What the program called: ``loss.backward()``."""
+        return f"{self.graph.title}.{'grad' if self.call.is_grad else 'backward'}()"
+
+    def nested(self, index: int) -> tuple[RecordedPass, ...]:
+        """The passes that were started inside node ``index``; if it raised, up to then."""
+        around: Around | None = self.driver.around.get(index)
+        failed = self.walk.error is not None and index == self.walk.position
+        found = self.driver.nested if failed else () if around is None else around.nested
+        return tuple(each for each in found if isinstance(each, RecordedPass))
+
+    def _intercept_nested(self) -> None:
+        mine = ref(self)  # the driver is this pass's own: a strong reference would be a cycle
+
+        def intercept(call: BackwardCall) -> bool | Gradients:
+            around = mine()
+            assert around is not None
+            return around._record_nested(call)
+
+        self.driver.intercept = intercept
+
+    def _record_nested(self, call: BackwardCall) -> bool | Gradients:
+        inner = RecordedPass(call, self._names, self._history_bytes)
+        self.driver.nested.append(inner)
+        inner.walk.travel(inner.walk.length)
+        inner.driver.live = False
+        if inner.walk.error is not None:
+            raise inner.walk.error
+        return inner.driver.gradients() if call.is_grad else True
+
+    # as part of the pass around it
+
+    def take_back(self) -> None:
+        """Undo what it did to the program's state."""
+        self.driver.take_back()
+
+    def bring_back(self) -> None:
+        """Do it again, from the record."""
+        self.driver.bring_back()
+
+    def run_out(self) -> None:
+        """Run what is left, and let go of saved values, also those of passes inside.
+
+        Raises:
+            Exception: whatever a node or a hook raised.
+        """
+        self.walk.run_out()
+        self._release()
+
+    def _release(self) -> None:
+        self.driver.release()
+        for around in self.driver.around.values():
+            for inner in around.nested:
+                if isinstance(inner, RecordedPass):
+                    inner._release()
