@@ -144,8 +144,11 @@ def text_columns(text: str) -> int:
     >>> text_columns("a.grad"), text_columns("a\u0301"), text_columns("\u91cf")
     (6, 1, 2)
     """
-    if text.isascii():
-        return len(text)
+    return len(text) if text.isascii() else _cells(text)
+
+
+@functools.lru_cache(maxsize=4096)
+def _cells(text: str) -> int:
     return sum(
         0 if unicodedata.combining(c) else 2 if unicodedata.east_asian_width(c) in "WF" else 1
         for c in text
