@@ -1,0 +1,381 @@
+"""What the debugger does around the user's code: hooks, custom Functions, passes inside passes."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograd_core as torch
+from autograd_core.dag import Names, trace
+from autograd_core.debug.edits import EditError
+from autograd_core.debug.session import Session
+
+
+@pytest.fixture
+def weight() -> Any:
+    return torch.tensor([1.0, -2.0], requires_grad=True)
+
+
+def to_end(session: Session) -> None:
+    session.jump(session.length)
+
+
+# -- inside a node -----------------------------------------------------------------------------
+
+
+def test_a_hook_shows_what_it_changed(weight: Any) -> None:
+    y = weight * 3.0
+    y.register_hook(lambda g: g * 0.5)
+    session = Session(y.sum())
+    session.next(2)
+    (hook, formula, delivery) = session.phases(1)
+    assert hook.kind == "hook"
+    assert (hook.before[0].text(), hook.after[0].text()) == ("[1, 1]", "[0.5, 0.5]")
+    assert formula.after[0].text() == "[1.5, 1.5]"
+    assert delivery.kind == "delivery"
+
+
+def test_steps_inside_a_node_show_only_what_has_happened(weight: Any) -> None:
+    session = Session((weight * weight).sum())
+    session.next()
+    seen = []
+    for _ in range(3):
+        session.step()
+        snapshot = session.snapshot
+        sent = [each.sent for each in snapshot.current.outgoing] if snapshot.current else []
+        seen.append((snapshot.phase, sent, [leaf.arrived for leaf in snapshot.leaves]))
+    assert seen == [(1, [False, False], [0]), (2, [True, False], [1]), (0, [False] * 0, [2])]
+    session.step_back()
+    assert session.snapshot.phase == 2
+    assert session.snapshot.pending[-1].arrived == 1
+
+
+def test_a_reduction_is_a_phase_of_its_own() -> None:
+    bias = torch.tensor([1.0, 2.0], requires_grad=True)
+    session = Session((torch.ones(3, 2) + bias).sum())
+    session.next(2)
+    kinds = [phase.kind for phase in session.phases(1)]
+    assert kinds == ["formula", "reduction", "delivery"]
+    assert session.phases(1)[1].after[0].text() == "[3, 3]"
+
+
+def test_accumulation_comes_before_the_hooks_that_see_it(weight: Any) -> None:
+    def halve(leaf: Any) -> None:
+        leaf.grad.mul_(0.5)
+
+    weight.register_post_accumulate_grad_hook(halve)
+    session = Session(weight.sum())
+    session.next()
+    session.step()
+    (leaf,) = session.snapshot.leaves
+    assert leaf.now.text() == "[1, 1]"
+    session.step()
+    (leaf,) = session.snapshot.leaves
+    assert leaf.now.text() == "[0.5, 0.5]"
+
+
+# -- going back over the user's code -----------------------------------------------------------
+
+
+def test_going_back_and_forth_calls_no_hook_twice_even_without_memory(weight: Any) -> None:
+    called: list[str] = []
+    state = weight
+    for number in range(6):
+        state = (state * 1.5).tanh()
+        if number % 2:
+            state.register_hook(lambda g: called.append("hook"))
+    weight.register_post_accumulate_grad_hook(lambda leaf: called.append("leaf"))
+    session = Session(state.sum(), history_bytes=0)
+    to_end(session)
+    once = list(called)
+    for position in (0, 5, session.length, 3, 7, 0):
+        session.jump(position)
+        session.step()
+        session.detail(0)
+    session.finish()
+    assert called == once
+    assert session.snapshot.usage.recomputed > 0
+
+
+def test_random_numbers_drawn_by_hooks_are_those_of_a_plain_run(weight: Any) -> None:
+    def noisy(g: Any) -> Any:
+        return g * torch.rand(2) + float(np.random.rand())  # noqa: NPY002
+
+    def run(debugged: bool) -> tuple[bytes, float]:
+        torch.manual_seed(3)
+        np.random.seed(3)  # noqa: NPY002
+        weight.grad = None
+        y = weight * 2.0
+        y.register_hook(noisy)
+        if debugged:
+            session = Session(y.sum())
+            session.next(2)
+            session.restart()
+            session.next(2)
+            session.edit.scale(session.position, 2.0)
+            session.edit.undo()
+            session.restart()
+            session.edit.scale(0, 1.0)
+            to_end(session)
+            session.finish()
+        else:
+            y.sum().backward()
+        return weight.grad.array.tobytes(), torch.rand(1).item()
+
+    assert run(debugged=True) == run(debugged=False)
+
+
+def test_a_parameter_that_a_hook_updates_is_restored_before_running_on(weight: Any) -> None:
+    def descend(leaf: Any) -> None:
+        with torch.no_grad():
+            leaf.sub_(leaf.grad)
+
+    weight.register_post_accumulate_grad_hook(descend)
+    start = weight.array.copy()
+    session = Session((weight * weight).sum())
+    to_end(session)
+    moved = weight.array.copy()
+    session.restart()
+    assert np.array_equal(weight.array, start)
+    session.next(session.length)
+    assert np.array_equal(weight.array, moved)
+    session.jump(1)
+    edited = session.edit.scale(1, 1.0)
+    assert edited.again == (2,)
+    assert "called again" in edited.text
+    session.finish()
+    assert np.array_equal(weight.array, moved)
+
+
+def test_the_gradient_a_tensor_retains_is_counted_once(weight: Any) -> None:
+    y = weight * 3.0
+    y.retain_grad()
+    session = Session(y.sum())
+    to_end(session)
+    session.restart()
+    assert y.grad is None
+    session.edit.scale(0, 2.0)
+    session.finish()
+    assert y.grad.tolist() == [2.0, 2.0]
+
+
+# -- edits -------------------------------------------------------------------------------------
+
+
+def test_an_edit_drops_the_future_and_tells_the_difference(weight: Any) -> None:
+    other = torch.tensor([5.0, 5.0], requires_grad=True)
+    session = Session((weight * other).sum(), names=Names({"weight": weight, "other": other}))
+    to_end(session)
+    session.jump(1)
+    edited = session.edit.scale(1, 3.0)
+    assert (edited.dropped, session.snapshot.recorded) == (session.length - 1, 1)
+    to_end(session)
+    found = {each.name: each for each in session.edit.difference()}
+    assert found["weight"].relative == pytest.approx(2.0)
+    assert found["other"].maximum == pytest.approx(4.0)
+    session.edit.undo()
+    assert session.position == 1
+    session.finish()
+    assert weight.grad.tolist() == [5.0, 5.0]
+
+
+def test_the_difference_is_known_although_the_unedited_run_was_never_seen(weight: Any) -> None:
+    called: list[Any] = []
+    y = weight.tanh()
+    y.register_hook(called.append)
+    session = Session(y.sum())
+    session.edit.zero(0)
+    to_end(session)
+    before = weight.grad.tolist()
+    (leaf,) = session.edit.difference()
+    assert leaf.relative == 1.0
+    assert len(called) == 2
+    assert len(session.edit.called_for_difference) == 1
+    assert weight.grad.tolist() == before
+
+
+def test_a_muted_edge_sends_nothing_and_a_muted_hook_is_not_called(weight: Any) -> None:
+    y = weight * weight
+    y.register_hook(lambda g: g * 100.0)
+    session = Session(y.sum())
+    session.edit.mute_hook(1, 0)
+    session.edit.mute_edge(1, 1)
+    session.finish()
+    assert weight.grad.tolist() == weight.tolist()
+
+
+def test_an_edit_that_cannot_be_made_says_why(weight: Any) -> None:
+    session = Session((weight * 2.0).sum())
+    session.next()
+    for change, said in (
+        (lambda: session.edit.scale(0, 2.0), "go back to it first"),
+        (lambda: session.edit.scale(2, 2.0), "nothing has arrived"),
+        (lambda: session.edit.set(1, [1.0, 2.0, 3.0]), "does not fit"),
+        (lambda: session.edit.mute_edge(1, 1), "sends nothing along edge 1"),
+        (lambda: session.edit.mute_hook(1, 0), "no hook 0"),
+        (lambda: session.edit.clip(1, -1.0), "no limit"),
+        (lambda: session.edit.scale(9, 1.0), "no node #9"),
+        (session.edit.undo, "nothing to undo"),
+    ):
+        with pytest.raises(EditError, match=said):
+            change()
+    assert session.snapshot.edits == ()
+
+
+def test_a_hook_that_raises_can_be_given_another_gradient(weight: Any) -> None:
+    y = weight * 2.0
+
+    def refuse_ones(g: Any) -> None:
+        if g.tolist() == [1.0, 1.0]:
+            raise ValueError("ones")
+
+    y.register_hook(refuse_ones)
+    session = Session(y.sum())
+    session.continue_()
+    snapshot = session.snapshot
+    assert snapshot.status == "failed"
+    assert "refuse_ones" in snapshot.reason
+    assert snapshot.current.incoming[0].total.text() == "[1, 1]"
+    session.edit.set(1, 4.0)
+    session.continue_()
+    assert session.snapshot.status == "finished"
+    assert weight.grad.tolist() == [8.0, 8.0]
+
+
+# -- the ledger --------------------------------------------------------------------------------
+
+
+def test_the_ledger_tells_what_cancelled(weight: Any) -> None:
+    session = Session((weight * 3.0 - weight).sum())
+    to_end(session)
+    index = next(leaf.index for leaf in session.snapshot.leaves)
+    entries = list(session.ledger(index))
+    assert [each.value.text() for each in entries] == ["[-1, -1]".replace("-", "−"), "[3, 3]"]
+    assert [each.total.text() for each in entries][-1] == "[2, 2]"
+    assert [each.remaining for each in entries] == [1.0, 0.5]
+
+
+def test_the_path_leads_from_the_loss(weight: Any) -> None:
+    session = Session((weight * 3.0).tanh().sum())
+    assert session.path(session.length - 1) == (0, 1, 2, 3)
+
+
+# -- passes inside passes ----------------------------------------------------------------------
+
+
+def nested_program(weight: Any) -> Any:
+    class Again(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * weight.detach()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            with torch.enable_grad():
+                inner = x.detach().requires_grad_(True)
+                (inner * weight * g).sum().backward()
+            return inner.grad
+
+    x = torch.tensor([4.0, 5.0], requires_grad=True)
+    return Again.apply(x).sum(), x
+
+
+def test_a_pass_inside_a_node_is_a_frame_that_can_be_walked(weight: Any) -> None:
+    loss, x = nested_program(weight)
+    session = Session(loss)
+    session.next(2)
+    grad = weight.grad.tolist()
+    assert session.nested(1) == 1
+    assert session.enter(1)
+    assert len(session.frames) == 2
+    assert session.snapshot.position == session.snapshot.recorded == session.length
+    session.restart()
+    assert weight.grad.tolist() == grad
+    with pytest.raises(EditError, match="not changed"):
+        session.edit.scale(0, 2.0)
+    assert session.leave()
+    session.restart()
+    assert weight.grad is None
+    session.finish()
+    assert weight.grad.tolist() == grad
+    assert x.grad.tolist() == weight.tolist()
+
+
+def test_a_call_of_grad_is_debugged(weight: Any) -> None:
+    from autograd_core.autograd.backward import interceptor
+
+    kept: list[Any] = []
+
+    def intercept(call: Any) -> Any:
+        session = Session.of_call(call, names=Names({"weight": weight}))
+        session.next(99)
+        session.restart()
+        session.next(2)
+        kept.append(session.snapshot.frames[0].title)
+        session.finish()
+        return session.gradients
+
+    token = interceptor.set(intercept)
+    try:
+        (g,) = torch.autograd.grad((weight * weight).sum(), weight)
+    finally:
+        interceptor.reset(token)
+    assert g.tolist() == [2.0, -4.0]
+    assert kept[0].endswith(".grad()")
+    assert weight.grad is None
+
+
+# -- long runs ---------------------------------------------------------------------------------
+
+
+def test_another_thread_can_interrupt_a_run(weight: Any) -> None:
+    state = weight
+    for _ in range(20):
+        state = state * 1.0
+    session = Session(state.sum())
+    reached = threading.Event()
+    go_on = threading.Event()
+
+    def wait(g: Any) -> None:
+        reached.set()
+        go_on.wait(10)
+
+    state.register_hook(wait)
+    runner = threading.Thread(target=session.continue_)
+    runner.start()
+    reached.wait(10)
+    session.interrupt()
+    go_on.set()
+    runner.join(10)
+    assert 0 < session.position < session.length
+    assert session.snapshot.reason == "interrupted"
+    session.continue_()
+    assert session.snapshot.status == "finished"
+
+
+def test_stepping_over_and_out_of_modules(weight: Any) -> None:
+    with trace() as tracer:
+        state = weight
+        for block in ("0", "1"):
+            with tracer.scope(block):
+                with tracer.scope("inner"):
+                    state = (state * 2.0).tanh()
+                state = state + 1.0
+    session = Session(state.sum())
+    session.next()  # the sum stands before the blocks
+    visited = []
+    session.over()
+    visited.append(session.position)
+    session.back_over()
+    visited.append(session.position)
+    session.next(1)
+    session.out()
+    visited.append(session.position)
+    session.back_out()
+    visited.append(session.position)
+    assert visited == [4, 1, 4, 2]  # the innermost module begins one node later
