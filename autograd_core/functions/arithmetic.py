@@ -20,13 +20,25 @@ __all__ = [
 ]  # fmt: skip
 
 
+def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
+    """Refuse a fraction of integers."""
+    if isinstance(alpha, float) and not any(
+        t.dtype.is_floating_point if isinstance(t, Tensor) else isinstance(t, float) for t in (x, y)
+    ):
+        raise RuntimeError(
+            "For integral input tensors, argument alpha must not be a floating point number."
+        )
+
+
 def add(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``x + alpha * y``."""
+    _check_alpha(x, y, alpha)
     return elementwise.add(x, y) if alpha == 1 else elementwise.add_scaled(x, y, alpha=alpha)
 
 
 def sub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``x - alpha * y``."""
+    _check_alpha(x, y, alpha)
     return elementwise.sub(x, y) if alpha == 1 else elementwise.sub_scaled(x, y, alpha=alpha)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode
-from autograd_core.dtype import Number, dtype, get_default_dtype
+from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype
 from autograd_core.functions.convert import to_dtype
 from autograd_core.tensor import Tensor
 
@@ -31,10 +31,39 @@ def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -
     given = data
     if isinstance(data, Tensor):
         data = data.array
-    array = np.array(data, dtype=None if dtype is None else dtype.dtype)
+    try:
+        array = np.array(data, dtype=None if dtype is None else dtype.dtype)
+        from_numpy_dtype(array.dtype)
+    except (TypeError, ValueError) as error:
+        raise _refused(data) or error from None
     if dtype is None and array.dtype == np.float64 and not _has_dtype(data):
         array = array.astype(get_default_dtype().dtype)
     return _traced("tensor()", given, Tensor.from_array(array, requires_grad))
+
+
+def _refused(data: Any) -> Exception | None:
+    """What PyTorch says of data that is no array of numbers; None where it has no words."""
+    sizes, first = [], data
+    while isinstance(first, (list, tuple)):
+        sizes.append(len(first))
+        first = first[0] if first else None
+    level: list[Any] = [data]
+    uneven: Exception | None = None
+    for dim, size in enumerate(sizes):
+        for part in level:
+            if not isinstance(part, (list, tuple)):
+                uneven = uneven or TypeError("not a sequence")
+            elif len(part) != size:
+                uneven = uneven or ValueError(
+                    f"expected sequence of length {size} at dim {dim} (got {len(part)})"
+                )
+        level = [each for part in level if isinstance(part, (list, tuple)) for each in part]
+    for value in level:
+        if isinstance(value, str):
+            return TypeError("new(): invalid data type 'str'")
+        if not hasattr(value, "dtype") and not isinstance(value, (Number, list, tuple)):
+            return RuntimeError(f"Could not infer dtype of {type(value).__name__}")
+    return uneven
 
 
 def _traced(how: str, data: Any, made: Tensor) -> Tensor:
@@ -132,6 +161,8 @@ def eye(
     n: int, m: int | None = None, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
     """A matrix with ones on its diagonal."""
+    if n < 0:
+        raise RuntimeError(f"n must be greater or equal to 0, got {n}")
     kind = (dtype or get_default_dtype()).dtype
     return Tensor.from_array(np.eye(n, m, dtype=kind), requires_grad)
 
@@ -143,6 +174,10 @@ def arange(
     start, end, step = (*((0, *bounds) if len(bounds) == 1 else bounds), None, None, None)[:3]
     start, end = named.get("start", start or 0), named.get("end", end)
     step = named.get("step", 1 if step is None else step)
+    if step == 0:
+        raise RuntimeError("step must be nonzero")
+    if (end - start) * step < 0:
+        raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     array = np.arange(start, end, step)
     if dtype is None and array.dtype == np.float64:
         dtype = get_default_dtype()
@@ -158,6 +193,8 @@ def linspace(
     requires_grad: bool = False,
 ) -> Tensor:
     """``steps`` numbers from ``start`` to ``end``, both included."""
+    if steps < 0:
+        raise RuntimeError("number of steps must be non-negative")
     kind = (dtype or get_default_dtype()).dtype
     return Tensor.from_array(np.linspace(start, end, steps, dtype=kind), requires_grad)
 

@@ -30,12 +30,19 @@ def split(
 ) -> tuple[Tensor, ...]:
     """Views of pieces along ``dim``: of one size, or of the sizes given."""
     if isinstance(split_size_or_sections, int):
+        if split_size_or_sections == 0 != x._shape[dim]:
+            raise RuntimeError(
+                "split_size can only be 0 if dimension size is 0, but got dimension size of "
+                f"{x._shape[dim]}"
+            )
         return shape.split_size_(x, split_size_or_sections, dim)
     return shape.split_with_sizes(x, tuple(split_size_or_sections), dim)
 
 
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunks`` pieces along ``dim``, as equal as they can be."""
+    if chunks <= 0:
+        raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
     return split(x, -(-x._shape[dim] // chunks), dim)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.device import check_device
-from autograd_core.dtype import dtype
+from autograd_core.dtype import bool_, dtype, float64, int64
 from autograd_core.functions.convert import to_dtype
 from autograd_core.op.argument_names import argument_names
 from autograd_core.tensor import Tensor
@@ -26,6 +26,7 @@ __all__: list[str] = []
 
 # What changes nothing here: there is one layout, one device and no other memory.
 _WITHOUT_EFFECT: Final = ("layout", "pin_memory", "memory_format", "non_blocking", "sparse_grad")
+_PYTHON: Final[dict[type, dtype]] = {float: float64, int: int64, bool: bool_}
 _NUMPY: Final = {"axis": "dim", "keepdims": "keepdim"}
 # PyTorch's other names of attributes, by function.
 _ATTRIBUTES: Final = {
@@ -94,8 +95,9 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
     form, name = _form(function), function.__name__
     given: dict[str, Any] = {}
     later: dict[str, Any] = {}
-    for word, value in keywords.items():
+    for word, given_value in keywords.items():
         own = form.others.get(word, word)
+        value = _dtype(name, given_value) if word == "dtype" else given_value
         if own in form.own:
             given[own] = value
         elif word in ("out", "dtype", "requires_grad"):
@@ -124,6 +126,16 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
     if later.get("requires_grad"):
         result.requires_grad_()
     return result if out is None else _stored(result, out)
+
+
+def _dtype(name: str, value: Any) -> dtype | None:
+    """A dtype, which may be given as Python's type."""
+    found = _PYTHON.get(value, value) if isinstance(value, type) else value
+    if found is not None and not isinstance(found, dtype):
+        raise TypeError(
+            f"{name}(): argument 'dtype' must be torch.dtype, not {type(found).__name__}"
+        )
+    return found
 
 
 def _converted(kind: dtype, args: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:

@@ -34,6 +34,8 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     if x.ndim == 0:
         return reshape(x, (1,))
     first, last = start_dim % x.ndim, end_dim % x.ndim
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
     if first == last:
         return x
     return reshape(x, (*x._shape[:first], -1, *x._shape[last + 1 :]))

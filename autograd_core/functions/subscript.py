@@ -64,6 +64,11 @@ def _expanded(x: Tensor, keys: tuple[Any, ...]) -> tuple[Any, ...]:
         if part is not None and part is not Ellipsis
     )
     if used > x.ndim:
+        if not x.ndim:
+            raise IndexError(
+                "invalid index of a 0-dim tensor. Use `tensor.item()` in Python or "
+                "`tensor.item<T>()` in C++ to convert a 0-dim tensor to a number"
+            )
         raise IndexError(f"too many indices for tensor of dimension {x.ndim}")
     places = [i for i, part in enumerate(keys) if part is Ellipsis]
     if not places:
@@ -86,7 +91,16 @@ def _positions(picked: list[tuple[int, Any]]) -> tuple[Any, ...]:
 def plain_index(key: Any) -> Any:
     """An index without tensors, as NumPy takes it."""
     if isinstance(key, Tensor):
+        if key.dtype.is_floating_point:
+            raise IndexError("tensors used as indices must be long, int, byte or bool tensors")
         return key.array
+    if isinstance(key, float):
+        raise IndexError(
+            "only integers, slices (`:`), ellipsis (`...`), None and long or byte Variables are "
+            "valid indices (got float)"
+        )
+    if isinstance(key, str):
+        raise TypeError("new(): invalid data type 'str'")
     if isinstance(key, tuple):
         return tuple(plain_index(part) for part in key)
     return np.asarray(key) if isinstance(key, (list, np.ndarray)) else key

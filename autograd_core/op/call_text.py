@@ -79,7 +79,8 @@ def _compute_pointwise(op: Op) -> list[str]:
         same.append(f"{typed}.dtype.is_floating_point")
     arrays = ", ".join([f"{v}.array" for v in op.values] + [f"{k}={k}" for k in op.attributes])
     dtype = "bool_" if op.result == "bool" else f"{typed}.dtype"
-    fast = [f"r = kernel({arrays})", f"dtype = {dtype}", "to = None"]
+    refuse = "except TypeError as error: raise refused(op, error, " + f"{first}.dtype) from None"
+    fast = [f"try: r = kernel({arrays})", refuse, f"dtype = {dtype}", "to = None"]
     slow = f"r, shape, dtype, to = mixed(op, {names_tuple(op.values)}, {_dictionary(op)})"
     lines = [f"shape = {first}._shape"]
     if same:

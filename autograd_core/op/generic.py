@@ -19,6 +19,7 @@ from autograd_core.dtype import (
     number_dtype,
     result_type,
 )
+from autograd_core.op.argument_names import argument_names
 from autograd_core.op.dual import Dual
 from autograd_core.op.forward import forward
 from autograd_core.op.marks import FREED, NOT_SAVED
@@ -96,13 +97,44 @@ def _plain(value: Any) -> Any:
 
 
 def _wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
-    for position, (name, value) in enumerate(zip(op.values, values, strict=False), 1):
-        if not isinstance(value, Tensor):
-            return TypeError(
-                f"{op.name}(): argument '{name}' (position {position}) must be Tensor, "
-                f"not {type(value).__name__}"
-            )
-    return TypeError(f"{op.name}(): expected tensors")
+    name, known = op.public_name, argument_names(op.public_name, len(op.values))
+    words = (*known, *op.values[len(known) :])
+    strange = [
+        (position, word, value)
+        for position, (word, value) in enumerate(zip(words, values, strict=False), 1)
+        if not isinstance(value, Tensor)
+    ]
+    no_numbers = (each for each in strange if type(each[2]) not in _NUMBERS)
+    position, word, value = next(no_numbers, strange[0])
+    return TypeError(
+        f"{name}(): argument '{word}' (position {position}) must be Tensor, "
+        f"not {type(value).__name__}"
+    )
+
+
+_REFUSED = {
+    "sub": "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+    "`logical_xor()` operator instead.",
+    "neg": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+    "invert a mask, use the `~` or `logical_not()` operator instead.",
+}
+_BITS = {"bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift"}
+
+
+def refused(op: Op, error: TypeError, kind: dtype) -> Exception:
+    """In PyTorch's words, that a kernel does not take tensors of this dtype."""
+    name = op.public_name
+    if kind is bool_ and name in _REFUSED:
+        return RuntimeError(_REFUSED[name])
+    if name == "bitwise_not":
+        return TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    if name.startswith("bitwise"):
+        return NotImplementedError(
+            f"\"{_BITS.get(name, name)}_cpu\" not implemented for '{kind.scalar_name}'"
+        )
+    return error
 
 
 def mixed(
@@ -122,7 +154,10 @@ def mixed(
         for name, v in zip(op.values, values, strict=True)
     ]
     shape = broadcast_shapes(values)
-    result = op.kernel(*arrays, **attributes)
+    try:
+        result = op.kernel(*arrays, **attributes)
+    except TypeError as error:
+        raise refused(op, error, kind) from None
     # NumPy promotes otherwise than PyTorch, so where dtypes meet, every gradient is looked at.
     uniform = all(v.dtype is kind for v in operands)
     to = tuple(
@@ -196,6 +231,10 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
     shapes = f"{op.variadic}_shape"
 
     def call(tensors: Sequence[Tensor], *args: Any, **attributes: Any) -> Any:
+        if isinstance(tensors, Tensor):
+            raise TypeError(
+                f"{name}(): argument 'tensors' (position 1) must be tuple of Tensors, not Tensor"
+            )
         tensors = tuple(tensors)
         attributes = {**op.attributes, **dict(zip(op.attributes, args, strict=False)), **attributes}
         if not any(isinstance(t, Tensor) for t in tensors):
@@ -212,7 +251,10 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
         if mode is not None and mode.profiler is not None:
             mode.profiler.begin()
         kind = result_type(*((t.dtype, 2) for t in tensors))
-        t = box(kernel(*(_as(kind, each) for each in tensors), **attributes))
+        try:
+            t = box(kernel(*(_as(kind, each) for each in tensors), **attributes))
+        except np.exceptions.AxisError as error:
+            raise no_dimension(error) from None
         node = None
         edges = tuple(each.edge for each in tensors)
         if rule is None or not any(edges) or (mode is not None and not mode.grad):
@@ -248,6 +290,6 @@ NAMESPACE: dict[str, Any] = dict(
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
     no_dimension=no_dimension,
-    node_made=node_made, reductions=reductions, results_made=results_made,
+    node_made=node_made, reductions=reductions, refused=refused, results_made=results_made,
     result_array=result_array, slow=slow, view=view,
 )  # fmt: skip

@@ -38,6 +38,8 @@ _PLANES = (
 )
 def diagonal(x, /, offset=0, dim1=0, dim2=1):
     """The diagonal of the plane of two dimensions, as last dimension."""
+    if dim1 % x.ndim == dim2 % x.ndim:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
     return _writable_diagonal(x, offset, dim1, dim2)
 
 

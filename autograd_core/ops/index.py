@@ -98,6 +98,8 @@ def index_put(x, /, shape, indices):
 )
 def embedding(weight, indices, /):
     """The rows of ``weight`` (n, d) that ``indices`` point to."""
+    if indices.size and not 0 <= indices.min() <= indices.max() < len(weight):
+        raise IndexError("index out of range in self")
     return weight[indices]
 
 

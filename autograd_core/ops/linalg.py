@@ -29,6 +29,16 @@ def _check_inner(name: str, a: Any, b: Any) -> None:
             "expected m1 and m2 to have the same dtype, but got: "
             f"{C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}"
         )
+    if a.ndim == b.ndim == 3 and (a.shape[0], a.shape[2]) != b.shape[:2]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
+        )
+    if b.ndim == 1 and a.shape[-1] != b.shape[0]:
+        raise RuntimeError(
+            f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
+            f"vec ({b.shape[0]})"
+        )
     if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
         raise RuntimeError(
             f"{name} and mat2 shapes cannot be multiplied "
@@ -87,6 +97,8 @@ def mv(a, b, /):
 )
 def dot(a, b, /):
     """Inner product of two vectors."""
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.shape != b.shape:
         raise RuntimeError(
             "inconsistent tensor size, expected tensor "
@@ -124,6 +136,12 @@ def matmul(x: Any, y: Any) -> Any:
     """
     if not hasattr(x, "edge") and not hasattr(y, "edge"):
         return np.matmul(x, y)
+    for position, (name, value) in enumerate((("input", x), ("other", y)), 1):
+        if not hasattr(value, "edge"):
+            raise TypeError(
+                f"matmul(): argument '{name}' (position {position}) must be Tensor, not "
+                f"{type(value).__name__}"
+            )
     dims = (x.ndim, y.ndim)
     if 0 in dims:
         raise RuntimeError(

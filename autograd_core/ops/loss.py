@@ -93,7 +93,7 @@ def _picked(
     axis = 1 if len(shape) > 1 else 0
     if target.dtype.kind not in "iu":
         found = from_numpy_dtype(target.dtype).scalar_name
-        raise RuntimeError(f"expected scalar type Long but found {found}")
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
     if target.shape != shape[:axis] + shape[axis + 1 :]:
         raise ValueError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "

@@ -111,6 +111,11 @@ def constant_pad_nd(x, /, pad, value=0):
 )
 def unfold(x, /, dimension, size, step):
     """The windows of ``size`` along a dimension, one every ``step``, as a new last dimension."""
+    if size > x.shape[dimension]:
+        raise RuntimeError(
+            f"maximum size for tensor at dimension {dimension % x.ndim} is {x.shape[dimension]} "
+            f"but size is {size}"
+        )
     windows = np.lib.stride_tricks.sliding_window_view(x, size, dimension, writeable=True)
     return windows[(slice(None),) * (dimension % x.ndim) + (slice(None, None, step),)]
 

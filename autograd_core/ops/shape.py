@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.lib.array_utils import normalize_axis_index
 
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.ops.index import slice_
 
@@ -124,9 +125,11 @@ def t(x, /):
 )
 def permute(x, /, dims):
     """All dimensions in a new order."""
+    if len({d % max(x.ndim, 1) for d in dims}) < len(dims) == x.ndim:
+        raise RuntimeError("permute(): duplicate dims are not allowed.")
     if len(dims) != x.ndim:
         raise RuntimeError(
-            "permute: number of dimensions in the tensor input does not match the length of the "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
             f"desired ordering of dimensions i.e. input.dim() = {x.ndim} is not equal to "
             f"len(dims) = {len(dims)}"
         )
@@ -147,6 +150,19 @@ def inverse(dims: Sequence[int]) -> tuple[int, ...]:
 )
 def expand(x, /, size):
     """Dimensions of size 1 stretched, without a copy."""
+    ahead = len(size) - x.ndim
+    if ahead < 0:
+        kind = from_numpy_dtype(x.dtype).scalar_name
+        raise RuntimeError(
+            f"expand(torch.{kind}Tensor{{{list(x.shape)}}}, size={list(size)}): the number of "
+            f"sizes provided ({len(size)}) must be greater or equal to the number of dimensions "
+            f"in the tensor ({x.ndim})"
+        )
+    if -1 in size[:ahead]:
+        raise RuntimeError(
+            "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
+            f"dimension {size.index(-1)}"
+        )
     full = (
         *size[: len(size) - x.ndim],
         *(

@@ -11,6 +11,7 @@ import numpy as np
 from autograd_core import functions
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.activation import logsigmoid
+from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import (
     elementwise,
     elementwise_loss,
@@ -46,7 +47,7 @@ def _expanded(input: Tensor, target: Tensor) -> tuple[Tensor, Tensor]:
         "Please ensure they have the same size.",
         stacklevel=3,
     )
-    size = np.broadcast_shapes(input._shape, target._shape)
+    size = broadcast_shapes((input, target))
     return (
         input if input._shape == size else shape.expand(input, size),
         target if target._shape == size else shape.expand(target, size),

@@ -61,6 +61,12 @@ def batch_norm(
     In training these are the input's, and the running ones move towards them by
     ``momentum``; otherwise the running ones.
     """
+    channels = input._shape[1]
+    given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
+             "bias": bias}  # fmt: skip
+    for name, t in given.items():
+        if t is not None and t.numel() != channels:
+            raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
     if not training:
         if running_mean is None or running_var is None:
             raise RuntimeError("running_mean must be defined in evaluation mode")

@@ -1,0 +1,163 @@
+"""Mistakes that users make with operators, answered as PyTorch answers them: type and words."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autograd_core
+import autograd_core.linalg
+import autograd_core.nn.functional
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+MISTAKES: list[Callable[[Any], Any]] = [
+    lambda t: t.sin(1.0),
+    lambda t: t.sin('a'),
+    lambda t: t.exp([1.0]),
+    lambda t: t.add(t.ones(2),'a'),
+    lambda t: t.mul('a',t.ones(2)),
+    lambda t: t.matmul(t.ones(2),3.0),
+    lambda t: t.tensor([[1,2],[3]]),
+    lambda t: t.tensor('a'),
+    lambda t: t.tensor([1,'a']),
+    lambda t: t.tensor(None),
+    lambda t: t.tensor([None]),
+    lambda t: t.tensor({}),
+    lambda t: t.tensor([[1,2],3]),
+    lambda t: t.tensor([1.0],dtype='float32'),
+    lambda t: t.ones(2,3)@t.ones(2,3),
+    lambda t: t.matmul(t.ones(2),t.ones(3)),
+    lambda t: t.matmul(t.ones(2,3),t.ones(2)),
+    lambda t: t.matmul(t.ones(2),t.ones(3,2)),
+    lambda t: t.matmul(t.tensor(1.),t.ones(2)),
+    lambda t: t.matmul(t.ones(2,3,4),t.ones(3,4,5)),
+    lambda t: t.mm(t.ones(2,3),t.ones(2,3)),
+    lambda t: t.mm(t.ones(2),t.ones(2,3)),
+    lambda t: t.bmm(t.ones(2,3,4),t.ones(2,3,4)),
+    lambda t: t.mv(t.ones(2,3),t.ones(2)),
+    lambda t: t.dot(t.ones(2),t.ones(3)),
+    lambda t: t.dot(t.ones(2,2),t.ones(2)),
+    lambda t: t.addmm(t.ones(2,2),t.ones(2,3),t.ones(2,3)),
+    lambda t: t.mm(t.ones(2,2),t.ones(2,2,dtype=t.float64)),
+    lambda t: t.cat([t.ones(2,3),t.ones(2,4)]),
+    lambda t: t.cat([t.ones(2,3),t.ones(2)]),
+    lambda t: t.cat([]),
+    lambda t: t.cat([t.ones(2)],dim=1),
+    lambda t: t.cat(t.ones(2)),
+    lambda t: t.cat([t.ones(2),3]),
+    lambda t: t.stack([t.ones(2),t.ones(3)]),
+    lambda t: t.stack([]),
+    lambda t: t.ones(2,3).view(4),
+    lambda t: t.ones(2,3).view(-1,-1),
+    lambda t: t.ones(2,3).t().view(6),
+    lambda t: t.ones(2,3).reshape(5),
+    lambda t: t.ones(2,3).view(4,-1),
+    lambda t: t.ones(2,3).expand(2,4),
+    lambda t: t.ones(2,3).expand(3),
+    lambda t: t.ones(2,3).expand(-1,2,3),
+    lambda t: t.ones(2,3).transpose(0,2),
+    lambda t: t.ones(2,3).permute(0,0),
+    lambda t: t.ones(2,3).permute(0),
+    lambda t: t.ones(2,3,4).t(),
+    lambda t: t.ones(2,3).squeeze(2),
+    lambda t: t.ones(2).unsqueeze(3),
+    lambda t: t.ones(2,3).sum(2),
+    lambda t: t.ones(2,3).max(3),
+    lambda t: t.ones(0).max(),
+    lambda t: t.ones(2,3).mean(5),
+    lambda t: t.tensor([1,2]).mean(),
+    lambda t: t.ones(2,3)+t.ones(2,4),
+    lambda t: t.ones(2,3)[2],
+    lambda t: t.ones(2,3)['a'],
+    lambda t: t.ones(2,3)[0,0,0],
+    lambda t: t.ones(2)[t.tensor([3])],
+    lambda t: t.ones(2)[1.5],
+    lambda t: t.ones(2)[t.tensor([1.0])],
+    lambda t: t.tensor(1.)[0],
+    lambda t: t.ones(2,3)[:,::-1],
+    lambda t: t.ones(2).item(),
+    lambda t: bool(t.ones(2)),
+    lambda t: len(t.tensor(1)),
+    lambda t: iter(t.tensor(1)),
+    lambda t: t.ones(2).requires_grad_().numpy(),
+    lambda t: t.ones(2).backward(),
+    lambda t: t.ones(2,requires_grad=True).backward(),
+    lambda t: (t.ones(2,requires_grad=True)*2).backward(),
+    lambda t: (t.ones(2,requires_grad=True)*2).backward(t.ones(3)),
+    lambda t: t.add(t.tensor([1]),t.tensor([1]),alpha=0.5),
+    lambda t: t.tensor([1]).add_(t.tensor([1.5])),
+    lambda t: t.tensor([1]).div_(2),
+    lambda t: t.tensor([True])-t.tensor([True]),
+    lambda t: -t.tensor([True]),
+    lambda t: t.tensor([1]).add_(1.5),
+    lambda t: t.sub(t.tensor([1]),1,alpha=1.5),
+    lambda t: t.zeros(2).add_(t.ones(3,2)),
+    lambda t: ~t.ones(2),
+    lambda t: t.ones(2)&t.ones(2),
+    lambda t: t.ones(2)<<1,
+    lambda t: t.arange(0,5,-1),
+    lambda t: t.arange(0,5,0),
+    lambda t: t.linspace(0,1,-1),
+    lambda t: t.eye(-1),
+    lambda t: t.nn.functional.linear(t.ones(2,3),t.ones(4,2)),
+    lambda t: t.nn.Linear(3,4)(t.ones(2,2)),
+    lambda t: t.nn.functional.conv2d(t.ones(1,3,4,4),t.ones(2,2,3,3)),
+    lambda t: t.nn.functional.conv2d(t.ones(3,4),t.ones(2,2,3,3)),
+    lambda t: t.nn.functional.cross_entropy(t.ones(2,3),t.tensor([0,3])),
+    lambda t: t.nn.functional.cross_entropy(t.ones(2,3),t.tensor([0,1,2])),
+    lambda t: t.nn.functional.nll_loss(t.ones(2,3),t.ones(2)),
+    lambda t: t.nn.functional.mse_loss(t.ones(2),t.ones(3)),
+    lambda t: t.nn.functional.binary_cross_entropy(t.tensor([2.0]),t.tensor([1.0])),
+    lambda t: t.nn.functional.binary_cross_entropy(t.ones(2),t.ones(3)),
+    lambda t: t.nn.functional.embedding(t.tensor([5]),t.ones(3,2)),
+    lambda t: t.nn.functional.dropout(t.ones(2),p=2),
+    lambda t: t.nn.functional.layer_norm(t.ones(2,3),(4,)),
+    lambda t: t.nn.functional.batch_norm(t.ones(1,3),None,None,training=True),
+    lambda t: t.nn.functional.softmax(t.ones(2,3),dim=2),
+    lambda t: t.nn.functional.one_hot(t.tensor([1.5])),
+    lambda t: t.nn.functional.mse_loss(t.ones(2),t.ones(2),reduction='avg'),
+    lambda t: t.nn.BatchNorm2d(3)(t.ones(2,3)),
+    lambda t: t.nn.BatchNorm1d(3)(t.ones(2,4)),
+    lambda t: t.ones(2,3).gather(1,t.tensor([[5]])),
+    lambda t: t.ones(2,3).index_select(0,t.tensor([5])),
+    lambda t: t.ones(2,3).masked_select(t.ones(2,3)),
+    lambda t: t.ones(2).topk(3),
+    lambda t: t.ones(4).split(0),
+    lambda t: t.ones(4).split([1,2]),
+    lambda t: t.ones(4).chunk(0),
+    lambda t: t.einsum('ij,jk',t.ones(2,3),t.ones(2,3)),
+    lambda t: t.linalg.inv(t.ones(2,3)),
+    lambda t: t.ones(2).foo,
+    lambda t: t.ones(2).clamp(),
+    lambda t: t.from_numpy([1]),
+    lambda t: t.ones(2,3).repeat(2),
+    lambda t: t.ones(2,3).flatten(1,0),
+    lambda t: t.ones(2,3).narrow(0,1,5),
+    lambda t: t.ones(2,3).unfold(0,3,1),
+    lambda t: t.ones(2,3).diagonal(0,0,0),
+    lambda t: t.ones(2,3).roll(1,5),
+    lambda t: t.ones(2,3).flip(5),
+    lambda t: t.ones(2,3).cumsum(2),
+    lambda t: t.outer(t.ones(2,2),t.ones(2)),
+    lambda t: t.cross(t.ones(2),t.ones(2)),
+]  # fmt: skip
+
+
+def _answer(namespace: Any, call: Callable[[Any], Any]) -> tuple[str, str]:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            call(namespace)
+        except Exception as error:
+            return type(error).__name__, str(error)
+    raise AssertionError("this is no mistake")
+
+
+@pytest.mark.parametrize("call", MISTAKES)
+def test_mistakes_are_answered_as_by_pytorch(call: Callable[[Any], Any]) -> None:
+    assert _answer(autograd_core, call) == _answer(torch, call)
