@@ -60,6 +60,7 @@ class Evaluation(NamedTuple):
     """A node that is running code of the user's: a custom Function, or hooks."""
 
     node: Node
+    task: GraphTask
     depth: int  # how many passes run around it, its own included
 
 
@@ -83,6 +84,7 @@ class GraphTask:
 
     __slots__ = (
         "_captures", "_ends", "captured", "graph", "keep", "order", "pending", "plan", "ports",
+        "restricted",
     )  # fmt: skip
 
     def __init__(
@@ -106,6 +108,7 @@ class GraphTask:
         self.graph = graph
         self.captured: dict[Node | Port, Gradient] = {}
         self._captures: dict[Node, list[Node | Port]] = {}  # the places of each node
+        self.restricted = False  # to what some places need
         self._ends: set[Node] = set()  # of these nodes, those that run for nothing else
         for root, seed in zip(roots, seeds, strict=True):
             present = self.pending[root]
@@ -122,6 +125,7 @@ class GraphTask:
 
     def restrict(self, places: Sequence[Node | Port]) -> None:
         """Plan no more than what leads to ``places``, their own nodes included."""
+        self.restricted = True
         wanted = {owner(place) for place in places}
         needed = self._leading_to(wanted)
         self.order = [node for node in self.order if node in needed or node in wanted]
@@ -132,6 +136,7 @@ class GraphTask:
         They come to ``captured``, and nothing is accumulated; None stands for a place that
         nothing reached.
         """
+        self.restricted = True
         self.captured = dict.fromkeys(places)
         for place in self.captured:
             self._captures.setdefault(owner(place), []).append(place)
@@ -238,7 +243,7 @@ class GraphTask:
         if plain and node not in self._captures:
             return self._observe_plain(index, node)
         outer = evaluating.get()
-        token = evaluating.set(Evaluation(node, 1 if outer is None else outer.depth + 1))
+        token = evaluating.set(Evaluation(node, self, 1 if outer is None else outer.depth + 1))
         incoming = self._take(node)
         try:
             return self._execute(index, node, incoming)

@@ -1,30 +1,58 @@
 """Checkpoints: less memory for more time, by computing saved values again in the backward pass.
 
 The re-entrant kind hides a function in one node, whose backward runs the function again and
-a backward pass of its own through it.  The other kind leaves the graph as it is, takes the
-saved values out of it, and puts them back from a second run when the first node asks.
+a backward pass of its own through it.  The other kind leaves the graph as it is, with holders
+for saved values, and fills these by a second run when the first node asks.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
 from typing import Any
-from weakref import ref
+from weakref import WeakKeyDictionary, ref
 
 from autograd_core.autograd.backward import make_call, run
+from autograd_core.autograd.engine import evaluating
 from autograd_core.autograd.function import Function
-from autograd_core.autograd.function_node import FunctionNode
-from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled, no_grad
-from autograd_core.autograd.node import LEAF, Node, next_sequence_nr, resolve
+from autograd_core.autograd.grad_mode import enable_grad, no_grad
+from autograd_core.autograd.graph import saved_tensors_hooks
 from autograd_core.functions import generator
-from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
+
+__all__ = [
+    "CheckpointError",
+    "CheckpointFunction",
+    "checkpoint",
+    "checkpoint_sequential",
+    "noop_context_fn",
+    "set_checkpoint_early_stop",
+]
 
 
 class CheckpointError(RuntimeError):
     """The second run of a function did not do what the first one did."""
+
+
+ContextFn = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
+_early_stop: ContextVar[bool] = ContextVar("autograd_core_early_stop", default=True)
+
+
+def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    """Nothing around the first run, and nothing around the second."""
+    return nullcontext(), nullcontext()
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether checkpoints made inside end their second run once all values are there."""
+    token = _early_stop.set(enable)
+    try:
+        yield
+    finally:
+        _early_stop.reset(token)
 
 
 def checkpoint(
@@ -32,6 +60,10 @@ def checkpoint(
     *args: Any,
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
+    context_fn: ContextFn = noop_context_fn,
+    determinism_check: str = "default",
+    debug: bool = False,
+    early_stop: bool = True,
     **kwargs: Any,
 ) -> Any:
     """``function(*args, **kwargs)``, of which the graph keeps no intermediate values.
@@ -43,6 +75,14 @@ def checkpoint(
             node that stands for the whole function (True is PyTorch's default, with a
             warning), or gives its saved values to the graph of the first one (recommended).
         preserve_rng_state: give the second run the random numbers of the first.
+        context_fn: returns two context managers, for the first run and the second; these and
+            what follows only with ``use_reentrant=False``.
+        determinism_check: "none" puts up with values of another shape or dtype in the second run.
+        debug: for PyTorch's sake; tracing tells more.
+        early_stop: end the second run as soon as all values are there.
+
+    Raises:
+        CheckpointError: in the backward pass, where the second run differs from the first.
 
     >>> import autograd_core as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -59,9 +99,21 @@ def checkpoint(
         )
         use_reentrant = True
     if not use_reentrant:
-        return _run_and_strip(function, preserve_rng_state, args, kwargs)
+        if determinism_check not in ("default", "none"):
+            raise ValueError(
+                "determinism_check should be one of ['default', 'none'], but got "
+                f"{determinism_check}"
+            )
+        state = generator().bit_generator.state if preserve_rng_state else None
+        frame = _Frame(function, args, kwargs, state, determinism_check == "default")
+        frame.early_stop = frame.early_stop and early_stop
+        return _run_without_saving(frame, context_fn)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
+    if context_fn is not noop_context_fn or debug:
+        raise ValueError(
+            "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+        )
     return CheckpointFunction.apply(function, preserve_rng_state, *args)
 
 
@@ -71,8 +123,11 @@ def checkpoint_sequential(
     input: Any,
     use_reentrant: bool | None = None,
     preserve_rng_state: bool = True,
+    **kwargs: Any,
 ) -> Any:
     """``functions`` one after the other, in ``segments`` checkpoints; the last segment is none."""
+    if kwargs:
+        raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     chain = list(functions.children()) if hasattr(functions, "children") else list(functions)
     size = len(chain) // segments
     for start in range(0, size * (segments - 1), size):
@@ -130,6 +185,14 @@ class CheckpointFunction(Function):
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
+        around = evaluating.get()
+        if around is not None and around.task.restricted:
+            raise RuntimeError(
+                "When use_reentrant=True, torch.utils.checkpoint is incompatible with .grad() or "
+                "passing an `inputs` parameter to .backward(). To resolve this error, you can "
+                "either set use_reentrant=False, or call .backward() without passing the `inputs` "
+                "argument."
+            )
         inputs = list(ctx.others)
         for i, t in zip(ctx.places, ctx.saved_tensors, strict=True):
             inputs[i] = t.detach()
@@ -153,24 +216,24 @@ class CheckpointFunction(Function):
 # The other kind
 
 
-def _run_and_strip(
-    function: Callable[..., Any], preserve: bool, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> Any:
-    state = generator().bit_generator.state if preserve else None
-    first = next_sequence_nr()
-    result = function(*args, **kwargs)
-    if is_grad_enabled():
-        frame = _Frame(function, args, kwargs, state)
-        frame.strip(_nodes_since(first, result))
-    return result
+def _run_without_saving(frame: _Frame, contexts: ContextFn) -> Any:
+    first, frame.again = contexts()
+    with saved_tensors_hooks(frame.pack, frame.unpack), first:
+        return frame.function(*frame.args, **frame.kwargs)
+
+
+class _Holder:
+    """Stands in a node for a saved value, and dies with the node."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _StopRecomputation(Exception):
+    """All that was saved is there again."""
 
 
 class _Frame:
-    """One run of a function, and all it takes to have its saved values again.
-
-    The nodes know the frame, by a hook each, and the frame knows them weakly: as with any
-    other graph, the last tensor that goes takes all with it.
-    """
+    """One run of a function: what it takes to run it again, and who waits for its values."""
 
     def __init__(
         self,
@@ -178,82 +241,73 @@ class _Frame:
         args: tuple[Any, ...],
         kwargs: dict[str, Any],
         random_state: Any,
+        check_metadata: bool,
     ) -> None:
-        self.function: Callable[..., Any] | None = function
+        self.function = function
         self.args = args
         self.kwargs = kwargs
-        self.random_state = random_state
-        self.nodes: list[ref[Node]] = []
+        self.again: AbstractContextManager[Any] = nullcontext()
+        self._random_state = random_state
+        self._check_metadata = check_metadata
+        self.early_stop = _early_stop.get()
+        self._holders: list[ref[_Holder]] = []
+        self._metadata: list[dict[str, Any]] = []
+        self._recomputed: WeakKeyDictionary[_Holder, Tensor] = WeakKeyDictionary()
 
-    def strip(self, nodes: list[Node]) -> None:
-        """Take the saved values out of ``nodes``, to be had again when one of them runs."""
-        for node in nodes:
-            node.release()
-            node.register_prehook(self._refill)
-        self.nodes = [ref(node) for node in nodes]
+    def pack(self, saved: Tensor) -> _Holder:
+        """Let go of ``saved``."""
+        holder = _Holder()
+        self._holders.append(ref(holder))
+        self._metadata.append(_metadata(saved))
+        return holder
 
-    def _refill(self, _: Any) -> None:
-        """Run the function again, unless that was done, and fill all nodes."""
-        function, self.function = self.function, None
-        if function is None:
-            return
-        first = next_sequence_nr()
-        with _random_numbers_from(self.random_state), enable_grad():
-            result = function(*self.args, **self.kwargs)
-        twins = _nodes_since(first, result)
-        if len(twins) != len(self.nodes):
+    def unpack(self, holder: _Holder) -> Tensor:
+        """What was saved as ``holder``, computed again; each pass does that once."""
+        if holder not in self._recomputed:
+            self._recompute()
+        return self._recomputed.pop(holder)
+
+    def _recompute(self) -> None:
+        found: list[Tensor] = []
+
+        def take(saved: Tensor) -> Tensor:
+            found.append(saved.detach())
+            if self.early_stop and len(found) == len(self._holders):
+                raise _StopRecomputation
+            return saved
+
+        hooks = saved_tensors_hooks(take, lambda saved: saved)
+        random = _random_numbers_from(self._random_state)
+        with suppress(_StopRecomputation), random, enable_grad(), self.again, hooks:
+            self.function(*self.args, **self.kwargs)
+        self._check(found)
+        for known, value in zip(self._holders, found, strict=True):
+            holder = known()
+            if holder is not None:
+                self._recomputed[holder] = value
+
+    def _check(self, found: list[Tensor]) -> None:
+        if len(found) != len(self._holders):
             raise CheckpointError(
                 "torch.utils.checkpoint: A different number of tensors was saved during the "
                 "original forward and recomputation.\n"
-                f"Number of tensors saved during forward: {len(self.nodes)}\n"
-                f"Number of tensors saved during recomputation: {len(twins)}."
+                f"Number of tensors saved during forward: {len(self._holders)}\n"
+                f"Number of tensors saved during recomputation: {len(found)}."
             )
-        for known, twin in zip(self.nodes, twins, strict=True):
-            node = known()
-            if node is not None:
-                _copy_saved(node, twin)
-        self.args, self.kwargs = (), {}
+        different = [
+            f"tensor at position {position}:\nsaved metadata: {before}\n"
+            f"recomputed metadata: {after}\n"
+            for position, (before, after) in enumerate(
+                zip(self._metadata, map(_metadata, found), strict=True)
+            )
+            if before != after
+        ]
+        if different and self._check_metadata:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                f"different metadata than during the forward pass.\n{''.join(different)}"
+            )
 
 
-def _nodes_since(first: int, result: Any) -> list[Node]:
-    """The nodes with saved values that were made since ``first`` and lead to ``result``, in the
-    order of their making."""
-    stack = [resolve(t.edge)[0] for t in _tensors(result)]
-    seen: set[Node] = set()
-    while stack:
-        node = stack.pop()
-        if node is None or node in seen or node.kind == LEAF or node.sequence_nr < first:
-            continue
-        seen.add(node)
-        stack += [below for below, _ in node.next_functions]
-    keeping = [node for node in seen if isinstance(node, (SavedNode, FunctionNode))]
-    return sorted(keeping, key=lambda node: node.sequence_nr)
-
-
-def _tensors(value: Any) -> Iterator[Tensor]:
-    stack = [value]
-    while stack:
-        found = stack.pop()
-        if isinstance(found, Tensor):
-            yield found
-        elif isinstance(found, (list, tuple)):
-            stack += found
-        elif isinstance(found, dict):
-            stack += found.values()
-
-
-def _copy_saved(node: Any, twin: Any) -> None:
-    """Give ``node`` what ``twin``, made by the same op on the same values, has saved."""
-    if type(node) is not type(twin) or node.output_shape != twin.output_shape:
-        raise CheckpointError(
-            "torch.utils.checkpoint: Recomputed values for the following tensors have different "
-            f"metadata than during the forward pass.\n{node.name()}: saved {node.output_shape}, "
-            f"recomputed {twin.name()} {twin.output_shape}"
-        )
-    if isinstance(node, FunctionNode):
-        node.ctx._saved = twin.ctx._saved
-        return
-    for name in node.op.saved:
-        for attribute in (name, f"{name}_version"):
-            if hasattr(twin, attribute):
-                setattr(node, attribute, getattr(twin, attribute))
+def _metadata(tensor: Tensor) -> dict[str, Any]:
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}

@@ -6,6 +6,8 @@ import gc
 import importlib
 import importlib.util
 import weakref
+from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import pytest
@@ -168,10 +170,147 @@ def test_saved_values_are_gone_in_between_and_the_graph_dies_alone() -> None:
     x = leaf(torch, 1.0)
     gc.disable()
     try:
-        y = checkpoint(torch, lambda x: x.exp().sin(), x * 1, use_reentrant=False)
-        assert [state for _, _, state in y.grad_fn.saved()] == ["freed"]
+        middle: list[Any] = []
+
+        def function(x: Any) -> Any:
+            y = x.exp()
+            middle.append(weakref.ref(y))
+            return y.sin()
+
+        y = checkpoint(torch, function, x * 1, use_reentrant=False)
+        assert middle[0]() is None  # although the node of the sine saves it
         watched = weakref.ref(y.grad_fn.next_functions[0][0])
         del y
         assert watched() is None
     finally:
         gc.enable()
+
+
+# -- options -------------------------------------------------------------------------------------
+
+
+def checkpoints(torch: Any) -> Any:
+    return import_module(f"{torch.__name__}.utils.checkpoint")
+
+
+def changing(*functions: Any) -> Any:
+    """A function that does something else each time."""
+    calls = iter(functions)
+    return lambda x: next(calls)(x)
+
+
+def test_contexts_surround_both_runs(torch: Any) -> None:
+    log = []
+
+    @contextmanager
+    def noting(name: str) -> Any:
+        log.append(name)
+        yield
+
+    def function(x: Any) -> Any:
+        log.append("run")
+        return x.exp().sin()
+
+    y = checkpoints(torch).checkpoint(
+        function,
+        leaf(torch, 1.0, 1.0, 1.0),
+        use_reentrant=False,
+        context_fn=lambda: (noting("forward"), noting("recompute")),
+    )
+    y.sum().backward()
+    assert log == ["forward", "run", "recompute", "run"]
+
+
+@pytest.mark.parametrize("options", [{"context_fn": lambda: None}, {"debug": True}])
+def test_the_reentrant_kind_has_no_such_options(torch: Any, options: Any) -> None:
+    message = "Passing `context_fn` or `debug` is only supported when use_reentrant=False."
+    with pytest.raises(ValueError, match=message):
+        checkpoints(torch).checkpoint(
+            torch.exp, leaf(torch, 1.0, 1.0, 1.0), use_reentrant=True, **options
+        )
+
+
+@pytest.mark.parametrize("early_stop", [True, False])
+def test_the_second_run_ends_when_all_is_there(torch: Any, early_stop: bool) -> None:
+    log: list[str] = []
+
+    def function(x: Any) -> Any:
+        y = x.exp().sin()
+        log.append("after the last saved value")
+        return y
+
+    module = checkpoints(torch)
+    with module.set_checkpoint_early_stop(early_stop):
+        y = module.checkpoint(function, leaf(torch, 1.0, 1.0, 1.0), use_reentrant=False)
+    log.clear()
+    y.sum().backward()
+    assert len(log) == (not early_stop)
+
+
+def test_a_second_run_that_saves_less_is_refused(torch: Any) -> None:
+    module = checkpoints(torch)
+    function = changing(lambda x: x.exp().sin(), lambda x: x.exp())
+    y = module.checkpoint(function, leaf(torch, 1.0, 1.0, 1.0), use_reentrant=False)
+    with pytest.raises(module.CheckpointError) as caught:
+        y.sum().backward()
+    assert str(caught.value).splitlines()[:3] == [
+        (
+            "torch.utils.checkpoint: A different number of tensors was saved during the original "
+            "forward and recomputation."
+        ),
+        "Number of tensors saved during forward: 2",
+        "Number of tensors saved during recomputation: 1.",
+    ]
+
+
+def test_a_second_run_of_another_shape_is_refused_unless_told_otherwise(torch: Any) -> None:
+    module = checkpoints(torch)
+    function = changing(lambda x: x.exp().sin(), lambda x: x[:2].exp().sin())
+    y = module.checkpoint(function, leaf(torch, 1.0, 1.0, 1.0), use_reentrant=False)
+    with pytest.raises(module.CheckpointError) as caught:
+        y.sum().backward()
+    lines = str(caught.value).splitlines()
+    assert lines[1] == "tensor at position 0:"
+    assert lines[2].startswith("saved metadata: {'shape': torch.Size([3]), 'dtype': torch.float32")
+    assert lines[3].startswith("recomputed metadata: {'shape': torch.Size([2]), 'dtype': torch.flo")
+    function = changing(lambda x: x.exp(), lambda x: x[:1].exp())
+    x = leaf(torch, 1.0, 1.0, 1.0)
+    y = module.checkpoint(function, x, use_reentrant=False, determinism_check="none")
+    y.sum().backward()
+    assert x.grad.shape == (3,)
+    with pytest.raises(ValueError, match="determinism_check should be one of"):
+        module.checkpoint(torch.exp, x, use_reentrant=False, determinism_check="some")
+
+
+@pytest.mark.parametrize(
+    "ask",
+    [
+        lambda torch, x, y: torch.autograd.grad(y.sum(), x),
+        lambda torch, x, y: y.sum().backward(inputs=[x]),
+    ],
+)
+def test_the_reentrant_kind_cannot_know_what_is_wanted(torch: Any, ask: Any) -> None:
+    x = leaf(torch, 1.0, 1.0, 1.0)
+    y = checkpoints(torch).checkpoint(lambda x: x.exp().sin(), x, use_reentrant=True)
+    with pytest.raises(RuntimeError, match=r"incompatible with .grad\(\) or passing an `inputs`"):
+        ask(torch, x, y)
+
+
+def test_saved_values_can_be_read_again_and_again(torch: Any) -> None:
+    x = leaf(torch, 1.0, 1.0, 1.0)
+    y = checkpoints(torch).checkpoint(lambda x: x.exp().sin(), x, use_reentrant=False)
+    assert y.grad_fn._saved_self.tolist() == pytest.approx([2.7182817] * 3)
+    y.sum().backward(retain_graph=True)
+    once = x.grad.clone()
+    y.sum().backward()
+    assert x.grad.tolist() == (once * 2).tolist()
+    with pytest.raises(RuntimeError, match="second time"):
+        y.sum().backward()
+
+
+def test_wrong_options_of_a_sequence_are_refused(torch: Any) -> None:
+    functions = [torch.exp, torch.sin]
+    with pytest.raises(ValueError, match="Unexpected keyword arguments: foo"):
+        checkpoints(torch).checkpoint_sequential(
+            functions, 2, leaf(torch, 1.0, 1.0, 1.0), use_reentrant=False, foo=3
+        )
