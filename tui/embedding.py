@@ -22,9 +22,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from tui.failure import ExitCode, Failure
-from viz.embedding.drawing import title_of
 from viz.errors import CannotWrite
 from viz.rendering import write_atomically
+from viz.svg import title_of
 
 _BEGIN = re.compile(r"\s*<!--\s*gradstep:(?P<command>.*?)-->\s*")
 _END = re.compile(r"\s*<!--\s*/gradstep\s*-->\s*")

@@ -28,7 +28,7 @@ from viz.pages import write_graph_page
 from viz.picture import VIEWS, Picture, View, make_picture
 from viz.placement import read_placement
 from viz.renderers import Renderer, default_renderers
-from viz.svg import write_svg
+from viz.svg import title_of, write_svg
 from viz.text import write_text
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
@@ -59,10 +59,12 @@ class Rendering(NamedTuple):
             raise UnknownFormat(f"{self.format} is not text", remedy="use .data")
         return self.data.decode()
 
+    def __repr__(self) -> str:
+        about = f": {title_of(self.text)}" if self.format == "svg" else ""
+        return f"<{self.format} of {len(self.data):,} bytes{about}>"
+
     def __str__(self) -> str:
-        return (
-            f"<{self.format} of {len(self.data):,} bytes>" if self.format in _BINARY else self.text
-        )
+        return repr(self) if self.format in _BINARY else self.text
 
     def __bytes__(self) -> bytes:
         return self.data
@@ -74,7 +76,13 @@ class Rendering(NamedTuple):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         if self.format in _BINARY:
             return {_MIME[self.format]: self.data} if self.format in _MIME else {}
-        return {_MIME.get(self.format, "text/plain"): self.text}
+        shown = {_MIME.get(self.format, "text/plain"): self.text}
+        if self.format == "svg":  # as HTML it also follows the colours of the page
+            shown |= {"text/html": self.text, "text/plain": repr(self)}
+        return shown
+
+    def _repr_html_(self) -> str | None:
+        return self.text if self.format in ("svg", "html") else None
 
     def _repr_svg_(self) -> str | None:
         return self.text if self.format == "svg" else None

@@ -12,6 +12,7 @@ import hashlib
 import math
 import re
 from collections.abc import Iterator, Sequence
+from html import unescape
 
 from viz import theme
 from viz.alternative_text import alternative_text
@@ -57,6 +58,23 @@ def write_svg(
         theme_name=theme_name,
         plain=plain,
     )
+
+
+_TITLE = re.compile(r'<title id="[^"]*">(?P<title>.*?)</title>', re.DOTALL)
+
+
+def title_of(svg: str) -> str:
+    """The sentence by which an SVG of ours names itself."""
+    found = _TITLE.search(svg)
+    return unescape(found["title"]) if found else ""
+
+
+def with_title(svg: str, title: str) -> str:
+    """The same picture under another name."""
+    found = _TITLE.search(svg)
+    if found is None:
+        return svg
+    return svg[: found.start("title")] + escape(title) + svg[found.end("title") :]
 
 
 def finish(
@@ -253,7 +271,8 @@ def _tip(dx: float, dy: float) -> str:
     """The sides of an arrow's tip, from its point on."""
     back_x, back_y = -dx * TIP_LENGTH, -dy * TIP_LENGTH
     side_x, side_y = -dy * TIP_HALF_WIDTH, dx * TIP_HALF_WIDTH
-    return f"l{back_x + side_x:.4g} {back_y + side_y:.4g}l{-2 * side_x:.4g} {-2 * side_y:.4g}z"
+    over_x, over_y = 0.0 - 2 * side_x, 0.0 - 2 * side_y
+    return f"l{back_x + side_x:.4g} {back_y + side_y:.4g} {over_x:.4g} {over_y:.4g}z"
 
 
 def _direction(route: Route) -> tuple[float, float]:

@@ -37,6 +37,7 @@ class Names:
             for name, value in list(namespace.items())
             if not name.startswith("__")
         ]
+        variables.sort(key=lambda variable: variable[0].startswith("_"))  # such as IPython's _
         self.modules: dict[str, Any] = {
             name: value for name, value in variables if _is_module(value)
         }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -108,7 +109,10 @@ def test_json_loads_back_equal() -> None:
 def test_notebooks_get_the_svg() -> None:
     rendering = viz.render(GRAPH)
     assert rendering._repr_svg_() == rendering.text
-    assert rendering._repr_mimebundle_() == {"image/svg+xml": rendering.text}
+    shown = rendering._repr_mimebundle_()
+    assert shown["image/svg+xml"] == shown["text/html"] == rendering._repr_html_() == rendering.text
+    assert re.match(r"<svg of [\d,]+ bytes: Forward and backward graph of Q", shown["text/plain"])
+    assert shown["text/plain"] == repr(rendering)
     assert viz.render(GRAPH, format="dot")._repr_svg_() is None
     assert bytes(rendering) == rendering.data
 

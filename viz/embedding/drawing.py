@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
-from html import unescape
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,9 +17,7 @@ from viz.embedding.snippet import Snippet
 from viz.embedding.stepping import graph_at
 from viz.embedding.store import Store
 from viz.errors import CodeFailed
-from viz.svg import escape
-
-_TITLE = re.compile(r"(?<=<title id=)(\"[^\"]*\">)(.*?)(?=</title>)", re.DOTALL)
+from viz.svg import title_of, with_title
 
 
 class Request(NamedTuple):
@@ -125,15 +121,6 @@ def _film(request: Request, found: Found) -> Drawing:
                      enumerate(made.shots, 1))  # fmt: skip
     title = made.title or "a computation graph"
     alt = f"Film of the backward pass of {title}, in {len(made)} frames."
-    return Drawing(titled(made.svg(), alt), made.frame(-1), f"{text}\n", "", alt, (), found.files)
-
-
-def title_of(svg: str) -> str:
-    """The sentence by which an SVG of ours names itself."""
-    found = _TITLE.search(svg)
-    return unescape(found[2]) if found else ""
-
-
-def titled(svg: str, title: str) -> str:
-    """``svg`` with another sentence as its name."""
-    return _TITLE.sub(lambda found: f"{found[1]}{escape(title)}", svg, count=1)
+    return Drawing(
+        with_title(made.svg(), alt), made.frame(-1), f"{text}\n", "", alt, (), found.files
+    )

@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from viz.embedding.drawing import titled
-from viz.svg import escape
+from viz.svg import escape, with_title
 
 _PREFIX = re.compile(r'class="gs (gs-[0-9a-f]+)"')
 _SIZE = re.compile(r' width="(\d+)" height="\d+"')
@@ -30,7 +29,7 @@ def inline_svg(
     page has already; the one of this picture is added.
     """
     if title:
-        svg = titled(svg, title)
+        svg = with_title(svg, title)
     svg = _with_prefix_of_its_own(svg.strip(), taken)
     size = f"width:{_css_length(width)}"
     if not width and (natural := _SIZE.search(svg)):

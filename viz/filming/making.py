@@ -192,4 +192,8 @@ class Film:
         return self.title or "Computation graph"
 
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
-        return {"image/svg+xml": self.svg(), "text/plain": self.description}
+        svg = self.svg()
+        return {"image/svg+xml": svg, "text/html": svg, "text/plain": self.description}
+
+    def _repr_html_(self) -> str:
+        return self.svg()

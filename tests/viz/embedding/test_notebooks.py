@@ -1,0 +1,122 @@
+"""What a notebook shows, and a gallery that is made of scripts."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.dag import capture
+from autograd_core.debug import Session
+from viz.notebook import graph_as_html, session_as_html
+
+ROOT = Path(__file__).parents[3]
+
+
+def test_a_graph_is_shown_with_the_halves_it_has() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    for view, title in (
+        ("both", "Forward and backward graph of y"),
+        ("backward", "Backward graph of y"),
+        ("forward", "Forward graph of y"),
+    ):
+        assert f">{title}: " in graph_as_html(capture(x * x, view, title="y"))  # type: ignore[arg-type]
+
+
+def test_a_session_shows_where_it_stands_and_what_is_not_there_yet() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    session = Session(x * x + x)
+    session.do("next 2")
+    shown = session_as_html(session)
+    assert "2 of 3 nodes have run; next is x" in shown
+    assert "<td>none yet</td>" in shown
+    session.do("next")
+    assert "<td>5</td>" in session_as_html(session)
+    session.abort()
+
+
+CELLS = [
+    """import autograd_core as torch, viz
+from autograd_core.dag import capture
+from autograd_core.debug import Session
+x = torch.tensor(2.0, requires_grad=True)
+z = torch.log(x * x)
+z""",
+    "viz.render(z)",
+    "viz.film(z)",
+    "capture(z)",
+    "%load_ext viz.notebook",
+    "capture(z)",
+    "Session(z)",
+    "%unload_ext viz.notebook\ncapture(z)",
+]
+
+
+def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    reason = "nbclient or ipykernel is not installed (the extra 'docs' has them)"
+    nbclient = pytest.importorskip("nbclient", reason=reason)
+    nbformat = pytest.importorskip("nbformat", reason=reason)
+    pytest.importorskip("ipykernel", reason=reason)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(ROOT), os.environ.get("PYTHONPATH", ""))))
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS])
+    nbclient.NotebookClient(notebook, timeout=60).execute()
+
+    def shown(cell: int) -> dict[str, Any]:
+        ((output),) = notebook.cells[cell].outputs
+        return dict(output["data"])
+
+    assert set(shown(0)) == {"text/plain"}
+    assert shown(0)["text/plain"].startswith("tensor(1.386")
+    for cell in (1, 2):
+        assert shown(cell)["image/svg+xml"] == shown(cell)["text/html"]
+        assert len(shown(cell)["text/plain"]) < 1000
+    assert ": Forward and backward graph of z: 2 operations" in shown(1)["text/plain"]
+    assert "text/html" not in shown(3)
+    assert "graph of z" in shown(5)["text/html"]
+    assert "0 of 3 nodes have run" in shown(6)["text/html"]
+    assert "text/html" not in shown(7)
+
+
+EXAMPLE = '''"""
+The logarithm
+=============
+"""
+import autograd_core as torch, viz
+x = torch.tensor(2.0, requires_grad=True)
+viz.render(torch.log(x * x), view="backward")
+'''
+
+CONF = """\
+project = "p"
+extensions = ["sphinx_gallery.gen_gallery"]
+html_theme = "basic"
+sphinx_gallery_conf = {
+    "examples_dirs": "examples",
+    "gallery_dirs": "gallery",
+    "image_scrapers": (),
+    "reset_modules": (),
+    "show_memory": False,
+}
+"""
+
+
+def test_sphinx_gallery_shows_the_picture(tmp_path: Path) -> None:
+    pytest.importorskip("sphinx_gallery", reason="sphinx-gallery is not installed (extra 'docs')")
+    from sphinx.cmd.build import build_main
+    from sphinx.util.docutils import docutils_namespace
+
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "README.rst").write_text("Examples\n========\n")
+    (tmp_path / "examples" / "plot_log.py").write_text(EXAMPLE)
+    (tmp_path / "conf.py").write_text(CONF)
+    (tmp_path / "index.rst").write_text("Title\n=====\n\n.. toctree::\n\n   gallery/index\n")
+    with docutils_namespace():
+        assert build_main(["-q", str(tmp_path), str(tmp_path / "html")]) == 0
+    page = (tmp_path / "html" / "gallery" / "plot_log.html").read_text(encoding="utf-8")
+    assert "<svg " in page
+    assert "Backward graph of" in page

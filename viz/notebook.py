@@ -1,0 +1,55 @@
+"""Graphs and sessions as pictures in notebooks: ``%load_ext viz.notebook``.
+
+What :func:`viz.render` and :func:`viz.film` return shows itself without this.  A tensor is never
+shown as a graph unasked: its numbers are what people want to see.
+"""
+
+from __future__ import annotations
+
+from html import escape
+from typing import TYPE_CHECKING, Any
+
+import viz
+from autograd_core.dag import Graph
+from autograd_core.dag.statistics import format_statistics
+from viz.picture import View
+
+if TYPE_CHECKING:
+    from autograd_core.debug import Session
+
+
+def load_ipython_extension(ipython: Any) -> None:
+    """Show graphs and debugger sessions as pictures in this notebook."""
+    formatter = ipython.display_formatter.formatters["text/html"]
+    formatter.for_type(Graph, graph_as_html)
+    # by name: the debugger is loaded when somebody debugs
+    formatter.for_type_by_name("autograd_core.debug.session", "Session", session_as_html)
+
+
+def unload_ipython_extension(ipython: Any) -> None:
+    """Show them as text again."""
+    formatter = ipython.display_formatter.formatters["text/html"]
+    formatter.pop(Graph, None)
+    formatter.pop("autograd_core.debug.session.Session", None)
+
+
+def graph_as_html(graph: Graph) -> str:
+    """The picture of ``graph``, of the halves it has."""
+    halves = set(graph.halves)
+    view: View = halves.pop() if len(halves) == 1 else "both"
+    return viz.render(graph, view=view).text
+
+
+def session_as_html(session: Session) -> str:
+    """Where the session stands, the gradients so far, and the picture of its pass."""
+    at = session.snapshot
+    where = f"call {at.call}: {at.position} of {at.length} nodes have run"
+    if at.current is not None:
+        where += f"; next is {at.graph.address(at.position)}"
+    rows = "".join(
+        f"<tr><td><code>{escape(leaf.name)}.grad</code></td>"
+        f"<td>{format_statistics(leaf.now.statistics) if leaf.now else 'none yet'}</td></tr>"
+        for leaf in at.leaves
+    )
+    picture = viz.render(at.graph, view="backward").text
+    return f"<p>{escape(where)}</p>\n<table>{rows}</table>\n{picture}"
