@@ -87,7 +87,7 @@ def _spine_ends(
 ) -> Sequence[int]:
     """Those of the neighbours that are the longest way on, when that way is also theirs."""
     deepest = max([onward[v] for v in near])
-    return [v for v in near if onward[v] == deepest and furthest[v] == mine]
+    return tuple([v for v in near if onward[v] == deepest and furthest[v] == mine])
 
 
 def _tie(

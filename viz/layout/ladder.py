@@ -9,6 +9,7 @@ run square: along channels, and up and down beside the boxes.  So no line runs t
 from __future__ import annotations
 
 from itertools import pairwise
+from math import ceil
 
 from autograd_core.dag.model import Half
 from viz import geometry, theme
@@ -30,6 +31,7 @@ def lay_out(picture: Picture) -> Layout:
     plans = saved.plan_saved(grid)
     lanes = data_lines.side_lanes(grid)
     lane_x, gutter_end, right = _set_halves(grid, plans, lanes)
+    right = float(ceil(right))
     ports = data_lines.choose_ports(grid, lane_x)
     corners: dict[int, list[Corner]] = {
         line: data_lines.lane_corners(grid, line, ports, x) for line, x in lane_x.items()
