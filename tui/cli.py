@@ -55,7 +55,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
     _require_command(arguments)
     options, others = command_parser().parse_known_args(arguments)
     before = arguments
-    if options.command != "ops":  # which has no script
+    if options.command not in ("ops", "embed"):  # which have no script
         before = arguments[: arguments.index(options.target)]
     for other in others:
         word = other.partition("=")[0]
@@ -162,12 +162,23 @@ def ops(options: argparse.Namespace) -> None:
     show_operators(options.target, code=options.code)
 
 
+def embed(options: argparse.Namespace) -> ExitCode:
+    """``gradstep embed``."""
+    from tui.embedding import embed as embed_into
+
+    code, notes = embed_into(options.target, check=options.check)
+    for note in notes:
+        _say(note)
+    return code
+
+
 _COMMANDS: dict[str, Callable[[argparse.Namespace], ExitCode | None]] = {
     "render": render,
     "film": film,
     "debug": debug,
     "check": check,
     "ops": ops,
+    "embed": embed,
 }
 
 

@@ -51,6 +51,7 @@ def command_parser() -> Parser:
     _finish(_add_debug(commands))
     _finish(_add_check(commands))
     _finish(_add_ops(commands), "?", "NAME")
+    _finish(_add_embed(commands), "+", "FILE")
     options = parser.add_argument_group("options")
     options.add_argument("-h", "--help", action="help", help="show this")
     options.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
@@ -216,5 +217,20 @@ def _add_ops(commands: argparse._SubParsersAction[Parser]) -> Parser:
     )
     add = command.add_argument_group("options").add_argument
     add("--code", action="store_true", help="show what the entry of NAME is compiled to")
+    add("-h", "--help", action="help", help="show this")
+    return command
+
+
+def _add_embed(commands: argparse._SubParsersAction[Parser]) -> Parser:
+    command = commands.add_parser(
+        "embed",
+        usage="gradstep embed [OPTIONS] FILE...",
+        description="Bring pictures and output in Markdown files up to date, by the gradstep "
+        "commands\nthat stand there between comments.",
+        epilog=usage.EMBED_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--check", action="store_true", help="change nothing; say what is stale, and end with "
+        "exit code 5 if anything is")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     return command

@@ -20,6 +20,7 @@ commands:
   debug       step through the backward() calls of a script
   check       hold every derivative to differences, and look for mistakes
   ops         list the ops and their derivatives
+  embed       bring pictures in Markdown files up to date
 """
 MAIN_NOTES = """\
 examples:
@@ -82,4 +83,18 @@ examples:
   gradstep ops
   gradstep ops mul
   gradstep ops mul --code
+"""
+EMBED_NOTES = """\
+A command stands between two comments, and runs where FILE is:
+
+  <!-- gradstep: render train.py:loss -o docs/loss.svg -->
+  ![Backward graph of loss: ...](docs/loss.svg)
+  <!-- /gradstep -->
+
+What it writes is shown as an image, in your words if you change them; what it
+prints stands there as a block of code, a mermaid diagram as a diagram.
+
+examples:
+  gradstep embed README.md
+  gradstep embed --check README.md docs/*.md
 """

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from tui.cli import main
 from tui.embedding import embed
 from tui.failure import ExitCode, Failure
 
@@ -76,6 +77,20 @@ def test_check_finds_what_is_stale_and_touches_nothing(readme: Path) -> None:
     assert [note.endswith("is stale") for note in notes] == [True, True, False]
     assert notes[-1] == f"run: gradstep embed {readme}"
     assert (readme.read_bytes(), picture.read_bytes()) == before
+
+
+def test_the_command_says_what_it_did_and_ends_with_the_code(
+    readme: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    readme.write_text("<!-- gradstep: ops exp -->\n<!-- /gradstep -->\n")
+    assert main(["embed", "--check", str(readme)]) == ExitCode.FOUND
+    assert "is stale" in capfd.readouterr().err
+    assert main(["embed", str(readme)]) == ExitCode.FINE
+    assert capfd.readouterr().err == f"gradstep: wrote {readme}:1\n"
+    assert main(["embed", str(readme), "--check"]) == ExitCode.FINE
+    assert "$ gradstep ops exp\n" in readme.read_text(encoding="utf-8")
+    assert main(["embed", str(readme), "--chek"]) == ExitCode.USAGE
+    assert "did you mean --check?" in capfd.readouterr().err
 
 
 def test_words_of_the_author_are_kept(readme: Path) -> None:
