@@ -9,12 +9,12 @@ from typing import NamedTuple
 
 from viz.layout import paths
 from viz.layout.grid import Grid
+from viz.layout.halves import PORT_STEP
 from viz.layout.tracks import Anchor, Corner, assign_tracks, run
 
 SIDE_EDGE = 18
 SIDE_STEP = 9
 MOST_SIDE_LANES = 16
-PORT_STEP = 34
 CLOSEST_PORTS = 14
 PORT_SPREAD = 0.34
 

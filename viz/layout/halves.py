@@ -20,6 +20,7 @@ from viz.picture import Picture
 WIDEST_GAP = 64
 BEND_WIDTH = 10
 LABEL_AWAY = 10
+PORT_STEP = 34
 
 
 def occupied(
@@ -35,6 +36,7 @@ def occupied(
     for box, one, (width, _) in zip(picture.boxes, vertex, sizes, strict=True):
         if box.half == half:
             yield x[one] - width / 2, x[one] + width / 2
+    seen: set[Arc] = set()
     for line, arc in zip(picture.lines, arcs, strict=True):
         if arc is None or picture.boxes[line.source].half != half:
             continue
@@ -46,6 +48,9 @@ def occupied(
                 yield lower_x, lower_x + room
             if upper_x < lower_x:
                 yield upper_x - room, upper_x
+            if arc in seen:  # two lines side by side: one of them is labelled on the left
+                yield upper_x - room - PORT_STEP / 2, upper_x
+            seen.add(arc)
         if bends := layers.chains.get(arc):
             for here in set(x[bends.start : bends.stop]):
                 yield here - BEND_WIDTH, here + BEND_WIDTH

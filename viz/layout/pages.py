@@ -22,8 +22,10 @@ SHAPE = 1.2
 """How wide a paged picture shall be, for its height."""
 
 MOST_TURNS = 2
-"""So many lines of each half, and one more, may turn into the next page; in a picture of
-hundreds of rows, which nobody follows by eye, six times as many."""
+"""So many lines of each half, and one more, may turn into the next page; two more in what would
+be a strip, and in a picture of hundreds of rows, which nobody follows by eye, six times as many."""
+
+STRIP = 5
 
 MANY_ROWS = 500
 TURN_STEP = 9
@@ -101,7 +103,11 @@ def choose_pages(
         return one_page
     count = max(2, round(sqrt(SHAPE * height / (width + GUTTER))))
     passing = _passing(len(pitches), spans)
-    most = (1 + MOST_TURNS * halves) * (1 if len(pitches) < MANY_ROWS else 6)
+    most = 1 + MOST_TURNS * halves
+    if height > STRIP * width:
+        most += 2
+    if len(pitches) > MANY_ROWS:
+        most *= 6
     last_rows: list[int] = []
     row = 0
     for page in range(1, count):
