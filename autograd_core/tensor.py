@@ -320,7 +320,7 @@ class Tensor(TensorMethods):
             )
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
-            mode.tracer.to_numpy(self)
+            mode.tracer.taken_out("numpy()", self)
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -331,9 +331,15 @@ class Tensor(TensorMethods):
             raise RuntimeError(
                 f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
             )
+        mode = current_mode()
+        if mode is not None and mode.tracer is not None:
+            mode.tracer.taken_out("item()", self)
         return self.array.item()
 
     def tolist(self) -> Any:
+        mode = current_mode()
+        if mode is not None and mode.tracer is not None:
+            mode.tracer.taken_out("tolist()", self)
         return self.array.tolist()
 
     def cpu(self) -> Tensor:
@@ -394,7 +400,7 @@ class Tensor(TensorMethods):
         return f"Parameter containing:\n{text}" if self.is_parameter else text
 
     def __format__(self, spec: str) -> str:
-        return format(self.item(), spec) if not self._shape else format(repr(self), spec)
+        return format(self.array.item(), spec) if not self._shape else format(repr(self), spec)
 
     def __round__(self, digits: SupportsIndex | None = None) -> Any:
         return round(self.item(), digits) if digits is not None else round(self.item())

@@ -38,8 +38,9 @@ class Tracer(Protocol):
     def cut(self, how: str, before: Any, after: Any) -> None:
         """``after`` is ``before`` without its graph, by a call of ``how``."""
 
-    def to_numpy(self, tensor: Any) -> None:
-        """``tensor`` was handed to NumPy, which knows no gradients."""
+    def taken_out(self, how: str, tensor: Any) -> None:
+        """The data of ``tensor`` was handed out, to NumPy or as Python numbers, which know no
+        gradients, by a call of ``how``."""
 
     def from_numpy(self, how: str, tensor: Any) -> None:
         """``tensor`` was made from an array, by a call of ``how``."""

@@ -15,10 +15,11 @@ _MOST_NODES = 100_000  # so that logging in a loop over a huge graph does not wa
 
 
 class Departure(NamedTuple):
-    """A value that went to NumPy: when in the count of records, where, and the leaves that it was
-    computed from."""
+    """A value that became a NumPy array or a number: when in the count of records, by a call of
+    what, where, and the leaves that it was computed from."""
 
     number: int
+    how: str
     source: Source | None
     leaves: Leaves
 

@@ -101,4 +101,4 @@ def _copy_of(tensor: Tensor) -> Copy | None:
 
 
 def _same(kept: Array, array: Array) -> bool:
-    return kept.shape == array.shape and kept.dtype == array.dtype and np.array_equal(kept, array)
+    return kept.shape == array.shape and kept.dtype == array.dtype and bool(np.all(kept == array))

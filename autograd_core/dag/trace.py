@@ -39,17 +39,21 @@ _next_number = count().__next__
 
 
 class LeafRecord:
-    """A tensor that no traced op made: a leaf, a parameter, or a constant; ``cut`` says where it
-    was taken out of a graph."""
+    """A tensor that no traced op made: a leaf, a parameter, or a constant.
+
+    ``cut`` says where it was taken out of a graph, ``departure`` where a value that was computed
+    from it last became a NumPy array or a number.
+    """
 
     __slots__ = (
-        "__weakref__", "copies", "cut", "dtype", "number", "requires_grad", "shape", "statistics",
-        "tensor",
+        "__weakref__", "copies", "cut", "departure", "dtype", "number", "requires_grad", "shape",
+        "statistics", "tensor",
     )  # fmt: skip
 
     def __init__(self, tensor: Tensor, cut: Cut | None = None) -> None:
         self.number = _next_number()
         self.cut = cut
+        self.departure: Departure | None = None
         self.copies: dict[int, ref[Copy]] = {}
         self.tensor = ref(tensor)
         self.shape = tensor._shape
@@ -159,10 +163,19 @@ class GraphTracer:
         elif leaves := leaves_behind(before):
             after.record = Cut(how, user_source(sys._getframe(2)), leaves)
 
-    def to_numpy(self, tensor: Tensor) -> None:
-        """Remember where a tensor with a graph, or just taken out of one, went to NumPy."""
-        if leaves := leaves_behind(tensor):
-            self._departure = Departure(_next_number(), user_source(sys._getframe(2)), leaves)
+    def taken_out(self, how: str, tensor: Tensor) -> None:
+        """Remember where a value with a graph, or just cut off from one, became a NumPy array or a
+        number; also with the leaves that it was computed from."""
+        leaves = leaves_behind(tensor)
+        if not leaves:
+            return
+        departure = Departure(_next_number(), how, user_source(sys._getframe(2)), leaves)
+        if how == "numpy()":
+            self._departure = departure
+        for each in leaves:
+            leaf = each()
+            if leaf is not None and isinstance(leaf.record, tuple):
+                leaf.record[0].departure = departure
 
     def from_numpy(self, how: str, tensor: Tensor) -> None:
         """Remember on a tensor made from an array what went to NumPy last: it may be made of it."""

@@ -231,6 +231,34 @@ def test_a_cut_beside_another_way_is_only_good_to_know(cut: Callable[[Any], Any]
     assert only(lint(loss), "cut").what.endswith("no gradient comes back through it")
 
 
+@pytest.mark.parametrize("how", ["item()", "tolist()", "numpy()"])
+def test_a_value_that_became_a_number_is_named_where_its_leaf_gets_nothing(how: str) -> None:
+    with trace():
+        w, v = leaf(1.0), leaf(3.0, 4.0)
+        half = w * 0.5
+        if how == "item()":
+            scale = half.item()
+        else:
+            scale = half.tolist()[0] if how == "tolist()" else float(half.detach().numpy()[0])
+        loss = (v * scale).sum()
+    found = only(lint(loss), "cut")
+    assert found.severity == "warning"
+    assert found.what == (
+        f"w gets no gradient: the loss does not depend on it, but {how} took a value that was "
+        "computed from it out of the graph"
+    )
+    assert line(found.source).startswith("scale = half.")
+
+
+def test_printing_a_value_takes_nothing_out_of_the_graph() -> None:
+    with trace():
+        w, v = leaf(1.0), leaf(3.0)
+        text = f"{w.sum():.2f}"
+        loss = v.sum()
+    assert text == "1.00"
+    assert only(lint(loss), "unreached").severity == "warning"
+
+
 def test_a_leaf_behind_two_cuts_is_explained() -> None:
     with trace():
         w, v = leaf(1.0, 2.0), leaf(3.0, 4.0)

@@ -6,21 +6,28 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.dag.cut import Departure
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
+from autograd_core.tensor import Tensor
 
 
 def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Finding]:
     """The leaves that the program names and the pass does not reach; not those, given by
     identity, that are ``explained`` by a cut."""
-    names = [
-        subject.name(tensor)
+    unreached = [
+        tensor
         for tensor in subject.names.tensors()
         if tensor.is_leaf
         and tensor.requires_grad
         and id(tensor) not in subject.leaves
         and id(tensor) not in explained
     ]
+    departures = {id(tensor): _departure(tensor) for tensor in unreached}
+    for departure in {each.number: each for each in departures.values() if each}.values():
+        leaves = [t for t in unreached if departures[id(t)] is departure]
+        yield _by_departure(departure, [subject.name(t) for t in leaves])
+    names = [subject.name(t) for t in unreached if departures[id(t)] is None]
     if names:
         one = len(names) == 1
         yield Finding(
@@ -29,6 +36,23 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
             f"depend on {'it' if one else 'them'}",
             "use it in the loss, or set requires_grad=False where no gradient is wanted",
         )  # fmt: skip
+
+
+def _departure(leaf: Tensor) -> Departure | None:
+    record = leaf.record
+    return record[0].departure if isinstance(record, tuple) else None
+
+
+def _by_departure(departure: Departure, names: list[str]) -> Finding:
+    """What is likely behind it, where a value computed from leaves was handed out."""
+    gets, them = ("gets", "it") if len(names) == 1 else ("get", "them")
+    return Finding(
+        "warning", "cut",
+        f"{listed(names)} {gets} no gradient: the loss does not depend on {them}, but "
+        f"{departure.how} took a value that was computed from {them} out of the graph",
+        "use the value itself where its gradient is wanted, not an array or a number",
+        source=departure.source,
+    )  # fmt: skip
 
 
 def find_stale(subject: Subject) -> Iterator[Finding]:
