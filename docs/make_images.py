@@ -1,6 +1,8 @@
-"""Makes the pictures of README.md anew, by the program itself.
+"""Makes the screenshots of README.md anew, by the program itself.
 
 python docs/make_images.py
+
+The graphs in it are refreshed by ``gradstep embed README.md``.
 """
 
 from __future__ import annotations
@@ -8,8 +10,6 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 from autograd_core.dag.names import Names
@@ -21,13 +21,6 @@ from tui.script import run_script
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
 STEPS = ("n", "n", "n", "n", "n", "n")
-
-
-def draw() -> None:
-    """The quadratic, forward and backward, with the gradients that flowed."""
-    command = [sys.executable, "-m", "tui", "render", "samples/quadratic.py"]
-    picture = ["-o", str(IMAGES / "quadratic-both.svg"), "--title", "Q = 3a³ − b²"]
-    subprocess.run([*command, *picture], cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 def photograph(script: str, name: str, keys: tuple[str, ...], size: tuple[int, int]) -> None:
@@ -65,10 +58,9 @@ def tidy(svg: str) -> str:
 
 
 def main() -> None:
-    """Make every image of the README."""
+    """Make every screenshot of the README."""
     os.chdir(ROOT)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    draw()
     photograph("samples/shared_weight.py", "debug-shared-weight.svg", STEPS, (120, 32))
 
 
