@@ -52,7 +52,7 @@ def add_backward(
     types = list(map(type, order))
     examples = dict(zip(types, order, strict=True))
     name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
-    records = [getattr(node, "_record", None) for node in order]
+    records: list[Any] = [getattr(node, "_record", None) for node in order]
     traced = list(compress(range(len(order)), records))
     build.start(
         kinds=["op"] * len(order),

@@ -110,6 +110,11 @@ class History:
         last.nbytes = sum(step_bytes(s) for s in self._steps[last.start :] if s is not None)
         self._fresh_bytes = last.nbytes
 
+    def halve(self) -> None:
+        """Make do with half of what is used: memory has run out."""
+        self.budget = self._bytes // 2
+        self._make_room(self._segments[-1])
+
     # dropping and recomputing
 
     def _make_room(self, needed: _Segment) -> None:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from weakref import ref
 
 from autograd_core.autograd.backward import BackwardCall, Gradients
+from autograd_core.autograd.node import Node
 from autograd_core.dag.capture import capture
+from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
 from autograd_core.debug.driver import Around, NativeDriver
 from autograd_core.debug.editing import Editor
 from autograd_core.debug.ledger import Ledger
 from autograd_core.debug.scopes import Scopes
+from autograd_core.debug.timeline import CallRecord
 from autograd_core.debug.view import Inspector
 from autograd_core.debug.walk import Walk
 from autograd_core.tensor import Tensor
+
+_LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole
 
 
 class RecordedPass:
@@ -45,6 +51,7 @@ class RecordedPass:
         self.inspector = Inspector(walk, self.graph, self.ledger)
         self.scopes = Scopes(self.graph, walk.length)
         self.edit = Editor(walk, self.inspector.leaf, self.inspector.edited)
+        self.hint = _hint(driver.order[:_LOOKED_AT])
         self._intercept_nested()
 
     @property
@@ -78,6 +85,19 @@ class RecordedPass:
             raise inner.walk.error
         return inner.driver.gradients() if call.is_grad else True
 
+    def record(self, number: int) -> CallRecord:
+        """What it did, for the timeline; it is over."""
+        line = self.call.line
+        return CallRecord(
+            number,
+            self.title,
+            None if line is None else Source(*line),
+            self.walk.length,
+            self.call.graph,
+            self.call.keep,
+            () if self.call.is_grad else tuple(self.inspector.leaf_calls()),
+        )
+
     # as part of the pass around it
 
     def take_back(self) -> None:
@@ -103,3 +123,20 @@ class RecordedPass:
             for inner in around.nested:
                 if isinstance(inner, RecordedPass):
                     inner._release()
+
+
+def _hint(nodes: Sequence[Node]) -> str:
+    """What to do to see more, or why this pass will not run; "" when all is well."""
+    freed = next((node for node in nodes if node.is_freed), None)
+    if freed is not None:
+        where = "" if freed.freed_at is None else ", at {}:{}".format(*freed.freed_at)
+        return (
+            f"an earlier backward pass freed the values this graph saved{where}: call that one "
+            "with retain_graph=True"
+        )
+    if any(node.record is not None for node in nodes):
+        return ""
+    return (
+        "scopes and source lines are unknown: run the forward pass "
+        "within `with autograd_core.dag.trace():`"
+    )

@@ -6,7 +6,8 @@ recording calls no code, moving past its end runs the next node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 from weakref import proxy
 
 from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
@@ -23,6 +24,7 @@ from autograd_core.debug.snapshot import (
     Snapshot,
 )
 from autograd_core.debug.stops import Stops
+from autograd_core.debug.timeline import Timeline
 from autograd_core.tensor import Tensor
 
 
@@ -44,10 +46,12 @@ class Session(Movement):
         names: names of tensors; by default the variables of the calling program.
         call: which backward call of the program this is, from 1 on.
         stops: where to stop; handed from session to session, they outlive a call.
+        timeline: what calls before this one did; this one is added when it is over.
         history_bytes: how much the recording may take; beyond, it is computed again when it is
             asked for.
 
     Attributes:
+        timeline: the calls of the program that are over.
         console: carries out command lines.
     """
 
@@ -58,13 +62,14 @@ class Session(Movement):
         *,
         retain_graph: bool | None = None,
         create_graph: bool = False,
-        names: Names | None = None,
+        names: Names | Mapping[str, Any] | None = None,
         call: int = 1,
         stops: Stops | None = None,
+        timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
     ) -> None:
         backward_call = make_call(roots, gradient, retain_graph, create_graph)
-        self._begin(backward_call, names or caller_names(), call, stops, history_bytes)
+        self._begin(backward_call, _names(names), call, stops, timeline, history_bytes)
 
     @classmethod
     def of_call(
@@ -74,11 +79,12 @@ class Session(Movement):
         names: Names,
         call: int = 1,
         stops: Stops | None = None,
+        timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
     ) -> Session:
         """The session of a call of ``backward`` or ``grad`` that was intercepted."""
         session = cls.__new__(cls)
-        session._begin(backward_call, names, call, stops, history_bytes)
+        session._begin(backward_call, names, call, stops, timeline, history_bytes)
         return session
 
     def _begin(
@@ -87,10 +93,12 @@ class Session(Movement):
         names: Names,
         call: int,
         stops: Stops | None,
+        timeline: Timeline | None,
         history_bytes: int,
     ) -> None:
         first = RecordedPass(backward_call, names, history_bytes)
         super().__init__(first, call, Stops() if stops is None else stops)
+        self.timeline = Timeline() if timeline is None else timeline
         self._closed = False
         self.console = open_console(proxy(self))  # a cycle would keep the graph alive
 
@@ -123,6 +131,8 @@ class Session(Movement):
             phase=walk.phase,
             edits=self.edit.records,
             frames=self.frames,
+            hint=self._pass.hint,
+            calls=self.timeline.calls,
         )
 
     def phases(self, index: int) -> tuple[Phase, ...]:
@@ -148,6 +158,7 @@ class Session(Movement):
             self._leave_all()
             self._pass.run_out()
             self._closed = True
+            self.timeline.add(self._pass.record(self.call))
 
     @property
     def gradients(self) -> Gradients:
@@ -164,3 +175,9 @@ class Session(Movement):
     def do(self, line: str) -> Reply:
         """Carry out one command, such as ``next 10``; an empty line repeats the last one."""
         return self.console.do(line)
+
+
+def _names(given: Names | Mapping[str, Any] | None) -> Names:
+    if given is None:
+        return caller_names()
+    return given if isinstance(given, Names) else Names(given)

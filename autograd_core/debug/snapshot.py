@@ -17,6 +17,8 @@ from numpy.typing import NDArray
 from autograd_core.dag.model import Graph, SavedState, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.debug.breakpoint import Breakpoint as Breakpoint
+from autograd_core.debug.tensor_views import HeatMap, Histogram, heat_map, histogram, slice_of
+from autograd_core.debug.timeline import CallRecord
 
 Status = Literal["paused", "finished", "failed"]
 Leave = Literal["", "continue", "detach", "abort"]
@@ -56,6 +58,22 @@ class Value:
 
     def __hash__(self) -> int:
         return hash((self.shape, self.dtype))
+
+    def histogram(self, bins: int = 20) -> Histogram:
+        """How the elements are distributed."""
+        return histogram(self.array, bins)
+
+    def heat_map(self, rows: int, columns: int) -> HeatMap:
+        """The tensor as a picture of at most ``rows`` by ``columns`` cells."""
+        return heat_map(self.array, rows, columns)
+
+    def slice(self, text: str) -> Value:
+        """A part of it, as between NumPy's brackets: ``value.slice("0, :, 2:5")``.
+
+        Raises:
+            ValueError: it has no such part.
+        """
+        return Value(slice_of(self.array, text))
 
     def text(self, limit: int = 8) -> str:
         """The first elements, in three digits: ``[36, 0.5, ...]`` or ``36``."""
@@ -263,7 +281,7 @@ class Snapshot:
     empty after a step.  ``phase`` counts the phases of node ``position`` that are over: 0 is
     before the node.  ``usage`` says what the recording takes, ``edits`` what the user changed,
     ``frames`` which passes run inside each other, the outermost first; ``hint`` what to do to
-    see more.
+    see more, and ``calls`` what the calls before this one did.
     """
 
     call: int
@@ -284,6 +302,7 @@ class Snapshot:
     edits: tuple[EditRecord, ...] = ()
     frames: tuple[Frame, ...] = ()
     hint: str = ""
+    calls: tuple[CallRecord, ...] = ()
 
     @property
     def past(self) -> bool:

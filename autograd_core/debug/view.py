@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import linecache
+from collections.abc import Iterator
 from typing import Any
 
 from autograd_core.autograd.node import Node
-from autograd_core.dag.backward import is_number
+from autograd_core.dag.backward import describe, is_number
 from autograd_core.dag.model import Graph, Source
 from autograd_core.debug.history import step_bytes
 from autograd_core.debug.ledger import Ledger, Moment, value
@@ -18,6 +19,7 @@ from autograd_core.debug.snapshot import (
     Saved,
     Value,
 )
+from autograd_core.debug.timeline import LeafCall
 from autograd_core.debug.walk import Walk
 from autograd_core.tensor import Tensor
 
@@ -99,7 +101,7 @@ class Inspector:
         waiting = None if done else self._ledger.total(index, 0, moment)
         return LeafGradient(
             index=index,
-            name=self._graph.variables.get(index) or self._graph.address(index),
+            name=self._name(index),
             shape=self._order[index].output_shape,
             before=before,
             now=self._now(index) if done else before,
@@ -108,11 +110,34 @@ class Inspector:
             expected=expected,
         )
 
+    def _name(self, index: int) -> str:
+        return self._graph.variables.get(index) or self._graph.address(index)
+
     def _now(self, index: int) -> Value | None:
         if index == self._walk.position:
             last = self._walk.phases[self._walk.phase - 1]
             return last.after[0]
         return self._ledger.values.of(self._walk.history[index].after)
+
+    def leaf_calls(self) -> Iterator[LeafCall]:
+        """What the pass, which is over, did to each leaf."""
+        history = self._walk.history
+        for index in self._place:
+            node: Any = self._order[index]
+            before, grad = self._before[index], node.variable.grad
+            after = None if grad is None else grad.array
+            if index < len(history):
+                added = history[index].hooked[0]
+            elif after is None or before is None:
+                added = after
+            else:
+                added = after - before.array
+            yield LeafCall(
+                self._name(index),
+                None if before is None else before.statistics,
+                describe(added),
+                describe(after),
+            )
 
     # waiting sums
 

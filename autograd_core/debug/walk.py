@@ -65,6 +65,9 @@ class Walk:
         start = self.position
         try:
             self.driver.record(start, stop, self._keep)
+        except MemoryError as error:
+            self.history.halve()
+            self.error = error
         except Exception as error:  # a node or a hook of the user's raised: show it there
             self.error = error
         if self.position > start:

@@ -1,0 +1,110 @@
+"""Ways to look at a tensor that does not fit on a screen: a histogram, a heat map, a slice."""
+
+from __future__ import annotations
+
+import re
+from types import EllipsisType
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+_PART = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?|(\.\.\.)")
+
+
+class Histogram(NamedTuple):
+    """How many finite elements lie from ``edges[k]`` to ``edges[k + 1]``, and how many are none."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+    nans: int
+    infs: int
+
+
+def histogram(array: Array, bins: int = 20) -> Histogram:
+    """Count the elements of ``array`` in ``bins`` intervals of equal width.
+
+    >>> histogram(np.array([0.0, 1.0, 1.0, np.nan]), 2)
+    Histogram(edges=(0.0, 0.5, 1.0), counts=(1, 2), nans=1, infs=0)
+    """
+    values = np.asarray(array, np.float64).ravel()
+    finite = values[np.isfinite(values)]
+    nans = int(np.isnan(values).sum())
+    infs = values.size - finite.size - nans
+    if not finite.size:
+        return Histogram((), (), nans, infs)
+    low, high = float(finite.min()), float(finite.max())
+    if low == high or not np.isfinite(high - low):
+        return Histogram((low, high), (finite.size,), nans, infs)
+    counts, edges = np.histogram(finite, bins)
+    return Histogram(tuple(edges.tolist()), tuple(counts.tolist()), nans, infs)
+
+
+class HeatMap(NamedTuple):
+    """A tensor as a picture: the mean of the finite elements behind each cell (NaN where there
+    are none), and whether one of the others is there."""
+
+    means: NDArray[np.float64]
+    trouble: NDArray[np.bool_]
+
+
+def heat_map(array: Array, rows: int, columns: int) -> HeatMap:
+    """Shrink ``array`` to at most ``rows`` by ``columns`` cells.
+
+    The last dimension runs along the columns, all others one after the other along the rows.
+
+    >>> heat_map(np.arange(8.0).reshape(2, 4), 2, 2).means.tolist()
+    [[0.5, 2.5], [4.5, 6.5]]
+    """
+    values = np.asarray(array, np.float64)
+    width = values.shape[-1] if values.ndim else 1
+    flat = values.reshape(values.size // width if width else 0, width)
+    if not flat.size:
+        return HeatMap(np.zeros((0, 0)), np.zeros((0, 0), bool))
+    good = np.isfinite(flat)
+    sums = _shrunk(np.where(good, flat, 0.0), rows, columns)
+    counts = _shrunk(good.astype(np.float64), rows, columns)
+    cells = _shrunk(np.ones(flat.shape), rows, columns)
+    with np.errstate(all="ignore"):
+        return HeatMap(sums / counts, counts < cells)
+
+
+def _shrunk(flat: NDArray[np.float64], rows: int, columns: int) -> NDArray[np.float64]:
+    for axis, most in ((0, rows), (1, columns)):
+        size = flat.shape[axis]
+        starts = (np.arange(min(size, most)) * size) // min(size, most)
+        flat = np.add.reduceat(flat, starts, axis=axis)
+    return flat
+
+
+def slice_of(array: Array, text: str) -> Array:
+    """The part of ``array`` that ``text`` names, as between NumPy's brackets: ``0, :, 2:5``.
+
+    Raises:
+        ValueError: the text is no slice, or names what the tensor does not have.
+    """
+    parts: list[int | slice | EllipsisType] = []
+    for word in text.strip().strip("[]").split(","):
+        found = _PART.fullmatch(word.strip())
+        if found is None:
+            raise ValueError(
+                f"'{word.strip()}' is no part of a slice: write numbers, ranges such as 2:5, :, "
+                "or ..., separated by commas"
+            )
+        parts.append(_part(found))
+    try:
+        return np.asarray(array[tuple(parts)])
+    except IndexError as error:
+        raise ValueError(f"{error} (the tensor has shape {list(array.shape)})") from None
+    except ValueError as error:  # a step of zero
+        raise ValueError(f"'{text}' is no slice: {error}") from None
+
+
+def _part(found: re.Match[str]) -> int | slice | EllipsisType:
+    index, start, stop, step, dots = found.groups()
+    if dots:
+        return ...
+    if index is not None:
+        return int(index)
+    return slice(*(int(each) if each else None for each in (start, stop, step)))

@@ -1,0 +1,86 @@
+"""The backward passes of a program, one after the other: what each of them did to every leaf."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import Statistics
+
+
+class LeafCall(NamedTuple):
+    """What one call did to the ``.grad`` of a leaf: what was there, what it added, what is there.
+
+    ``kept`` says that what was there came from an earlier call: nobody set it to zero.
+    """
+
+    name: str
+    before: Statistics | None
+    added: Statistics | None
+    after: Statistics | None
+    kept: bool = False
+
+
+class CallRecord(NamedTuple):
+    """A call of ``backward`` or ``grad`` that is over.
+
+    ``source`` is the line that made it, known while tracing, and ``nodes`` the length of its
+    plan.
+    """
+
+    number: int
+    title: str
+    source: Source | None
+    nodes: int
+    create_graph: bool
+    retain_graph: bool
+    leaves: tuple[LeafCall, ...]
+
+
+class Timeline:
+    """Outlives the sessions of a program, each of which adds its call when it finishes.
+
+    >>> import autograd_core as torch
+    >>> from autograd_core.debug import Session
+    >>> w, timeline = torch.tensor(2.0, requires_grad=True), Timeline()
+    >>> for call in (1, 2):
+    ...     Session(w * w, names={"w": w}, call=call, timeline=timeline).finish()
+    >>> [(call.number, leaf.kept) for call, leaf in timeline.of_leaf("w")]
+    [(1, False), (2, True)]
+    >>> timeline.magnitudes("w")
+    [4.0, 4.0]
+    """
+
+    def __init__(self) -> None:
+        self._calls: list[CallRecord] = []
+        self._last: dict[str, Statistics | None] = {}
+
+    @property
+    def calls(self) -> tuple[CallRecord, ...]:
+        """The calls that are over, in order."""
+        return tuple(self._calls)
+
+    def add(self, call: CallRecord) -> None:
+        """Note a call that is over."""
+        leaves = tuple(self._judged(call.leaves))
+        self._calls.append(call._replace(leaves=leaves))
+        self._last.update({leaf.name: leaf.after for leaf in leaves})
+
+    def _judged(self, leaves: Iterable[LeafCall]) -> Iterable[LeafCall]:
+        for leaf in leaves:
+            kept = leaf.before is not None and self._last.get(leaf.name) == leaf.before
+            yield leaf._replace(kept=kept)
+
+    def of_leaf(self, name: str) -> list[tuple[CallRecord, LeafCall]]:
+        """The account of one leaf's ``.grad`` over all calls."""
+        return [(call, leaf) for call in self._calls for leaf in call.leaves if leaf.name == name]
+
+    def magnitudes(self, name: str) -> list[float | None]:
+        """Per call, the root mean square of what it added to the leaf's ``.grad``; None where it
+        added nothing."""
+        found: list[float | None] = []
+        for call in self._calls:
+            added = next((leaf.added for leaf in call.leaves if leaf.name == name), None)
+            found.append(None if added is None else added.rms)
+        return found
