@@ -17,8 +17,9 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
     """The plan indices that ``text`` means, in execution order.
 
     ``#12`` is an index; ``encoder.0/addmm:2`` an address; ``addmm`` or ``AddmmBackward0`` every
-    node of that op; ``encoder.0`` every node of that scope and the scopes inside it;
-    ``weight`` the leaf of that name; ``train.py:12`` every node whose forward line that is.
+    node of that op, ``encoder.0/addmm`` those of a scope; ``encoder.0`` every node of that
+    scope and the scopes inside it; ``weight`` the leaf of that name; ``train.py:12`` every node
+    whose forward line that is.
 
     Raises:
         UnknownLocation: none of these, with what was likely meant.
@@ -31,9 +32,10 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
         name = graph.names[index]
         if graph.address(index) == text:
             kinds[0].append(index)
-        if text in (name, graph.stem(index)):
+        stem, scope = graph.stem(index), graph.scopes[index]
+        if text in (name, stem, f"{scope}/{stem}"):
             kinds[1].append(index)
-        if in_scope(graph.scopes[index], text):
+        if in_scope(scope, text):
             kinds[2].append(index)
         if line is not None and _is_at(graph.sources.get(index), *line):
             kinds[3].append(index)

@@ -8,7 +8,7 @@ from typing import Protocol
 from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Graph
 from autograd_core.debug.editing import Editor
-from autograd_core.debug.snapshot import Entry, LeafGradient, NodeDetail, Reply, Snapshot
+from autograd_core.debug.snapshot import Entry, LeafGradient, NodeDetail, Phase, Reply, Snapshot
 from autograd_core.debug.stops import Stops
 
 
@@ -50,6 +50,8 @@ class Steered(DebugSession, Protocol):
     def edit(self) -> Editor: ...
 
     def leaf(self, index: int) -> LeafGradient | None: ...
+
+    def phases(self, index: int) -> tuple[Phase, ...]: ...
 
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]: ...
 

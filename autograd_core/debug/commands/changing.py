@@ -135,8 +135,8 @@ def edits_text(console: Console) -> str:
 
 
 _VALUE: Final = (
-    "Without PLACE, of the node that runs next; in.1 before VALUE means its second input.\n"
-    "VALUE is a number or an expression without spaces, as in 1/rms. What was recorded from\n"
+    "Without PLACE, of the node that runs next; in.1 before VALUE means its second input. "
+    "VALUE is a number or an expression without spaces, as in 1/rms. What was recorded from "
     "here on runs anew; undo takes the change back, difference shows what came of it."
 )
 COMMANDS: Final = (

@@ -43,7 +43,7 @@ def _line(console: Console, found: NodeCheck) -> str:
 COMMANDS: Final = (
     Command(
         "check [PLACE]", "hold a node's rule to differences of its forward", _check, (), "place",
-        details="check all does so with every node, and names those that are wrong. Nothing\n"
+        details="check all does so with every node, and names those that are wrong. Nothing "
         "moves, and no gradient changes.",
     ),
 )  # fmt: skip

@@ -106,7 +106,7 @@ def _abort(console: Console, operands: Operands) -> str:
 COMMANDS: Final = (
     Command("source FILE", "carry out the commands in FILE", _source, (), "file"),
     Command("save breakpoints FILE", "write them as commands, for source", _save, (), "file"),
-    Command("quit", "close the debugger; the pass and the program go on", _quit, ("q",)),
+    Command("quit", "close the debugger; the program goes on", _quit, ("q",)),
     Command("detach", "the same, and halt at no later backward()", _detach, ("D",)),
-    Command("abort", "end the program, every .grad as before this pass", _abort, ("Q", "kill")),
+    Command("abort", "end the program, .grad as before", _abort, ("Q", "kill")),
 )

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Final
 
 from autograd_core.debug.commands import changing, checking, files, info, looking, moving, stopping
 from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.language import Command, Operands
+from autograd_core.debug.commands.language import WIDTH, Command, Operands
 from autograd_core.debug.predicate import help_text
 
 _PLACES: Final = """\
@@ -18,9 +19,9 @@ A place is one of
   weight              the leaf of that name
   train.py:12         every node that this line of the forward pass recorded"""
 _LANGUAGE: Final = """\
-Any beginning of a command that fits no other one will do, an empty line repeats the
-last one, and lines that start with # say nothing. help WORD tells more; so do
-help expressions and help places."""
+Any beginning of a command that fits no other one will do, an empty line repeats
+the last one, and lines that start with # say nothing. help WORD tells more; so
+do help expressions and help places."""
 
 
 def _help(console: Console, operands: Operands) -> str:
@@ -33,9 +34,8 @@ def _help(console: Console, operands: Operands) -> str:
         return _PLACES
     command = console.find(word)
     also = f"  (also: {', '.join(command.short)})" if command.short else ""
-    return "\n".join(
-        part for part in (f"{command.usage}: {command.summary}{also}", command.details) if part
-    )
+    said = f"{command.usage}: {command.summary}{also}\n{command.details}"
+    return "\n".join(part for line in said.splitlines() for part in wrap(line, WIDTH))
 
 
 def _overview() -> str:
@@ -44,7 +44,7 @@ def _overview() -> str:
         lines.append(title)
         for each in commands:
             short = f"  ({', '.join(each.short)})" if each.short else ""
-            lines.append(f"  {each.usage:<29}{each.summary}{short}")
+            lines.append(f"  {each.usage:<30}{each.summary}{short}")
     return "\n".join([*lines, "", _LANGUAGE])
 
 

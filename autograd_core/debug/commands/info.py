@@ -18,7 +18,7 @@ from autograd_core.debug.commands.wording import (
     source_place,
     table_text,
 )
-from autograd_core.debug.snapshot import Incoming, NodeDetail, Value
+from autograd_core.debug.snapshot import Incoming, NodeDetail, Phase, Value
 
 
 class Topic(NamedTuple):
@@ -109,19 +109,25 @@ def _saved(console: Console, operands: Operands) -> str:
     return table_text(rows) or "this node keeps no tensor"
 
 
+def _phases_of(console: Console, index: int) -> tuple[Phase, ...]:
+    ahead = index > console.session.position or index == console.session.length
+    return () if ahead else console.session.phases(index)
+
+
 def _hooks(console: Console, operands: Operands) -> str:
-    detail = console.session.detail(_index(console, operands))
-    calls = [phase for phase in detail.phases if phase.kind == "hook"]
+    index = _index(console, operands)
+    calls = [phase for phase in _phases_of(console, index) if phase.kind == "hook"]
     rows = [(each.text, _values(each.before), "->", _values(each.after)) for each in calls]
     if rows:
         return table_text(rows)
-    return "\n".join(f"{hook}  not called yet" for hook in detail.hooks) or "no hooks here"
+    hooks = console.session.detail(index).hooks
+    return "\n".join(f"{hook}  not called yet" for hook in hooks) or "no hooks here"
 
 
 def _phases(console: Console, operands: Operands) -> str:
     rows = [
         (each.text, _values(each.before), "->", _values(each.after))
-        for each in console.session.detail(_index(console, operands)).phases
+        for each in _phases_of(console, _index(console, operands))
     ]
     return table_text(rows) or "this node has not run yet"
 
@@ -240,7 +246,7 @@ TOPICS: Final = (
 
 COMMANDS: Final = (
     Command(
-        "info TOPIC", "what is known: " + ", ".join(each.word for each in TOPICS[:3]) + ", ...",
+        "info TOPIC", "what is known; help info lists the topics",
         _info, ("i",), "topic",
         details="\n".join(f"  {each.word:<12}{each.summary}" for each in TOPICS),
     ),

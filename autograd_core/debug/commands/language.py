@@ -63,6 +63,12 @@ class Operands(NamedTuple):
         word = self.text.split(None, 1)[0] if self.text else ""
         return Operands(word, self.column), Operands.after(self._padded, self.column + len(word))
 
+    def partition(self, separator: str) -> tuple[Operands, bool, Operands]:
+        """What stands before and behind ``separator``, and whether there is one."""
+        before, found, _ = self.text.partition(separator)
+        behind = Operands.after(self._padded, self.column + len(before) + len(found))
+        return Operands(before.rstrip(), self.column), bool(found), behind
+
     def words(self) -> list[Operands]:
         """Every word."""
         return [Operands(m[0], self.column + m.start()) for m in re.finditer(r"\S+", self.text)]

@@ -171,8 +171,8 @@ COMMANDS: Final = (
     Command(
         "print [EXPRESSION]", "a number, or a tensor with its distribution", _print, ("p",),
         "expression",
-        details="Without EXPRESSION, the gradient that arrives here. Tensors: in, out.0, grad,\n"
-        "saved.x, weight.grad, and parts of them, as in weight.grad[0:3]. frame PLACE\n"
+        details="Without EXPRESSION, the gradient that arrives here. Tensors: in, out.0, grad, "
+        "saved.x, weight.grad, and parts of them, as in weight.grad[0:3]. frame PLACE "
         "chooses another node.",
     ),
     Command(

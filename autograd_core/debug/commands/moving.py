@@ -69,8 +69,9 @@ COMMANDS: Final = (
         details=_COUNTED,
     ),
     Command(
-        "step [COUNT]", "go on inside the node: a hook, the formula, one delivery",
-        _counted(lambda s, n: s.step(n)), ("s",), details=_COUNTED,
+        "step [COUNT]", "go on inside the node, to the next phase",
+        _counted(lambda s, n: s.step(n)), ("s",),
+        details="A phase is a hook, the formula, a reduction, one delivery, an accumulation.",
     ),
     Command(
         "over [COUNT]", "run the module that begins here", _counted(lambda s, n: s.over(n)),
@@ -91,7 +92,7 @@ COMMANDS: Final = (
         _counted(lambda s, n: s.step_back(n)), ("rs", "S"),
     ),
     Command(
-        "reverse-over [COUNT]", "go back before the module that ends here",
+        "reverse-over [COUNT]", "go back before the module ending here",
         _counted(lambda s, n: s.back_over(n)), ("ro", "O"),
     ),
     Command(
@@ -99,7 +100,7 @@ COMMANDS: Final = (
         _counted(lambda s, n: s.back_out(n)), ("rf",),
     ),
     Command(
-        "reverse-continue [COUNT]", "go back to the stop before, or to the start",
+        "reverse-continue [COUNT]", "go back to the stop before",
         _repeated(lambda s: s.reverse_continue()), ("rc", "C"),
     ),
     Command(

@@ -12,7 +12,7 @@ from autograd_core.debug.locations import UnknownLocation
 
 _PENDING = "--pending"
 _CONDITIONS = (
-    "A condition is an expression, as in rms > 10 (help expressions), or several with commas\n"
+    "A condition is an expression, as in rms > 10 (help expressions), or several with commas "
     "between them: nan, inf, rms > 1e3."
 )
 
@@ -58,10 +58,11 @@ def _watch(console: Console, operands: Operands) -> str:
 
 def _logpoint(console: Console, operands: Operands) -> str:
     pending, operands = _pending(operands)
-    place, message = operands.first()
-    place.required("where? logpoint PLACE TEXT, as in logpoint mul rms is {rms}")
+    operands.required("where? logpoint PLACE TEXT, as in logpoint mul rms is {rms}")
+    place, comma, message = operands.partition(",")
+    if not comma or " " in place.text:
+        place, message = operands.first()
     message.required("what is it to say? TEXT may hold expressions, as in rms is {rms}")
-    place = Operands(place.text.removesuffix(","), place.column)
     with pointing_at(message):
         console.session.stops.check_text(message.text)
     return _add(console, place, None, kind="log", message=message.text, pending=pending)
@@ -70,6 +71,7 @@ def _logpoint(console: Console, operands: Operands) -> str:
 def _add(console: Console, place: Operands, condition: Operands | None, **properties: Any) -> str:
     stops = console.session.stops
     if condition is not None:
+        condition.required("an expression is missing here, such as rms > 10")
         with pointing_at(condition):
             stops.check_condition(condition.text)
         properties["condition"] = condition.text
@@ -200,11 +202,11 @@ COMMANDS: Final = (
     Command(
         "break [PLACE] [if CONDITION]", "stop before a node, or after a gradient", _break,
         ("b",), "condition",
-        details="A place is #12, an address (encoder.0/addmm:2), an op (mul), a scope, a leaf's\n"
-        "name, or a line (train.py:12); without one and without a condition, the node that runs\n"
-        "next. Without a place, it stops after every node that makes a gradient for which the\n"
-        "condition holds; catch does so only where that begins.\n"
-        f"{_PENDING} before PLACE sets one that a later pass has.\n" + _CONDITIONS,
+        details="A place is #12, an address (encoder.0/addmm:2), an op (mul), a scope, a leaf's "
+        "name, or a line (train.py:12); without one and without a condition, the node that runs "
+        "next. Without a place, it stops after every node that makes a gradient for which the "
+        "condition holds; catch does so only where that begins. "
+        f"{_PENDING} before PLACE sets one that a later pass has. " + _CONDITIONS,
     ),
     Command(
         "tbreak [PLACE] [if CONDITION]", "the same, once", _tbreak, ("tb",), "condition"
@@ -212,8 +214,8 @@ COMMANDS: Final = (
     Command(
         "catch CONDITION", "stop just after the node where it becomes true", _catch, (),
         "expression",
-        details="As in catch nan, inf. Where the gradient that arrives is so already, the node\n"
-        "did not do it, and it does not stop. Sums and .grad are looked at too.\n" + _CONDITIONS,
+        details="As in catch nan, inf. Where the gradient that arrives is so already, the node "
+        "did not do it, and it does not stop. Sums and .grad are looked at too. " + _CONDITIONS,
     ),
     Command(
         "watch LEAF [if CONDITION]", "stop when the leaf's .grad has changed", _watch, ("w",),
@@ -233,7 +235,7 @@ COMMANDS: Final = (
     ),
     Command(
         "commands [NUMBER]", "what to carry out at its stops, up to: end", _commands, (), "point",
-        details="The lines that follow, up to end, are carried out whenever the breakpoint\n"
+        details="The lines that follow, up to end, are carried out whenever the breakpoint "
         "stops. After one that moves, the rest is left out.",
     ),
 )  # fmt: skip

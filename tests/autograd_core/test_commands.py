@@ -1,0 +1,528 @@
+"""The command language: what each word does and says, and where its errors point."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+import autograd_core as torch
+from autograd_core import nn
+from autograd_core.dag import trace
+from autograd_core.debug import Session
+from autograd_core.debug.commands import complete
+from autograd_core.debug.commands.helping import TOPICS
+
+COMMANDS = [command for _, commands in TOPICS for command in commands]
+
+
+@pytest.fixture
+def session() -> Session:
+    """Eleven nodes: mean, pow, 2/addmm, 2.bias, 2/t, 2.weight, relu, and the same of layer 0."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    with trace(values=True):
+        loss = net(torch.ones(5, 3)).pow(2).mean()
+    return Session(loss)
+
+
+def answers(session: Session, *lines: str) -> str:
+    """The answer to the last line; none may be an error."""
+    text = ""
+    for line in lines:
+        reply = session.do(line)
+        assert not reply.error, reply.text
+        text = reply.text
+    return text
+
+
+# words
+
+
+def test_no_word_or_abbreviation_is_taken_twice() -> None:
+    words = [word for command in COMMANDS for word in (command.word, *command.short)]
+    assert len(words) == len(set(words))
+
+
+@pytest.mark.parametrize(
+    ("short", "word"),
+    [
+        ("n", "next"), ("s", "step"), ("c", "continue"), ("u", "until"), ("b", "break"),
+        ("tb", "tbreak"), ("w", "watch"), ("i", "info"), ("p", "print"), ("l", "list"),
+        ("bt", "where"), ("q", "quit"), ("rn", "reverse-next"), ("rs", "reverse-step"),
+        ("rc", "reverse-continue"), ("d", "delete"), ("f", "frame"), ("fin", "finish"),
+        ("h", "help"), ("adv", None), ("disp", "display"), ("undisp", "undisplay"),
+        ("cond", "condition"), ("ig", "ignore"), ("dif", "difference"), ("wh", "where"),
+    ],
+)  # fmt: skip
+def test_gdbs_abbreviations_and_unique_beginnings_are_understood(
+    session: Session, short: str, word: str | None
+) -> None:
+    reply = session.do(f"help {short}")
+    if word is None:
+        assert reply.error
+    else:
+        assert reply.text.startswith(word)
+
+
+def test_an_empty_line_repeats_the_last_one(session: Session) -> None:
+    assert answers(session, "") == ""
+    answers(session, "next", "", "")
+    assert session.position == 3
+
+
+def test_help_tells_of_every_command_and_topic(session: Session) -> None:
+    overview = answers(session, "help")
+    for command in COMMANDS:
+        assert command.usage in overview
+        assert command.summary in answers(session, f"help {command.word}")
+    assert "rms" in answers(session, "help expressions")
+    assert "train.py:12" in answers(session, "help places")
+
+
+def test_all_help_fits_eighty_columns(session: Session) -> None:
+    pages = ["help", "help expressions", "help places"]
+    pages += [f"help {command.word}" for command in COMMANDS]
+    for page in pages:
+        for line in answers(session, page).splitlines():
+            assert len(line) <= 80, page
+
+
+# errors
+
+
+@pytest.mark.parametrize(
+    ("line", "wrong", "said"),
+    [
+        ("nxt", "nxt", "unknown command: nxt; did you mean next?"),
+        ("  frobnicate 3", "frobnicate", "unknown command: frobnicate (help lists them)"),
+        ("re", "re", "'re' may be reverse-next, reverse-step"),
+        ("next x", "x", "'x' is no count"),
+        ("step 0", "0", "'0' is no count"),
+        ("continue -1", "-1", "'-1' is no count"),
+        ("until", "", "where? A place is #12"),
+        ("until nowhere", "nowhere", "nothing here is called 'nowhere'"),
+        ("until addmm x", "x", "'x' is no count"),
+        ("jump", "", "where? A position is a number from 0 to"),
+        ("jump nowhere", "nowhere", "nothing here is called"),
+        ("break nowhere if nan", "nowhere", "nothing here is called"),
+        ("break addmm if rms >> 10", "> 10", "unexpected '>'"),
+        ("break addmm if", "", "an expression is missing"),
+        ("tbreak if rsm > 10", "rsm", "unknown word 'rsm'; did you mean rms?"),
+        ("break #99", "#99", "there is no node #99"),
+        ("break #x", "#x", "'#x' is no position"),
+        ("catch", "", "catch what? A condition"),
+        ("catch rms", "rms", "rms is a number, no condition"),
+        ("watch", "", "which leaf? info leaves lists them"),
+        ("watch addmm", "addmm", "'addmm' is no leaf"),
+        ("watch 0.weight if op > 3", "3", "a text cannot be compared so"),
+        ("logpoint", "", "where? logpoint PLACE TEXT"),
+        ("logpoint addmm", "", "what is it to say?"),
+        ("logpoint addmm rms {rsm}", "rsm", "unknown word 'rsm'"),
+        ("logpoint addmm {", "{", "a brace stands alone"),
+        ("delete 7", "7", "there is no breakpoint 7"),
+        ("delete one", "one", "'one' is no count"),
+        ("disable 7", "7", "there is no breakpoint 7"),
+        ("ignore", "", "which? ignore NUMBER COUNT"),
+        ("ignore 7", "7", "there is no breakpoint 7"),
+        ("condition", "", "which? condition NUMBER"),
+        ("commands", "", "there are no breakpoints"),
+        ("commands 7", "7", "there is no breakpoint 7"),
+        ("print rsm", "rsm", "unknown word 'rsm'"),
+        ("print nosuch.grad", "nosuch.grad", "there is no leaf 'nosuch'"),
+        ("print out", "out", "this node has not run yet"),
+        ("print in.7", "in.7", "nothing arrives at this node as in.7"),
+        ("print saved.nosuch", "saved.nosuch", "this node keeps no 'nosuch'"),
+        ("display rms >", "", "this ends too early"),
+        ("undisplay 3", "3", "there is no display 3"),
+        ("list nowhere", "nowhere", "nothing here is called"),
+        ("frame nowhere", "nowhere", "nothing here is called"),
+        ("info", "", "info takes one of: breakpoints"),
+        ("info nothing", "nothing", "there is no topic 'nothing'"),
+        ("info le", "le", "'le' may be leaves, ledger"),
+        ("info node nowhere", "nowhere", "nothing here is called"),
+        ("check nowhere", "nowhere", "nothing here is called"),
+        ("set", "", "by how much? set [PLACE] VALUE"),
+        ("scale x", "x", "unknown word 'x'"),
+        ("scale op", "op", "op is no number"),
+        ("scale nowhere 2", "nowhere", "nothing here is called"),
+        ("scale 1/0", "1/0", "division by zero"),
+        ("scale out 2", "out", "out cannot be changed"),
+        ("scale in.5 2", "in.5", "has no input 5"),
+        ("clip -1", "-1", "a limit is not negative"),
+        ("scale 0.weight 2", "0.weight", "nothing has arrived at"),
+        ("mute in", "in", "in cannot be muted"),
+        ("mute out.9", "out.9", "sends nothing along edge 9"),
+        ("mute hook", "hook", "has no hook 0"),
+        ("undo", "", "there is nothing to undo"),
+        ("source", "", "which file? source FILE"),
+        ("source nosuch.commands", "nosuch.commands", "cannot read nosuch.commands (no such file"),
+        ("save", "", "save breakpoints FILE"),
+        ("save me x", "me", "there is no thing to save: 'me'"),
+        ("save breakpoints", "", "to which file?"),
+        ("save breakpoints no/such/file", "no/such/file", "cannot write no/such/file"),
+        ("help nxt", "nxt", "unknown command: nxt; did you mean next?"),
+    ],
+)  # fmt: skip
+def test_an_error_points_at_the_wrong_word(
+    session: Session, line: str, wrong: str, said: str
+) -> None:
+    reply = session.do(line)
+    assert reply.error
+    first, second, *rest = reply.text.splitlines()
+    assert first == line
+    caret, _, message = second.partition("^")
+    assert caret.isspace() or not caret
+    assert line[len(caret) :].startswith(wrong)
+    assert said in " ".join([message.strip(), *rest]).strip()
+    assert all(len(each) <= 80 for each in (second, *rest))
+    assert session.position == 0
+
+
+def test_the_picture_of_an_error(session: Session) -> None:
+    assert session.do("break addmm if rms >> 10").text.splitlines() == [
+        "break addmm if rms >> 10",
+        "                    ^ unexpected '>'",
+    ]
+
+
+@pytest.mark.parametrize("line", ["down", "up"])
+def test_the_ends_of_the_path_are_told(session: Session, line: str) -> None:
+    reply = session.do(line)
+    assert reply.error
+    assert "goes no further" in reply.text
+
+
+@pytest.mark.parametrize(
+    "line", ["print", "print rms", "info node", "frame", "check", "break", "scale 2", "up"]
+)
+def test_at_the_end_of_the_pass_a_node_must_be_named(session: Session, line: str) -> None:
+    answers(session, "continue")
+    reply = session.do(line)
+    assert reply.error
+    assert "the pass is over" in reply.text.lower()
+    answers(session, "print 0.weight.grad.rms", "info node #0", "frame #0", "print rms", "where")
+
+
+# moving
+
+
+@pytest.mark.parametrize(
+    ("lines", "position"),
+    [
+        ("next", 1), ("n 3", 3), ("next 3;reverse-next", 2), ("n 3;back 2", 1), ("n 3;N", 2),
+        ("c", 11), ("u 0/addmm", 7), ("advance relu", 6), ("jump 7", 7), ("jump #7", 7),
+        ("j relu", 6), ("n 5;restart", 0), ("n 5;run", 0), ("until t 2", 9), ("u t;u t", 9),
+        ("over;over;over", 6), ("n 2;over", 6), ("n 3;finish", 6), ("c;rc", 0),
+        ("n 6;reverse-over", 2), ("n 5;reverse-finish", 2), ("b t;c 2", 9), ("b t;c;c;rc", 4),
+    ],
+)  # fmt: skip
+def test_commands_move(session: Session, lines: str, position: int) -> None:
+    answers(session, *lines.split(";"))
+    assert session.position == position, session.do("list").text
+
+
+def test_a_step_goes_into_the_node_and_says_what_is_over(session: Session) -> None:
+    answers(session, "until addmm")
+    said = [answers(session, "step") for _ in range(3)]
+    assert said[0].splitlines()[0].startswith("inside #2 2/addmm:1  AddmmBackward0")
+    assert said[0].splitlines()[1].startswith("  after formula: rms")
+    assert "after reduction to the shape of input 0" in said[1]
+    assert "after delivery along edge 0" in said[2]
+    answers(session, "rs", "rs", "rs")
+    assert session.snapshot.phase == 0
+
+
+# looking
+
+
+def test_print_shows_a_tensor_with_its_distribution() -> None:
+    x = torch.linspace(-1.0, 1.0, 64, requires_grad=True)
+    session = Session((x * x * x).sum())
+    answers(session, "continue")
+    lines = answers(session, "print x.grad").splitlines()
+    assert lines[0] == "x.grad  [64] float32"
+    assert lines[1].split() == [
+        "rms", "1.36", "min", "0.000756", "max", "3", "zeros", "0", "%"
+    ] or lines[1].startswith("  rms 1.3")  # fmt: skip
+    assert lines[2].strip().startswith("7.56e−4 |")
+    assert lines[2].endswith("| 3")
+    assert lines[3].endswith(" ...")
+    assert len(lines[2]) < 80
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ([float("nan"), 1.0], "1 nan"),
+        ([float("inf"), 1.0], "1 inf"),
+        ([0.0, 0.0, 1.0, 1.0], "zeros 50 %"),
+    ],
+)
+def test_print_counts_trouble(value: list[float], text: str) -> None:
+    x = torch.tensor(value, requires_grad=True)
+    session = Session(x * 1.0, torch.tensor(value))
+    assert text in answers(session, "print")
+
+
+def test_print_says_what_is_not_there(session: Session) -> None:
+    text = answers(session, "print 0.weight.grad")
+    assert text == "0.weight.grad is None: there is no gradient, which is not a gradient of 0"
+    assert answers(session, "print rms > 3 and nan") == "rms > 3 and nan = no"
+    assert answers(session, "print shape") == "shape = []"
+    assert answers(session, "print op") == "op = mean"
+
+
+def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Session) -> None:
+    assert answers(session, "display op") == "1: op = mean"
+    answers(session, "display saved.self.rms")
+    text = answers(session, "next")
+    assert "1: op = pow" in text
+    assert "2: saved.self.rms is unknown (this node keeps no 'self'; it keeps saved.x)" in text
+    assert answers(session, "info display") == answers(session, "display")
+    answers(session, "undisplay 2")
+    a = torch.tensor(1.0, requires_grad=True)
+    later = Session(a.tanh() * 2.0, stops=session.stops)
+    assert answers(later, "next").splitlines()[1:] == ["1: op = tanh"]
+    assert answers(later, "undisplay") == "nothing is displayed any more"
+    assert answers(later, "display") == "nothing is displayed"
+
+
+def test_list_marks_here_and_breakpoints(session: Session) -> None:
+    text = answers(session, "break addmm", "next 2", "frame #4", "list")
+    assert {line[:3] for line in text.splitlines()} == {"->b", " * ", "   ", "  b"}
+    assert "#2 2/addmm:1" in next(line for line in text.splitlines() if line.startswith("->"))
+    assert "0/t:1" in answers(session, "list 0/t")
+
+
+def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: Session) -> None:
+    answers(session, "until relu")
+    lines = answers(session, "where").splitlines()
+    assert [line.split()[1 if line.startswith("->") else 0] for line in lines] == [
+        "#6", "#2", "#1", "#0"
+    ]  # fmt: skip
+    assert answers(session, "up").startswith("#2 2/addmm:1")
+    assert answers(session, "up 2").startswith("#0 mean:1")
+    assert answers(session, "print op") == "op = mean"
+    assert answers(session, "down").startswith("#1 pow:1")
+    assert answers(session, "where 2").splitlines()[0].startswith("-> #1")
+    answers(session, "next")
+    assert answers(session, "print address") == "address = 0/addmm:1"
+
+
+@pytest.mark.parametrize(
+    ("topic", "said"),
+    [
+        ("breakpoints", "break addmm  2 nodes, hit 1 time"),
+        ("display", "nothing is displayed"),
+        ("edits", "nothing was changed"),
+        ("history", "2 of 11 nodes recorded"),
+        ("hooks", "no hooks here"),
+        ("leaves", "0.weight.grad  None  0 of 1 in"),
+        ("ledger", "#1 pow:1"),
+        ("ledger #0", "the seed"),
+        ("node", "out.0"),
+        ("node #1", "1 of 1 in"),
+        ("pending", "#2 2/addmm:1  1 of 1 in"),
+        ("phases #1", "formula"),
+        ("phases", "this node has not run yet"),
+        ("plan", "11 nodes, 4 leaves among them; 2 have run, 2 are recorded"),
+        ("saved", "saved."),
+        ("saved #0", "this node keeps no tensor"),
+    ],
+)
+def test_info_tells(session: Session, topic: str, said: str) -> None:
+    assert said in answers(session, "break addmm", "continue", f"info {topic}")
+
+
+def test_info_hooks_tells_what_each_made_of_the_gradient() -> None:
+    x = torch.tensor([3.0], requires_grad=True)
+    y = x * 2.0
+    y.register_hook(lambda g: g * 10.0)
+    session = Session(y.sum())
+    assert "not called yet" in answers(session, "info hooks #1")
+    text = answers(session, "next 2", "info hooks #1")
+    assert text.split() == ["tensor", "hook", text.split()[2], "1", "->", "10"]
+
+
+def test_check_holds_the_rule_to_its_forward(session: Session) -> None:
+    assert "PowBackward0: right (x)" in answers(session, "check pow")
+    assert "MeanBackward0" in answers(session, "check")
+    assert answers(session, "check all").splitlines()[-1].endswith("right, 0 wrong")
+
+
+# changing
+
+
+def test_edits_change_the_leaves_and_undo_takes_them_back(session: Session) -> None:
+    answers(session, "until 0/addmm")
+    assert "scale" in answers(session, "scale 0.5")
+    assert "scale" in answers(session, "info edits")
+    answers(session, "continue")
+    table = answers(session, "difference")
+    assert "0.weight.grad" in table
+    assert "50 %" in table
+    text = answers(session, "undo")
+    assert text.startswith("undone: scale")
+    assert answers(session, "difference").startswith("nothing was changed")
+
+
+@pytest.mark.parametrize(
+    ("line", "expression", "value"),
+    [
+        ("set 2", "min", "min = 2"), ("set -inf", "inf", "inf = yes"),
+        ("set nan", "nan", "nan = yes"), ("zero", "zero", "zero = yes"),
+        ("scale 1/rms", "rms", "rms = 1"), ("clip 0", "absmax", "absmax = 0"),
+        ("set #2 in.0 3", "max", "max = 3"),
+    ],
+)  # fmt: skip
+def test_a_change_is_seen_at_once(session: Session, line: str, expression: str, value: str) -> None:
+    assert answers(session, "until addmm", line, f"print {expression}") == value
+
+
+def test_a_muted_edge_sends_nothing(session: Session) -> None:
+    answers(session, "until 2/addmm", "mute out.2", "continue")
+    assert "None" in answers(session, "print 2.weight.grad")
+
+
+def test_a_muted_hook_is_not_called() -> None:
+    x = torch.tensor([3.0], requires_grad=True)
+    y = x * 2.0
+    y.register_hook(lambda g: g * 10.0)
+    session = Session(y.sum())
+    answers(session, "mute #1 hook.0", "continue")
+    assert answers(session, "print x.grad.max") == "x.grad.max = 2"
+
+
+# breakpoints with commands, files
+
+
+def test_commands_of_a_breakpoint_are_carried_out_up_to_the_next_movement(
+    session: Session,
+) -> None:
+    answers(session, "break addmm", "commands", "print op", "continue")
+    assert answers(session, "print index", "end") == "breakpoint 1 carries out 3 commands"
+    text = answers(session, "continue")
+    assert text.count("op = addmm") == 2
+    assert "index =" not in text
+    assert session.position == session.length
+    assert "     print op" in answers(session, "info breakpoints")
+
+
+def test_breakpoints_that_send_each_other_back_and_forth_are_stopped(session: Session) -> None:
+    answers(session, "break #2", "commands", "continue", "end")
+    answers(session, "break #5", "commands", "reverse-continue", "end")
+    reply = session.do("continue")
+    assert reply.error
+    assert "keep leading to each other" in reply.text
+
+
+def test_breakpoints_are_saved_and_sourced_again(session: Session, tmp_path: Path) -> None:
+    file = tmp_path / "points"
+    answers(
+        session, "break addmm if rms > 0.5", "ignore 1 1", "tbreak --pending tanh",
+        "catch nan, inf", "break if rms > 5", "watch 0.weight if call == 1", "disable 5",
+        "logpoint relu rms {rms}", "condition 6 rms > 0", "commands 1", "print op", "end",
+    )  # fmt: skip
+    assert answers(session, f"save breakpoints {file}").startswith("6 breakpoints saved")
+    before = answers(session, "info breakpoints")
+    answers(session, "delete")
+    assert answers(session, "info b") == "no breakpoints"
+    answers(session, f"source {file}")
+    after = answers(session, "info breakpoints")
+    renumbered = after
+    for number in range(1, 7):
+        renumbered = renumbered.replace(f"{number + 6}  ", f"{number}  ", 1)
+    assert renumbered == before
+    assert answers(session, f"save breakpoints {file}").startswith("6 breakpoints saved")
+
+
+def test_saving_never_overwrites_a_file_that_is_something_else(
+    session: Session, tmp_path: Path
+) -> None:
+    script, binary = tmp_path / "train.py", tmp_path / "weights"
+    script.write_text("import this\n")
+    binary.write_bytes(b"\xff\xfe\x00")
+    for file in (script, binary):
+        content = file.read_bytes()
+        reply = session.do(f"save breakpoints {file}")
+        assert reply.error
+        assert "holds something else" in " ".join(reply.text.split())
+        assert file.read_bytes() == content
+
+
+def test_a_sourced_file_stops_at_its_first_wrong_line(session: Session, tmp_path: Path) -> None:
+    file = tmp_path / "commands"
+    file.write_text("# comment\n\nnext\n  break addmm if rms >> 1\nnext\n")
+    reply = session.do(f"source {file}")
+    assert reply.error
+    assert reply.text.splitlines() == [
+        f"{file}:4: unexpected '>'", "    break addmm if rms >> 1", " " * 22 + "  ^",
+    ] or reply.text.startswith(f"{file}:4: unexpected '>'")  # fmt: skip
+    assert session.position == 1
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("source {file}", "is being carried out already"),
+        ("break addmm\ncommands\nnext", "ends within commands: end is missing"),
+    ],
+)
+def test_a_file_that_cannot_end_is_refused(
+    session: Session, tmp_path: Path, content: str, said: str
+) -> None:
+    file = tmp_path / "commands"
+    file.write_text(content.format(file=file))
+    reply = session.do(f"source {file}")
+    assert reply.error
+    assert said in reply.text
+    assert session.position == 0
+    answers(session, "next")
+    assert session.position == 1
+
+
+@pytest.mark.parametrize(
+    ("line", "leave"),
+    [("quit", "continue"), ("q", "continue"), ("detach", "detach"), ("abort", "abort")],
+)
+def test_leaving_is_asked_of_whoever_shows_the_session(
+    session: Session, line: str, leave: str
+) -> None:
+    assert session.do(line).leave == leave
+    assert session.do("next").leave == ""
+
+
+# completion
+
+
+@pytest.mark.parametrize(
+    ("line", "offered"),
+    [
+        ("unt", ["until"]),
+        ("dis", ["disable", "display"]),
+        ("break add", ["addmm"]),
+        ("b rel", ["relu"]),
+        ("break addmm ", ["if"]),
+        ("break addmm if r", ["ratio", "rms"]),
+        ("catch den", ["denormal"]),
+        ("print 0.w", ["0.weight.grad"]),
+        ("watch 2.", ["2.bias.grad", "2.weight.grad"]),
+        ("info l", ["leaves", "ledger"]),
+        ("help exp", ["expressions"]),
+        ("delete ", ["1"]),
+        ("nonsense x", []),
+        ("next ", []),
+        ("re x", []),
+    ],
+)
+def test_completion_offers_what_may_stand_there(
+    session: Session, line: str, offered: list[str]
+) -> None:
+    answers(session, "break mean")
+    assert complete(session, line, len(line)) == offered
+    assert complete(session, f"{line} more", len(line)) == offered
+
+
+def test_completion_of_nothing_offers_every_command(session: Session) -> None:
+    assert complete(session, "", 0) == sorted(command.word for command in COMMANDS)

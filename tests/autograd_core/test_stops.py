@@ -1,0 +1,253 @@
+"""Where a session stops, and what it says then: places, conditions, watches, log points, counts."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.dag import trace
+from autograd_core.debug import Session
+from autograd_core.debug.stops import Stops
+
+LINE = next(
+    number
+    for number, line in enumerate(Path(__file__).read_text("utf-8").splitlines(), 1)
+    if line.strip() == "state = weight * state + 1.0"
+)
+
+
+def recurrence(weight: Any, steps: int = 3, stops: Stops | None = None) -> Session:
+    """state = weight · state + 1, from 1: the gradient doubles at every step."""
+    with trace():
+        state = torch.tensor(1.0)
+        for _ in range(steps):
+            state = weight * state + 1.0
+    return Session(state, stops=stops)
+
+
+@pytest.fixture
+def weight() -> Any:
+    return torch.tensor(2.0, requires_grad=True)
+
+
+@pytest.fixture
+def session(weight: Any) -> Session:
+    return recurrence(weight)
+
+
+def stops_of(session: Session, command: str = "continue", most: int = 20) -> list[str]:
+    """The addresses at which it stops, one after the other, up to the end."""
+    found = []
+    for _ in range(most):
+        before = session.position
+        assert not session.do(command).error
+        if session.position in (0, session.length, before):
+            return found
+        found.append(session.graph.address(session.position))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("command", "addresses"),
+    [
+        ("break mul", ["mul:3", "mul:2", "mul:1"]),
+        ("break mul if rms > 1", ["mul:2", "mul:1"]),
+        ("break mul if rms>1 and rms<4", ["mul:2"]),
+        ("break mul:2", ["mul:2"]),
+        ("break weight", ["weight"]),
+        ("break #3", ["mul:2"]),
+        ("break mul if hits == 1", []),
+        ("break mul if call == 2", []),
+        ("break mul if index > 3", ["mul:1"]),
+        ("break mul if op == 'mul' and address ~ '*:1'", ["mul:1"]),
+        ("break mul if ratio >= 1", ["mul:3", "mul:2", "mul:1"]),
+        ("break mul if shape == ()", ["mul:3", "mul:2", "mul:1"]),
+        ("break mul if out.undefined", []),
+        ("tbreak mul", ["mul:3"]),
+        ("break if rms == 2", ["add:2", "mul:2"]),
+        ("catch rms == 2", ["add:2"]),
+        ("catch rms > 1", ["add:2"]),
+        ("catch ratio > 1.9 and leaf == ''", ["add:2", "add:1"]),
+        (f"break test_stops.py:{LINE}", ["mul:3", "add:2", "mul:2", "add:1", "mul:1"]),
+        (f"break autograd_core/test_stops.py:{LINE} if rms > 3", ["add:1", "mul:1"]),
+        (f"break other_test_stops.py:{LINE}", None),
+    ],
+)
+def test_a_stop_is_where_it_was_asked_for(
+    session: Session, command: str, addresses: list[str] | None
+) -> None:
+    reply = session.do(command)
+    if addresses is None:
+        assert reply.error
+        return
+    assert not reply.error, reply.text
+    assert stops_of(session) == addresses
+
+
+@pytest.mark.parametrize("command", ["break mul if rms > 1", "break if rms == 2", "catch rms > 1"])
+def test_backwards_it_stops_at_the_same_places(session: Session, command: str) -> None:
+    session.do(command)
+    forwards = stops_of(session)
+    assert session.position == session.length
+    assert stops_of(session, "reverse-continue") == forwards[::-1]
+    assert session.position == 0
+
+
+def test_a_catch_names_the_node_that_made_it_and_the_output() -> None:
+    x = torch.tensor([0.0, 4.0], requires_grad=True)
+    with trace():
+        y = (x * x).sqrt()
+    session = Session(y.sum())
+    session.do("catch nan")
+    text = session.do("continue").text
+    assert "out.0 of #2 mul:1 is nan 1/2" in text
+    assert "what arrived here was not so: it began at this node" in text
+    assert "inf 1/2" in text
+    assert "test_stops.py" in text
+    assert session.position == 3
+    assert "mul:1" in session.do("frame").text
+    assert session.do("print out.0.nan").text == "out.0.nan = yes"
+
+
+def test_a_catch_does_not_blame_those_who_pass_it_on(weight: Any) -> None:
+    session = Session(((weight - 2.0).sqrt() * 0.0).tanh().sin())
+    session.do("catch nan")
+    session.do("continue")
+    place = session.position
+    assert "sqrt:1 is nan" in session.snapshot.reason
+    session.do("continue")
+    assert session.position == session.length
+    session.do("jump 0")
+    session.do("disable 1")
+    session.do("break if nan")
+    session.do("continue")
+    assert session.position == place
+    assert "what arrived here was so already" in session.do("continue").text
+
+
+def test_a_sum_can_make_what_none_of_its_terms_is(weight: Any) -> None:
+    big = torch.tensor([3e38], dtype=torch.float32, requires_grad=True)
+    y = big * 1.0
+    session = Session((y + y).sum(), torch.tensor(3e38, dtype=torch.float32))
+    session.do("catch inf")
+    text = session.do("continue").text
+    assert "in of #2 mul:1 is inf" in text
+    assert "none of the 2 terms of this sum is so" in text
+
+
+def test_the_seed_is_blamed_for_what_it_brings(weight: Any) -> None:
+    session = Session(weight * 3.0, torch.tensor(float("nan")))
+    session.do("catch nan")
+    assert "the gradient that backward() was given is so already" in session.do("continue").text
+
+
+def test_accumulation_is_caught_where_grad_overflows() -> None:
+    w = torch.tensor(1.0, dtype=torch.float32, requires_grad=True)
+    w.grad = torch.tensor(3e38, dtype=torch.float32)
+    session = Session(w * 3e38)
+    session.do("catch inf")
+    assert "w.grad is inf" in session.do("continue").text
+
+
+def test_a_watch_stops_when_grad_has_changed(weight: Any) -> None:
+    session = recurrence(weight)
+    assert session.do("watch weight").text == "watch 1: weight.grad (#6)"
+    assert "watch 1: weight.grad, old None, new 17" in session.do("continue").text
+    session.finish()
+    other = recurrence(weight)
+    other.do("watch weight.grad if grad.rms > 100")
+    other.do("watch weight.grad")
+    assert "watch 2: weight.grad, old 17, new 34" in other.do("continue").text
+
+
+def test_a_watch_sleeps_while_nothing_changes(weight: Any) -> None:
+    weight.grad = torch.tensor(5.0)
+    session = Session(weight * 0.0)
+    session.do("watch weight")
+    assert session.do("continue").text == "end of the backward pass"
+
+
+def test_log_points_say_and_do_not_stop(session: Session) -> None:
+    session.do("logpoint mul seen {hits} times: rms {rms}, {{braces}}, {1/0}, {zeros} {shape}")
+    assert session.do("continue").text.splitlines() == [
+        "#1 mul:3: seen 0 times: rms 1, {braces}, <float division by zero>, 0 []",
+        "#3 mul:2: seen 1 times: rms 2, {braces}, <float division by zero>, 0 []",
+        "#5 mul:1: seen 2 times: rms 4, {braces}, <float division by zero>, 0 []",
+        "end of the backward pass",
+    ]
+
+
+def test_a_log_point_can_have_a_condition(session: Session) -> None:
+    session.do("dprintf mul,rms {rms}")
+    session.do("condition 1 rms > 3")
+    assert session.do("continue").text.splitlines()[0] == "#5 mul:1: rms 4"
+
+
+def test_ignored_hits_are_counted_and_passed_by(session: Session) -> None:
+    session.do("break mul")
+    assert session.do("ignore 1 2").text == "breakpoint 1 ignores its next 2 hits"
+    assert stops_of(session) == ["mul:1"]
+    point = session.stops.points[0]
+    assert (point.hits, point.ignore) == (3, 0)
+
+
+def test_disabled_points_neither_stop_nor_count(session: Session) -> None:
+    for command in ("break mul", "catch rms > 1", "watch weight", "disable"):
+        session.do(command)
+    assert stops_of(session) == []
+    assert [point.hits for point in session.stops.points] == [0, 0, 0]
+    session.do("jump 0")
+    session.do("enable 1 3")
+    assert stops_of(session) == ["mul:3", "mul:2", "mul:1"]
+
+
+def test_of_several_points_at_one_place_the_first_is_reported_and_all_count(
+    session: Session,
+) -> None:
+    for command in ("break #1 if rms > 5", "break mul", "break #1"):
+        session.do(command)
+    assert session.do("continue").text.splitlines()[0] == "breakpoint 2: mul"
+    assert [point.hits for point in session.stops.points] == [0, 1, 1]
+
+
+def test_a_condition_without_an_answer_is_told_once_and_is_no_hit(session: Session) -> None:
+    session.do("break mul if 1 / (rms - 2) > 0")
+    text = session.do("continue").text
+    assert text.count("cannot be answered") == 1
+    assert "cannot be answered at #3, and counts as not hit (float division by zero)" in text
+    assert session.graph.address(session.position) == "mul:1"
+    session.do("restart")
+    assert "cannot be answered" not in session.do("continue").text
+
+
+def test_points_outlive_their_pass_and_wait_for_their_place(weight: Any) -> None:
+    first = recurrence(weight)
+    for command in ("break mul", "break --pending tanh if rms < 2", "catch zero"):
+        assert not first.do(command).error
+    assert "waits for a pass that has it" in first.do("info breakpoints").text
+    second = Session(weight.tanh() * 2.0, call=2, stops=first.stops)
+    assert [point.indices for point in second.stops.points] == [(0,), (1,), ()]
+    assert second.do("continue").text.splitlines()[0] == "breakpoint 2: tanh if rms < 2" or (
+        second.position == second.length
+    )
+    assert recurrence(weight, stops=second.stops).stops.points[1].indices == ()
+
+
+def test_numbers_are_never_used_twice(session: Session) -> None:
+    for command in ("break mul", "break add", "delete 2", "break weight"):
+        session.do(command)
+    assert [point.number for point in session.stops.points] == [1, 3]
+
+
+def test_the_session_need_not_look_after_each_step_without_conditions(session: Session) -> None:
+    assert (session.stops.conditional, list(session.stops.positions)) == (False, [])
+    session.do("break mul if rms > 3")
+    session.do("watch weight")
+    assert (session.stops.conditional, list(session.stops.positions)) == (False, [1, 3, 5, 7])
+    session.do("catch nan")
+    assert session.stops.conditional
+    session.do("disable")
+    assert (session.stops.conditional, list(session.stops.positions)) == (False, [])
