@@ -395,7 +395,7 @@ class Tensor(TensorMethods):
 
     def __repr__(self) -> str:
         node = self.grad_fn
-        name = None if node is None else node.name()
+        name = None if node is None else node.name().rpartition("::")[2]
         text = tensor_text(self.array, name, self.requires_grad)
         return f"Parameter containing:\n{text}" if self.is_parameter else text
 

@@ -11,6 +11,7 @@ from autograd_core.autograd.grad_mode import (
     is_grad_enabled,
     no_grad,
     set_grad_enabled,
+    set_multithreading_enabled,
 )
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
 from autograd_core.autograd.variable import Variable
@@ -34,4 +35,5 @@ __all__ = [
     "profiler",
     "set_detect_anomaly",
     "set_grad_enabled",
+    "set_multithreading_enabled",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from threading import Lock
 from typing import Any, Final
 from weakref import ref
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from autograd_core.autograd.node import LEAF, Edge, Node
 
 Array = NDArray[Any]
+_accumulating: Final = Lock()
 
 
 class AccumulateGrad(Node):
@@ -62,12 +64,13 @@ class AccumulateGrad(Node):
         leaf = self.leaf() if self.hooks is None else self.variable
         if leaf is None:
             return
-        present = leaf.grad
-        if present is None:
-            leaf._grad = self.tensor_type.from_array(own(g))
-        else:
-            np.add(present.array, g, out=present.array)
-            present.bump()
+        with _accumulating:  # NumPy lets other threads run while it adds
+            present = leaf.grad
+            if present is None:
+                leaf._grad = self.tensor_type.from_array(own(g))
+            else:
+                np.add(present.array, g, out=present.array)
+                present.bump()
 
     def backward_graph(self, g: Any) -> None:
         """Keep ``g``, a tensor with a graph, so that the gradient can be differentiated."""

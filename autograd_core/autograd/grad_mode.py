@@ -201,6 +201,19 @@ class inference_mode(_GradMode):
         return {"grad": not self._inference, "inference": self._inference}
 
 
+class set_multithreading_enabled:
+    """For PyTorch's sake: a backward pass runs in the thread that asked for it, always."""
+
+    def __init__(self, mode: bool) -> None:
+        self.mode = mode
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        pass
+
+
 class set_grad_enabled(_GradMode):
     """Turn graph building on or off, at once; as a context manager also back again."""
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import replace
 from threading import Lock
 from typing import Any, Literal, NamedTuple
+from weakref import WeakKeyDictionary
 
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.hooks import RemovableHandle
@@ -17,6 +19,7 @@ from autograd_core.tensor import Tensor
 __all__ = [
     "GradientEdge",
     "Node",
+    "allow_mutation_on_saved_tensors",
     "disable_saved_tensors_hooks",
     "get_gradient_edge",
     "increment_version",
@@ -147,6 +150,60 @@ class save_on_cpu(saved_tensors_hooks):
 
     def __init__(self, pin_memory: bool = False, device_type: str = "cuda") -> None:
         super().__init__(lambda t: Tensor.from_array(t.array.copy()), lambda t: t)
+
+
+class _Handle:
+    """Stands in a node for a saved tensor, and dies with the node."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _SavedCopies:
+    """The tensors saved within :func:`allow_mutation_on_saved_tensors`, as they were then."""
+
+    def __init__(self) -> None:
+        self._copies: WeakKeyDictionary[_Handle, Tensor] = WeakKeyDictionary()
+
+    def pack(self, saved: Tensor) -> _Handle:
+        handle = _Handle()
+        self._copies[handle] = Tensor.from_array(saved.array.copy())
+        return handle
+
+    def unpack(self, handle: _Handle) -> Tensor:
+        if handle not in self._copies:
+            raise AssertionError(
+                "Trying to backward outside of the 'allow_mutation_on_saved_tensors' context"
+                "in which the graph was originally recorded."
+            )
+        return self._copies[handle]
+
+    def clear(self) -> None:
+        """Forget all of them; what was saved cannot be had any more."""
+        self._copies.clear()
+
+
+_saved_copies: ContextVar[_SavedCopies | None] = ContextVar("autograd_core_copies", default=None)
+
+
+@contextmanager
+def allow_mutation_on_saved_tensors() -> Iterator[_SavedCopies]:
+    """Let saved tensors be changed in place inside, where backward passes must run, too.
+
+    Nodes save copies (PyTorch copies when a saved tensor is about to be changed).
+
+    Raises:
+        RuntimeError: used within itself.
+    """
+    if _saved_copies.get() is not None:
+        raise RuntimeError("allow_mutation_on_saved_tensors contexts cannot be nested")
+    copies = _SavedCopies()
+    token = _saved_copies.set(copies)
+    try:
+        with saved_tensors_hooks(copies.pack, copies.unpack):
+            yield copies
+    finally:
+        copies.clear()
+        _saved_copies.reset(token)
 
 
 @contextmanager

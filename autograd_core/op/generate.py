@@ -121,4 +121,4 @@ def _node_class(op: Op) -> type[Node]:
         "backward_graph": differentiate,
         **saved_attributes(op),
     }
-    return type(op.node_name, (SavedNode,), body)
+    return type(op.node_name.rpartition("::")[2], (SavedNode,), body)

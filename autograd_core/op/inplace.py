@@ -10,7 +10,6 @@ import numpy as np
 from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
 from autograd_core.autograd.version import check_changeable
 from autograd_core.op.dual import change_tangent, copy_tangent
-from autograd_core.op.marks import NOT_SAVED
 from autograd_core.op.saved import Since
 from autograd_core.op.views import check_change, check_rebase, rebase
 from autograd_core.tensor import Tensor
@@ -88,7 +87,7 @@ def _settle(x: Tensor, before: Tensor, node: Any) -> None:
 def _watch_result(x: Tensor, node: Any) -> None:
     """Where the rule needs the result, which now lives in ``x``, watch the changes of ``x``."""
     for name in node.op.outputs:
-        if name in node.op.saved and getattr(node, name) is not NOT_SAVED:
+        if name in node.op.saved and isinstance(getattr(node, name), np.ndarray):
             assert x.version is not None
             setattr(node, name, x.array)
             setattr(node, f"{name}_version", Since(x.version))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
-from autograd_core.op.marks import NOT_SAVED
+from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.packed import Hooks, Packed
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
@@ -65,9 +65,18 @@ class SavedTensor:
             RuntimeError: it has hooks already, or was freed.
         """
         node, name = self._node, self._name
+        if getattr(node, name) is FREED:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved "
+                "intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
+                "graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
         if isinstance(getattr(node, name), Packed):
             raise RuntimeError(
-                "Setting hooks on a saved tensor that already has some is not allowed"
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                "only one pair of hooks is allowed at a time."
             )
         value = _reader(name)(node)
         hooks: Hooks = (pack_hook, unpack_hook)

@@ -104,6 +104,9 @@ class SavedNode(Node):
     __slots__ = ()
     op: ClassVar[Op]
 
+    def name(self) -> str:
+        return self.op.node_name
+
     def state(self, name: str) -> SavedState:
         """ "kept", "changed" (in place, since it was saved) or "freed"."""
         value, version = getattr(self, name), getattr(self, f"{name}_version")
@@ -133,10 +136,7 @@ class SavedNode(Node):
     def __call__(self, *gradients: Any) -> Any:
         """Run this node alone, on tensors; no hooks, no reduction, nothing is freed."""
         if len(gradients) != self.output_count:
-            raise TypeError(
-                f"{self.name()} expected {self.output_count} arguments, "
-                f"got {len(gradients)} instead."
-            )
+            raise TypeError(f"expected {self.output_count} arguments, got {len(gradients)} instead")
         if all(g is None for g in gradients):
             result: Any = (None,) * len(self.edges)
             return result[0] if len(result) == 1 else result

@@ -14,7 +14,7 @@ def zeros_of(x):
 
 
 @pointwise(
-    node="CopyBackwards",
+    node="torch::autograd::CopyBackwards",
     x=lambda g: zeros_of(g),
     y=lambda g: g,
     samples=(Sample(((2, 3), (2, 3))), Sample(((2, 3), (3,)))),

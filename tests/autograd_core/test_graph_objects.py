@@ -288,3 +288,136 @@ def test_a_single_piece_is_still_a_piece(torch: Any) -> None:
     (g,) = torch.autograd.grad(half.sum(), x, create_graph=True)
     (second,) = torch.autograd.grad(g.sum(), x)
     assert (numbers(g), numbers(second)) == ([2, 4], [2, 2])
+
+
+# -- saved tensors that are changed --------------------------------------------------------------
+
+
+def test_within_a_context_saved_tensors_may_be_changed(torch: Any) -> None:
+    x = torch.ones(3, requires_grad=True)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors():
+        y = x.clone()
+        product = y * y
+        e = y.exp()
+        y.add_(1)
+        e.mul_(0)
+        (g,) = torch.autograd.grad((product + e).sum(), x)
+    assert g.tolist() == [2.0, 2.0, 2.0]
+
+
+@pytest.mark.parametrize("leave", [False, True])
+def test_outside_that_context_the_graph_has_lost_them(torch: Any, leave: bool) -> None:
+    x = torch.ones(3, requires_grad=True)
+    with torch.autograd.graph.allow_mutation_on_saved_tensors() as context:
+        y = x.clone()
+        z = y.sin()
+        y.add_(1)
+        if not leave:
+            context.clear()
+            with pytest.raises(AssertionError, match="outside of the 'allow_mutation_on_saved_te"):
+                z.sum().backward()
+    with pytest.raises(AssertionError, match="outside of the 'allow_mutation_on_saved_tensors'"):
+        z.sum().backward()
+
+
+def test_that_context_does_not_nest(torch: Any) -> None:
+    allow = torch.autograd.graph.allow_mutation_on_saved_tensors
+    message = "allow_mutation_on_saved_tensors contexts cannot be nested"
+    with allow(), pytest.raises(RuntimeError, match=message), allow():
+        pass
+
+
+def test_hooks_on_a_single_saved_tensor_are_set_once_and_in_time(torch: Any) -> None:
+    y = torch.ones(3, requires_grad=True).exp()
+    saved = y.grad_fn._raw_saved_result
+    saved.register_hooks(lambda t: t, lambda t: t)
+    with pytest.raises(RuntimeError) as caught:
+        saved.register_hooks(lambda t: t, lambda t: t)
+    assert str(caught.value) == (
+        "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: only "
+        "one pair of hooks is allowed at a time."
+    )
+    y.sum().backward()
+    with pytest.raises(RuntimeError, match="register_hooks on a saved tensor after it has been fr"):
+        y.grad_fn._raw_saved_result.register_hooks(lambda t: t, lambda t: t)
+
+
+def test_packed_results_stay_packed_when_changed_in_place(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t.detach() * 2, lambda t: t / 2):
+        y = (x * 1).exp_()
+    y.sum().backward()
+    assert x.grad.tolist() == pytest.approx([2.7182817] * 2)
+
+
+def test_nodes_written_by_hand_bear_pytorchs_names(torch: Any) -> None:
+    x = torch.ones(3, requires_grad=True)
+    y = torch.zeros(3)
+    y.copy_(x)
+    assert y.grad_fn.name() == "torch::autograd::CopyBackwards"
+    assert repr(y) == "tensor([1., 1., 1.], grad_fn=<CopyBackwards>)"
+    y[0:2] = x[:2]
+    assert y.grad_fn.name() == "torch::autograd::CopySlices"
+    assert repr(y) == "tensor([1., 1., 1.], grad_fn=<CopySlices>)"
+
+
+def test_a_node_is_called_with_a_gradient_for_each_output(torch: Any) -> None:
+    x = torch.ones(3, requires_grad=True)
+    with pytest.raises(TypeError, match="expected 1 arguments, got 2 instead"):
+        (x * x).grad_fn(torch.ones(3), torch.ones(3))
+    one, _, _ = x.unbind()
+    found = one.grad_fn(torch.ones(()), torch.ones(()) * 2, None)
+    assert found.tolist() == [1.0, 2.0, 0.0]
+
+
+# -- threads -------------------------------------------------------------------------------------
+
+
+def test_threads_build_and_run_graphs_at_once(torch: Any) -> None:
+    shared = torch.ones(4, requires_grad=True)
+    results: list[Any] = [None] * 8
+    failures: list[BaseException] = []
+
+    def work(number: int) -> None:
+        try:
+            for turn in range(30):
+                own = torch.full((4,), float(number + 1), requires_grad=True)
+                if (number + turn) % 2:
+                    with torch.no_grad():
+                        assert not (own * 2).requires_grad
+                        own_result = (own * shared).sum()
+                    assert not own_result.requires_grad
+                y = own
+                for _ in range(20):
+                    y = (y * shared).tanh() + own
+                y = y.clone().mul_(2)
+                y[0].add_(own[1])
+                results[number] = torch.autograd.grad(y.sum(), (own, shared))
+                assert torch.is_grad_enabled()
+        except BaseException as error:  # told by the thread that waits
+            failures.append(error)
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(len(results))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failures == []
+    for number, parallel in enumerate(results):
+        work(number)
+        assert [g.tolist() for g in results[number]] == [g.tolist() for g in parallel]
+
+
+def test_threads_add_to_one_leaf(torch: Any) -> None:
+    leaf = torch.zeros(100_000, requires_grad=True)
+
+    def work() -> None:
+        for _ in range(100):
+            (leaf * 2).sum().backward()
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert leaf.grad.unique().tolist() == [800.0]
