@@ -18,6 +18,7 @@ from autograd_core import ops
 from autograd_core.autograd import Function
 from autograd_core.dag.trace import trace
 from autograd_core.debug import NodeCheck, Session, check, check_current, check_node
+from autograd_core.debug.checking.node import check_rule
 from autograd_core.op import OPS, Op, Sample, pointwise
 from autograd_core.tensor import Tensor
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
@@ -270,14 +271,14 @@ def test_a_kink_is_named_with_its_place_and_what_holds_beside_it() -> None:
     found = checked(function(lambda x: x.relu(), lambda g, x: g * (x > 0)), [1.0, 0.0, -1.0])
     assert found.sentence == (
         "CustomBackward: gradient by x is not checkable here: the function has a kink or a jump "
-        "at [1]; a little beside it the rule is right"
+        "at [1]; a little away from there the rule is right"
     )
 
 
 def test_a_wrong_rule_is_found_beside_a_kink() -> None:
     found = checked(function(lambda x: x.relu(), lambda g, x: 2 * g * (x > 0)), [1.0, 0.0])
     assert found.verdict == "wrong"
-    assert "a little beside" in found.sentence
+    assert "a little away from the values at hand" in found.sentence
 
 
 @pytest.mark.parametrize(
@@ -286,7 +287,7 @@ def test_a_wrong_rule_is_found_beside_a_kink() -> None:
         (lambda x: x * 2, [1.0, np.nan], "x is nan at [1]"),
         (lambda x: x * 2, [np.inf, 1.0], "x is inf at [0]"),
         (lambda x: x.log(), [0.0, 1.0], "its result is not finite"),
-        (lambda x: x.sqrt(), [0.0, 1.0], "the result is not finite at these inputs, or a little"),
+        (lambda x: x.sqrt(), [0.0, 1.0], "not finite right beside these inputs; a little away"),
     ],
 )
 def test_what_is_not_finite_is_not_checkable(
@@ -481,6 +482,16 @@ def test_a_session_checks_the_node_it_stands_at() -> None:
     assert "no rule" in check_node(session, "x").sentence
     session.next(2)
     assert "no rule" in check_current(session).sentence
+
+
+def test_a_node_of_pytorch_is_declined() -> None:
+    class Foreign:
+        def name(self) -> str:
+            return "MulBackward0"
+
+    found = check_rule(Foreign(), 0, "mul:1")
+    assert (found.verdict, found.op) == ("not checkable", "MulBackward0")
+    assert "it is PyTorch's own" in found.sentence
 
 
 def test_equal_programs_give_equal_records() -> None:

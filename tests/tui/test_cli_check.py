@@ -191,3 +191,13 @@ def test_mistakes_in_use_end_with_the_codes_of_all_commands(run: Run) -> None:
 def test_our_own_samples_are_right() -> None:
     for sample in sorted((ROOT / "samples").glob("*.py")):
         assert main(["check", "-q", str(sample)]) == 0, sample.name
+
+
+def test_progress_is_shown_on_a_terminal_when_it_takes_long(
+    run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    times = iter(range(1000))
+    monkeypatch.setattr("tui.checking.monotonic", lambda: float(next(times)))
+    assert run(RIGHT)[2] == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True, raising=False)
+    assert run(RIGHT)[2] == "\rchecked 3 of 3 nodes\r\x1b[K"

@@ -23,16 +23,19 @@ from autograd_core.debug.checking.result import InputCheck, NodeCheck
 from autograd_core.op.saved import SavedNode
 
 Array = NDArray[Any]
+_FOREIGN = "it is PyTorch's own; only the rules of this package's nodes can be checked"
 _BESIDE = 1e-2  # how far, relative to its size, an element is moved away from a kink
 
 
-def check_rule(node: Node, index: int, address: str) -> NodeCheck:
+def check_rule(node: Any, index: int, address: str) -> NodeCheck:
     """Hold the rule of ``node`` to differences of its own forward.
 
     Never raises for what the function or its rule do: that is a finding.
     """
-    inner: Node = getattr(node, "inner", node)  # of a change through a view: the op that changed
     name = node.name().removeprefix("torch::autograd::")
+    if not isinstance(node, Node):
+        return NodeCheck(index, address, name, None, reason=_FOREIGN)
+    inner: Node = getattr(node, "inner", node)  # of a change through a view: the op that changed
     if inner is not node:
         name = f"{name} ({inner.name()})"
     record = inner.record
@@ -130,11 +133,11 @@ def _beside(rerun: Rerun, number: int, found: InputCheck) -> InputCheck:
             other = Judge(rerun, _shifted(rerun, sign)).input(number)
         except Exception:  # the function may not be defined there
             continue
-        note = f"{found.reason}; a little beside it the rule is"
+        note = f"{found.reason}; a little away from there the rule is"
         if other.verdict == "right":
             return replace(found, reason=f"{note} right")
         if other.verdict == "wrong":
-            where = f"seen a little beside the values at hand, where {found.reason}"
+            where = f"seen a little away from the values at hand, where {found.reason}"
             return replace(other, cause=f"{other.cause}; {where}" if other.cause else where)
     return found
 
