@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from autograd_core.optim.optimizer import Optimizer, Parameters, check_options, decayed
+from autograd_core.optim.optimizer import (
+    Array,
+    Optimizer,
+    Parameters,
+    check_options,
+    counted,
+    decayed,
+    memory,
+)
 from autograd_core.tensor import Tensor
 
 
 class Adagrad(Optimizer):
     """Descent by the gradient over the root of the sum of all squares so far (Duchi et al.)."""
+
+    switches: ClassVar[Mapping[str, Any]] = {
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+        "fused": None,
+    }
 
     def __init__(
         self,
@@ -21,8 +37,7 @@ class Adagrad(Optimizer):
         weight_decay: float = 0,
         initial_accumulator_value: float = 0,
         eps: float = 1e-10,
-        *,
-        maximize: bool = False,
+        **switches: Any,
     ) -> None:
         check_options(lr=lr, lr_decay=lr_decay, weight_decay=weight_decay,
                       initial_accumulator_value=initial_accumulator_value, eps=eps)  # fmt: skip
@@ -34,20 +49,19 @@ class Adagrad(Optimizer):
                 "eps": eps,
                 "weight_decay": weight_decay,
                 "initial_accumulator_value": initial_accumulator_value,
-                "maximize": maximize,
             },
+            switches,
         )
         for group in self.param_groups:
             for p in group["params"]:
-                start = np.full_like(p.array, group["initial_accumulator_value"])
-                self.state[p] = {"step": 0, "sum": start}
+                state = self.state[p]
+                state["step"] = Tensor.from_array(np.zeros((), np.float32))
+                memory(state, "sum", p, group["initial_accumulator_value"])
 
-    def update(
-        self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of descent."""
         g = decayed(p, g, group)
-        state["step"] += 1
-        state["sum"] += g * g
-        rate = group["lr"] / (1 + (state["step"] - 1) * group["lr_decay"])
-        p.array -= rate * (g / (np.sqrt(state["sum"]) + group["eps"]))
+        step, total = counted(state), memory(state, "sum", p)
+        total += g * g
+        rate = float(group["lr"]) / (1 + (step - 1) * group["lr_decay"])
+        p.array -= rate * (g / (np.sqrt(total) + group["eps"]))

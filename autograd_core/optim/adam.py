@@ -3,11 +3,22 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from autograd_core.optim.optimizer import Optimizer, Parameters, check_options, decayed
+from autograd_core.optim.optimizer import (
+    Array,
+    Optimizer,
+    Parameters,
+    averages,
+    check_betas,
+    check_options,
+    counted,
+    decayed,
+    memory,
+)
 from autograd_core.tensor import Tensor
 
 
@@ -29,6 +40,11 @@ class Adam(Optimizer):
     tensor(2.9000, requires_grad=True)
     """
 
+    switches: ClassVar[Mapping[str, Any]] = {
+        "foreach": None, "maximize": False, "capturable": False, "differentiable": False,
+        "fused": None,
+    }  # fmt: skip
+
     def __init__(
         self,
         params: Parameters,
@@ -38,13 +54,11 @@ class Adam(Optimizer):
         weight_decay: float = 0,
         amsgrad: bool = False,
         *,
-        maximize: bool = False,
         decoupled_weight_decay: bool = False,
+        **switches: Any,
     ) -> None:
         check_options(lr=lr, eps=eps)
-        for index, beta in enumerate(betas):
-            if not 0 <= beta < 1:
-                raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
+        check_betas(betas)
         check_options(weight_decay=weight_decay)
         super().__init__(
             params,
@@ -54,32 +68,22 @@ class Adam(Optimizer):
                 "eps": eps,
                 "weight_decay": weight_decay,
                 "amsgrad": amsgrad,
-                "maximize": maximize,
                 "decoupled_weight_decay": decoupled_weight_decay,
             },
+            switches,
         )
 
-    def update(
-        self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step: the mean gradient over the root of the mean square."""
-        if group["decoupled_weight_decay"]:
-            p.array *= 1 - group["lr"] * group["weight_decay"]
-            g = -g if group["maximize"] else g
-        else:
-            g = decayed(p, g, group)
+        g = decayed(p, g, group, group["decoupled_weight_decay"])
         beta1, beta2 = group["betas"]
-        step = state["step"] = state.get("step", 0) + 1
-        mean = state.setdefault("exp_avg", np.zeros_like(p.array))
-        square = state.setdefault("exp_avg_sq", np.zeros_like(p.array))
-        mean += (1 - beta1) * (g - mean)
-        square *= beta2
-        square += (1 - beta2) * (g * g)
+        step = counted(state)
+        mean, square = averages(state, p, g, beta1, beta2)
         if group["amsgrad"]:
-            largest = state.setdefault("max_exp_avg_sq", np.zeros_like(p.array))
+            largest = memory(state, "max_exp_avg_sq", p)
             square = np.maximum(largest, square, out=largest)
         root = np.sqrt(square) / math.sqrt(1 - beta2**step) + group["eps"]
-        p.array -= group["lr"] / (1 - beta1**step) * (mean / root)
+        p.array -= float(group["lr"]) / (1 - beta1**step) * (mean / root)
 
 
 class AdamW(Adam):
@@ -93,10 +97,9 @@ class AdamW(Adam):
         eps: float = 1e-8,
         weight_decay: float = 1e-2,
         amsgrad: bool = False,
-        *,
-        maximize: bool = False,
+        **switches: Any,
     ) -> None:
         super().__init__(
             params, lr, betas, eps, weight_decay, amsgrad,
-            maximize=maximize, decoupled_weight_decay=True,
+            decoupled_weight_decay=True, **switches,
         )  # fmt: skip

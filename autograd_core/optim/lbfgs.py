@@ -56,7 +56,6 @@ class LBFGS(Optimizer):
         loss before the first move."""
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
-        self.was_stepped = True
         group = self.param_groups[0]
         state = self.state[group["params"][0]]
         state.setdefault("func_evals", 0)

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from copy import copy
+from functools import wraps
+from typing import Any, ClassVar
 
 import numpy as np
 
 from autograd_core.autograd.grad_mode import enable_grad, no_grad
+from autograd_core.autograd.hooks import RemovableHandle
+from autograd_core.nn.modules.hooks import add_hook
 from autograd_core.nn.modules.module import forget_gradient
 from autograd_core.tensor import Tensor
 
+Array = np.ndarray[Any, Any]
 Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]
 
 
@@ -19,11 +24,33 @@ class Optimizer:
     """The base of optimizers; a subclass says in :meth:`update` what to do to one parameter.
 
     ``param_groups`` is a list of dictionaries, each with its "params" and its options;
-    ``state`` holds what the optimizer remembers of each parameter, NumPy arrays and numbers.
+    ``state`` holds what the optimizer remembers of each parameter, tensors for the most part.
+    ``switches`` are options that choose among PyTorch's kernels: they are kept, and only
+    "maximize" changes what is computed.
     """
 
-    def __init__(self, params: Parameters, defaults: dict[str, Any]) -> None:
-        self.defaults = defaults
+    switches: ClassVar[Mapping[str, Any]] = {}
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if "step" in cls.__dict__:
+            cls.step = _hooked(cls.step)  # type: ignore[method-assign]
+
+    def __init__(
+        self,
+        params: Parameters,
+        defaults: dict[str, Any],
+        switches: Mapping[str, Any] | None = None,
+    ) -> None:
+        given = dict(switches or {})
+        for name in given:
+            if name not in self.switches:
+                raise TypeError(
+                    f"{type(self).__name__}.__init__() got an unexpected keyword argument '{name}'"
+                )
+        self.defaults = {**defaults, **self.switches, **given}
+        self._pre_hooks: dict[int, Callable[..., Any]] = {}
+        self._post_hooks: dict[int, Callable[..., Any]] = {}
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
         self.was_stepped = False
@@ -71,7 +98,6 @@ class Optimizer:
         ``closure``, if given, computes the loss anew, gradients included, and is called first;
         its result is returned.
         """
-        self.was_stepped = True
         loss = None
         if closure is not None:
             with enable_grad():
@@ -89,6 +115,14 @@ class Optimizer:
     ) -> None:
         """Change the array of ``p`` in place, given its gradient, memory and options."""
         raise NotImplementedError
+
+    def register_step_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` before each step; it may return new ones."""
+        return add_hook(self._pre_hooks, hook)
+
+    def register_step_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(optimizer, args, kwargs)`` after each step."""
+        return add_hook(self._post_hooks, hook)
 
     def state_dict(self) -> dict[str, Any]:
         """State and options, with parameters numbered in order."""
@@ -131,7 +165,61 @@ class Optimizer:
 def _copied(value: Any) -> Any:
     if isinstance(value, list):
         return [_copied(each) for each in value]
-    return value.copy() if isinstance(value, np.ndarray) else value
+    return value.detach().clone() if isinstance(value, Tensor) else copy(value)
+
+
+def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
+    """A ``step`` that calls the hooks around it, and is known to have been taken."""
+
+    @wraps(step)
+    def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        for hook in tuple(self._pre_hooks.values()):
+            changed = hook(self, args, kwargs)
+            if changed is not None:
+                args, kwargs = changed
+        self.was_stepped = True
+        result = step(self, *args, **kwargs)
+        for hook in tuple(self._post_hooks.values()):
+            hook(self, args, kwargs)
+        return result
+
+    return hooked
+
+
+Optimizer.step = _hooked(Optimizer.step)  # type: ignore[method-assign]
+
+
+def counted(state: dict[str, Any]) -> int:
+    """Count a step in ``state``; how many they are now."""
+    step: Tensor = state.setdefault("step", Tensor.from_array(np.zeros((), np.float32)))
+    step.array += 1
+    return int(step.array)
+
+
+def memory(state: dict[str, Any], name: str, p: Tensor, start: float = 0.0) -> Array:
+    """The array of the tensor ``name`` in ``state``, of the shape of ``p``; made if need be."""
+    if name not in state:
+        state[name] = Tensor.from_array(np.full_like(p.array, start))
+    found: Array = state[name].array
+    return found
+
+
+def averages(
+    state: dict[str, Any], p: Tensor, g: Array, beta1: float, beta2: float
+) -> tuple[Array, Array]:
+    """The running averages of gradients and of their squares, ``g`` taken in."""
+    mean, square = memory(state, "exp_avg", p), memory(state, "exp_avg_sq", p)
+    mean += (1 - beta1) * (g - mean)
+    square *= beta2
+    square += (1 - beta2) * (g * g)
+    return mean, square
+
+
+def check_betas(betas: tuple[float, float]) -> None:
+    """Shares of what stays: below 1, and not negative."""
+    for index, beta in enumerate(betas):
+        if not 0 <= beta < 1:
+            raise ValueError(f"Invalid beta parameter at index {index}: {beta}")
 
 
 def check_options(**options: float) -> None:
@@ -141,13 +229,17 @@ def check_options(**options: float) -> None:
         ValueError: one is; names it as PyTorch does.
     """
     for name, value in options.items():
-        if not value >= 0:
+        if not float(value) >= 0:
             said = {"lr": "learning rate", "eps": "epsilon value"}.get(name, f"{name} value")
             raise ValueError(f"Invalid {said}: {value}")
 
 
-def decayed(p: Tensor, g: np.ndarray[Any, Any], group: dict[str, Any]) -> np.ndarray[Any, Any]:
-    """The gradient, turned round to maximize, with the weight decay added to it."""
+def decayed(p: Tensor, g: Array, group: dict[str, Any], decoupled: bool = False) -> Array:
+    """The gradient, turned round to maximize, with the weight decay added to it; ``decoupled``,
+    the parameter decays instead."""
     if group["maximize"]:
         g = -g
+    if decoupled:
+        p.array *= 1 - float(group["lr"]) * group["weight_decay"]
+        return g
     return g + group["weight_decay"] * p.array if group["weight_decay"] else g

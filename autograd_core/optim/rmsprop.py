@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import numpy as np
 
-from autograd_core.optim.optimizer import Optimizer, Parameters, check_options, decayed
+from autograd_core.optim.optimizer import (
+    Array,
+    Optimizer,
+    Parameters,
+    check_options,
+    counted,
+    decayed,
+    memory,
+)
 from autograd_core.tensor import Tensor
 
 
@@ -18,6 +27,13 @@ class RMSprop(Optimizer):
         centered: divide by the standard deviation instead.
     """
 
+    switches: ClassVar[Mapping[str, Any]] = {
+        "capturable": False,
+        "foreach": None,
+        "maximize": False,
+        "differentiable": False,
+    }
+
     def __init__(
         self,
         params: Parameters,
@@ -27,8 +43,7 @@ class RMSprop(Optimizer):
         weight_decay: float = 0,
         momentum: float = 0,
         centered: bool = False,
-        *,
-        maximize: bool = False,
+        **switches: Any,
     ) -> None:
         check_options(lr=lr, eps=eps, momentum=momentum, weight_decay=weight_decay, alpha=alpha)
         super().__init__(
@@ -40,28 +55,26 @@ class RMSprop(Optimizer):
                 "eps": eps,
                 "centered": centered,
                 "weight_decay": weight_decay,
-                "maximize": maximize,
             },
+            switches,
         )
 
-    def update(
-        self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of descent."""
         g = decayed(p, g, group)
         alpha = group["alpha"]
-        state["step"] = state.get("step", 0) + 1
-        square = state.setdefault("square_avg", np.zeros_like(p.array))
+        counted(state)
+        square = memory(state, "square_avg", p)
         square *= alpha
         square += (1 - alpha) * (g * g)
         if group["centered"]:
-            mean = state.setdefault("grad_avg", np.zeros_like(p.array))
+            mean = memory(state, "grad_avg", p)
             mean += (1 - alpha) * (g - mean)
             square = square - mean * mean
         scaled = g / (np.sqrt(square) + group["eps"])
         if group["momentum"]:
-            velocity = state.setdefault("momentum_buffer", np.zeros_like(p.array))
+            velocity = memory(state, "momentum_buffer", p)
             velocity *= group["momentum"]
             velocity += scaled
             scaled = velocity
-        p.array -= group["lr"] * scaled
+        p.array -= float(group["lr"]) * scaled

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
-import numpy as np
-
-from autograd_core.optim.optimizer import Optimizer, Parameters, check_options, decayed
+from autograd_core.optim.optimizer import Array, Optimizer, Parameters, check_options, decayed
 from autograd_core.tensor import Tensor
 
 
@@ -22,6 +21,13 @@ class SGD(Optimizer):
     tensor(2.4000, requires_grad=True)
     """
 
+    switches: ClassVar[Mapping[str, Any]] = {
+        "maximize": False,
+        "foreach": None,
+        "differentiable": False,
+        "fused": None,
+    }
+
     def __init__(
         self,
         params: Parameters,
@@ -30,8 +36,7 @@ class SGD(Optimizer):
         dampening: float = 0,
         weight_decay: float = 0,
         nesterov: bool = False,
-        *,
-        maximize: bool = False,
+        **switches: Any,
     ) -> None:
         check_options(lr=lr, momentum=momentum, weight_decay=weight_decay)
         if nesterov and (momentum <= 0 or dampening != 0):
@@ -44,22 +49,22 @@ class SGD(Optimizer):
                 "dampening": dampening,
                 "weight_decay": weight_decay,
                 "nesterov": nesterov,
-                "maximize": maximize,
             },
+            switches,
         )
 
-    def update(
-        self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]
-    ) -> None:
+    def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of descent."""
         g = decayed(p, g, group)
         momentum = group["momentum"]
         if momentum:
             velocity = state.get("momentum_buffer")
             if velocity is None:
-                velocity = state["momentum_buffer"] = g.copy()
+                velocity = g.copy()
+                state["momentum_buffer"] = Tensor.from_array(velocity)
             else:
+                velocity = velocity.array
                 velocity *= momentum
                 velocity += g if group["dampening"] == 0 else (1 - group["dampening"]) * g
             g = g + momentum * velocity if group["nesterov"] else velocity
-        p.array -= group["lr"] * g
+        p.array -= float(group["lr"]) * g

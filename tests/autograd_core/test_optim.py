@@ -140,4 +140,6 @@ def test_five_steps_end_where_pytorch_ends(options: dict[str, Any]) -> None:
 
 def test_it_prints_its_options() -> None:
     text = repr(optim.SGD(nn.Linear(1, 1).parameters(), lr=0.5))
-    assert text.startswith("SGD (\nParameter Group 0\n    dampening: 0\n    lr: 0.5\n")
+    assert text.startswith(
+        "SGD (\nParameter Group 0\n    dampening: 0\n    differentiable: False\n"
+    )

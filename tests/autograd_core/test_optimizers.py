@@ -21,7 +21,25 @@ OPTIMIZERS: list[tuple[str, dict[str, Any]]] = [
     ("RMSprop", {"centered": True, "momentum": 0.5, "weight_decay": 0.1}),
     ("Adagrad", {}),
     ("Adagrad", {"lr_decay": 0.1, "initial_accumulator_value": 0.5, "weight_decay": 0.1}),
+    ("Adadelta", {}),
+    ("Adadelta", {"rho": 0.8, "weight_decay": 0.1, "maximize": True}),
+    ("Adamax", {"lr": 0.1}),
+    ("Adamax", {"betas": (0.8, 0.9), "weight_decay": 0.1, "maximize": True}),
+    ("NAdam", {"lr": 0.1}),
+    ("NAdam", {"weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("NAdam", {"weight_decay": 0.1, "momentum_decay": 0.1}),
+    ("RAdam", {"lr": 0.1, "betas": (0.8, 0.7)}),
+    ("RAdam", {"lr": 0.1, "weight_decay": 0.1, "decoupled_weight_decay": True}),
+    ("Rprop", {}),
+    ("Rprop", {"lr": 0.1, "etas": (0.3, 1.5), "step_sizes": (0.05, 0.2)}),
+    ("ASGD", {"lr": 0.1}),
+    ("ASGD", {"lr": 0.1, "t0": 2, "lambd": 0.1, "weight_decay": 0.1}),
+    ("Adafactor", {"lr": 0.1}),
+    ("Adafactor", {"lr": 0.1, "weight_decay": 0.1, "d": 1.5, "maximize": True}),
+    ("SGD", {"lr": 0.1, "momentum": 0.9, "nesterov": True, "foreach": False, "fused": False}),
 ]
+# Where PyTorch itself rounds a number of its state to single precision.
+ROUNDED = {"NAdam": 1e-6, "ASGD": 1e-6, "Adafactor": 1e-6}
 
 
 def label(value: Any) -> str | None:
@@ -74,7 +92,74 @@ def test_steps_end_where_pytorch_ends(name: str, options: dict[str, Any]) -> Non
         return [losses, problem.w.tolist(), problem.b.tolist()]
 
     for mine, theirs in zip(*both(train), strict=True):
-        np.testing.assert_allclose(mine, theirs, rtol=1e-10)
+        np.testing.assert_allclose(mine, theirs, rtol=ROUNDED.get(name, 1e-10))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=label)
+def test_the_state_has_the_form_of_pytorch(name: str, options: dict[str, Any]) -> None:
+    def trained(torch: Any) -> tuple[Any, Any]:
+        problem = Regression(torch)
+        optimizer = getattr(torch.optim, name)([problem.w, problem.b], **options)
+        problem.run(optimizer, 2)
+        return torch, optimizer.state_dict()
+
+    (here, mine), (there, theirs) = both(trained)
+    assert list(mine) == list(theirs)
+    for group, other in zip(mine["param_groups"], theirs["param_groups"], strict=True):
+        assert group == other
+    assert set(mine["state"]) == set(theirs["state"])
+    for number, state in theirs["state"].items():
+        assert set(mine["state"][number]) == set(state)
+        for key, value in state.items():
+            found = mine["state"][number][key]
+            assert isinstance(found, here.Tensor) == isinstance(value, there.Tensor)
+            assert tuple(found.shape) == tuple(value.shape)
+            assert repr(found.dtype) == repr(value.dtype)
+            np.testing.assert_allclose(found.numpy(), value.numpy(), rtol=1e-6)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "options"), OPTIMIZERS, ids=label)
+def test_a_state_of_pytorch_goes_on_here(name: str, options: dict[str, Any]) -> None:
+    theirs = pytest.importorskip("torch")
+    there, here = Regression(theirs), Regression(autograd_core)
+    first = getattr(theirs.optim, name)([there.w, there.b], **options)
+    there.run(first, 3)
+    for t, other in ((here.w, there.w), (here.b, there.b)):
+        t.data = autograd_core.tensor(other.detach().numpy())
+    second = getattr(autograd_core.optim, name)([here.w, here.b], **options)
+    state = first.state_dict()
+    state["state"] = {
+        number: {key: autograd_core.tensor(value.numpy()) for key, value in kept.items()}
+        for number, kept in state["state"].items()
+    }
+    second.load_state_dict(state)
+    rtol = ROUNDED.get(name, 1e-10)
+    np.testing.assert_allclose(here.run(second, 3), there.run(first, 3), rtol=rtol)
+
+
+def test_hooks_are_called_around_a_step(torch: Any) -> None:
+    importlib.import_module(f"{torch.__name__}.optim")
+    p = torch.tensor([1.0], requires_grad=True)
+    optimizer = torch.optim.SGD([p], lr=0.5)
+    seen: list[Any] = []
+    before = optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append(p.item()))
+    optimizer.register_step_post_hook(
+        lambda o, args, kwargs: seen.append((o is optimizer, p.item()))
+    )
+    p.grad = torch.tensor([1.0])
+    optimizer.step()
+    before.remove()
+    optimizer.step()
+    assert seen == [1.0, (True, 0.5), (True, 0.0)]
+
+
+def test_an_unknown_option_is_refused(torch: Any) -> None:
+    importlib.import_module(f"{torch.__name__}.optim")
+    p = torch.tensor([1.0], requires_grad=True)
+    with pytest.raises(TypeError, match="got an unexpected keyword argument 'speed'"):
+        torch.optim.SGD([p], speed=2)
 
 
 @pytest.mark.torch
