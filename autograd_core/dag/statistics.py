@@ -5,6 +5,7 @@ Pictures and screens show the same three digits, so the formatting lives here, b
 
 from __future__ import annotations
 
+import functools
 import math
 from typing import NamedTuple
 
@@ -122,6 +123,7 @@ def format_bytes(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
 
 
+@functools.lru_cache(maxsize=4096)
 def format_shape(shape: tuple[int, ...] | None) -> str:
     """The shape as PyTorch writes it in a list; a scalar is "[]", an unknown shape "".
 
