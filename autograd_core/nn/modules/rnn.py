@@ -8,11 +8,14 @@ from typing import Any, ClassVar
 
 from autograd_core import functions
 from autograd_core.dtype import dtype
+from autograd_core.functions import index_select
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules import cells
 from autograd_core.nn.modules.module import Module
+from autograd_core.nn.modules.steps import each, over_steps
 from autograd_core.nn.parameter import Parameter
+from autograd_core.nn.utils.rnn import PackedSequence
 from autograd_core.ops import shape
 from autograd_core.tensor import Tensor
 
@@ -79,77 +82,99 @@ class RNNBase(Module):
         """The next state, from what the input contributes and the last one."""
         raise NotImplementedError
 
-    def forward(self, input: Tensor, hx: Any = None) -> tuple[Tensor, Any]:
+    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
+        if isinstance(input, PackedSequence):
+            return self._packed(input, hx)
         batched = input.ndim == 3
         if input.ndim not in (2, 3):
             raise ValueError(
                 f"{type(self).__name__}: Expected input to be 2D or 3D, got {input.ndim}D instead"
             )
+        self._check_size(input)
+        if not batched:
+            input = shape.unsqueeze(input, 1)
+            hx = each(hx, lambda t: shape.unsqueeze(t, 1))
+        elif self.batch_first:
+            input = shape.transpose(input, 0, 1)
+        output, state = self._all_layers(input, self._states(input, input._shape[1], hx))
+        if not batched:
+            return shape.squeeze_dim(output, 1), each(state, lambda t: shape.squeeze_dim(t, 1))
+        return shape.transpose(output, 0, 1) if self.batch_first else output, state
+
+    def _packed(self, sequence: PackedSequence, hx: Any) -> tuple[PackedSequence, Any]:
+        """Sequences of several lengths, and the states where each of them ends."""
+        data, counts, sorting, unsorting = sequence
+        self._check_size(data)
+        sizes = tuple(counts.tolist())
+        if sorting is not None:
+            hx = each(hx, lambda t: index_select(t, 1, sorting))
+        output, state = self._all_layers(data, self._states(data, sizes[0], hx), sizes)
+        if unsorting is not None:
+            state = each(state, lambda t: index_select(t, 1, unsorting))
+        return PackedSequence(output, counts, sorting, unsorting), state
+
+    def _check_size(self, input: Tensor) -> None:
         if input._shape[-1] != self.input_size:
             raise RuntimeError(
                 "input.size(-1) must be equal to input_size. Expected "
                 f"{self.input_size}, got {input._shape[-1]}"
             )
-        if not batched:
-            input = shape.unsqueeze(input, 1)
-            hx = _each(hx, lambda t: shape.unsqueeze(t, 1))
-        elif self.batch_first:
-            input = shape.transpose(input, 0, 1)
-        output, state = self._all_layers(input, self._states(input, hx))
-        if not batched:
-            return shape.squeeze_dim(output, 1), _each(state, lambda t: shape.squeeze_dim(t, 1))
-        return shape.transpose(output, 0, 1) if self.batch_first else output, state
 
-    def _states(self, input: Tensor, hx: Any) -> Iterator[Any]:
+    def _states(self, input: Tensor, batch: int, hx: Any) -> Iterator[Any]:
         """The first state of each layer and direction."""
         count = self.num_layers * (2 if self.bidirectional else 1)
         out = self.proj_size or self.hidden_size
         if hx is None:
             sizes = [out, self.hidden_size] if self.has_cell_state else [out]
-            zeros = [
-                functions.zeros(count, input._shape[1], size, dtype=input.dtype) for size in sizes
-            ]
+            zeros = [functions.zeros(count, batch, size, dtype=input.dtype) for size in sizes]
             hx = tuple(zeros) if self.has_cell_state else zeros[0]
         first = hx[0] if self.has_cell_state else hx
-        if first._shape != (count, input._shape[1], out):
+        if first._shape != (count, batch, out):
             raise RuntimeError(
                 f"Expected hidden{'[0]' if self.has_cell_state else ''} size "
-                f"{(count, input._shape[1], out)}, got {list(first.shape)}"
+                f"{(count, batch, out)}, got {list(first.shape)}"
             )
         if self.has_cell_state:
             return zip(*(shape.unbind(t, 0) for t in hx), strict=True)
         return iter(shape.unbind(hx, 0))
 
-    def _all_layers(self, input: Tensor, states: Iterator[Any]) -> tuple[Tensor, Any]:
+    def _all_layers(
+        self, input: Tensor, states: Iterator[Any], counts: tuple[int, ...] = ()
+    ) -> tuple[Tensor, Any]:
         last: list[Any] = []
         for layer in range(self.num_layers):
             outputs = []
             for suffix in self._suffixes(layer):
-                output, state = self._direction(input, next(states), suffix)
+                output, state = self._direction(input, next(states), suffix, counts)
                 outputs.append(output)
                 last.append(state)
-            input = outputs[0] if len(outputs) == 1 else shape.cat(outputs, dim=2)
+            input = outputs[0] if len(outputs) == 1 else shape.cat(outputs, dim=input.ndim - 1)
             if layer < self.num_layers - 1:
                 input = F.dropout(input, self.dropout, self.training)
         if self.has_cell_state:
             return input, tuple(shape.stack(list(each)) for each in zip(*last, strict=True))
         return input, shape.stack(last)
 
-    def _direction(self, input: Tensor, state: Any, suffix: str) -> tuple[Tensor, Any]:
-        """The outputs of one layer in one direction, and its last state."""
+    def _direction(
+        self, input: Tensor, state: Any, suffix: str, counts: tuple[int, ...]
+    ) -> tuple[Tensor, Any]:
+        """The outputs of one layer in one direction, and its last state; of packed sequences,
+        there are ``counts`` at each step."""
         weights = cells.Weights(
             *(
                 self._parameters.get(f"{name}_{suffix}")
                 for name in ("weight_ih", "weight_hh", "bias_ih", "bias_hh", "weight_hr")
             )
         )
-        steps = shape.unbind(F.linear(input, weights.input, weights.input_bias), 0)
-        backwards = suffix.endswith("reverse")
-        outputs = []
-        for given in reversed(steps) if backwards else steps:
-            state = self.cell(given, state, weights)
-            outputs.append(state[0] if self.has_cell_state else state)
-        return shape.stack(outputs[::-1] if backwards else outputs), state
+        given = F.linear(input, weights.input, weights.input_bias)
+        steps = shape.split_with_sizes(given, counts, 0) if counts else shape.unbind(given, 0)
+        outputs, state = over_steps(
+            lambda step, before: self.cell(step, before, weights),
+            steps,
+            state,
+            suffix.endswith("reverse"),
+        )
+        return shape.cat(outputs) if counts else shape.stack(outputs), state
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"
@@ -159,12 +184,6 @@ class RNNBase(Module):
             if getattr(self, name) != default:
                 text += f", {name}={getattr(self, name)}"
         return text
-
-
-def _each(state: Any, function: Any) -> Any:
-    if isinstance(state, tuple):
-        return tuple(function(t) for t in state)
-    return None if state is None else function(state)
 
 
 class RNN(RNNBase):

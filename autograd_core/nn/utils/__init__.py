@@ -1,5 +1,6 @@
 """What to do with all parameters of a model at once, under the names of ``torch.nn.utils``."""
 
+from autograd_core.nn.utils import rnn
 from autograd_core.nn.utils.clip_grad import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -14,5 +15,6 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "rnn",
     "vector_to_parameters",
 ]
