@@ -76,6 +76,7 @@ from autograd_core.linalg.older import (
 )
 from autograd_core.method_names import IN_PLACE as _IN_PLACE
 from autograd_core.methods import bind as _bind
+from autograd_core.printing import get_printoptions, set_printoptions
 from autograd_core.tensor import Size, Tensor
 
 if _TYPE_CHECKING:
@@ -145,6 +146,7 @@ __all__ = [
     "float32",
     "float64",
     "get_default_dtype",
+    "get_printoptions",
     "half",
     "inference_mode",
     "int",
@@ -177,6 +179,7 @@ __all__ = [
     "return_types",
     "set_default_dtype",
     "set_grad_enabled",
+    "set_printoptions",
     "short",
     "slogdet",
     "special",

@@ -6,7 +6,9 @@ scientific notation when they span too much.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +16,57 @@ from numpy.typing import NDArray
 
 from autograd_core.dtype import get_default_dtype
 
-PRECISION = 4
-THRESHOLD = 1000
-EDGE_ITEMS = 3
-LINE_WIDTH = 80
+
+@dataclass(frozen=True)
+class PrintOptions:
+    """How tensors print; see :func:`set_printoptions`."""
+
+    precision: int = 4
+    threshold: float = 1000
+    edgeitems: int = 3
+    linewidth: int = 80
+    sci_mode: bool | None = None
+
+
+_PROFILES = {
+    "default": PrintOptions(),
+    "short": PrintOptions(precision=2, edgeitems=2),
+    "full": PrintOptions(threshold=math.inf),
+}
+_options = _PROFILES["default"]
+
+
+def set_printoptions(
+    precision: int | None = None,
+    threshold: float | None = None,
+    edgeitems: int | None = None,
+    linewidth: int | None = None,
+    profile: str | None = None,
+    sci_mode: bool | None = None,
+) -> None:
+    """Change how tensors print from now on.
+
+    Args:
+        precision: decimals of a float.
+        threshold: how many elements a tensor may have and still be printed in full.
+        edgeitems: how many are shown at each end of a dimension otherwise.
+        linewidth: characters in a line.
+        profile: "default", "short" or "full"; the others then change that.
+        sci_mode: write floats in scientific notation, or not; None lets their sizes decide.
+    """
+    global _options  # PyTorch's interface to its own settings
+    given = {
+        "precision": precision, "threshold": threshold, "edgeitems": edgeitems,
+        "linewidth": linewidth,
+    }  # fmt: skip
+    base = _options if profile is None else _PROFILES.get(profile.lower(), _options)
+    changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    _options = replace(base, **changes, sci_mode=sci_mode)
+
+
+def get_printoptions() -> dict[str, Any]:
+    """The options in force, by their names in :func:`set_printoptions`."""
+    return asdict(_options)
 
 
 def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -> str:
@@ -39,7 +88,7 @@ def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -
     last_row = f"{prefix}{text}".rpartition("\n")[2]
     width = len(last_row) + 2
     for suffix in suffixes:
-        if width + len(suffix) + 2 > LINE_WIDTH:
+        if width + len(suffix) + 2 > _options.linewidth:
             text += ",\n" + " " * len(prefix) + suffix
             width = len(prefix) + len(suffix)
         else:
@@ -49,18 +98,18 @@ def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -
 
 
 def _body(array: NDArray[Any], indent: int) -> str:
-    shown = _edges(array) if array.size > THRESHOLD else array
+    shown = _edges(array) if array.size > _options.threshold else array
     write = _formatter(shown)
     if array.ndim == 0:
         return write(array[()]).strip() if array.dtype.kind == "f" else write(array[()])
-    return _rows(array, indent, array.size > THRESHOLD, write)
+    return _rows(array, indent, array.size > _options.threshold, write)
 
 
 def _edges(array: NDArray[Any]) -> NDArray[Any]:
     """The elements that a summarised print shows."""
     for axis, size in enumerate(array.shape):
-        if size > 2 * EDGE_ITEMS:
-            kept = np.r_[:EDGE_ITEMS, size - EDGE_ITEMS : size]
+        if size > 2 * _options.edgeitems:
+            kept = np.r_[: _options.edgeitems, size - _options.edgeitems : size]
             array = np.take(array, kept, axis)
     return array
 
@@ -84,22 +133,25 @@ def _float_format(values: NDArray[Any]) -> Callable[[Any], str]:
         return lambda value: f"{value:.0f}." if np.isfinite(value) else f"{value}"
     whole = bool((sizes == np.ceil(sizes)).all())
     wide = sizes.max() / sizes.min() > 1000.0 or sizes.max() > 1.0e8
-    if whole and not wide:
+    scientific = wide or (not whole and sizes.min() < 1.0e-4)
+    if _options.sci_mode is not None:
+        scientific = _options.sci_mode
+    if whole and not scientific:
         return lambda value: f"{value:.0f}." if np.isfinite(value) else f"{value}"
-    if wide or (not whole and sizes.min() < 1.0e-4):
-        return lambda value: f"{value:.{PRECISION}e}"
-    return lambda value: f"{value:.{PRECISION}f}" if np.isfinite(value) else f"{value}"
+    if scientific:
+        return lambda value: f"{value:.{_options.precision}e}"
+    return lambda value: f"{value:.{_options.precision}f}" if np.isfinite(value) else f"{value}"
 
 
 def _rows(array: NDArray[Any], indent: int, brief: bool, write: Callable[[Any], str]) -> str:
     size = array.shape[0]
-    short = brief and size > 2 * EDGE_ITEMS
+    short = brief and size > 2 * _options.edgeitems
     index: list[int | None] = list(range(size))
     if short:
-        index = [*range(EDGE_ITEMS), None, *range(size - EDGE_ITEMS, size)]
+        index = [*range(_options.edgeitems), None, *range(size - _options.edgeitems, size)]
     if array.ndim == 1:
         cells = [" ..." if i is None else write(array[i]) for i in index]
-        per_line = max(1, (LINE_WIDTH - indent) // (max(map(len, cells)) + 2))
+        per_line = max(1, (_options.linewidth - indent) // (max(map(len, cells)) + 2))
         lines = [", ".join(cells[i : i + per_line]) for i in range(0, len(cells), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
     parts = ["..." if i is None else _rows(array[i], indent + 1, brief, write) for i in index]
