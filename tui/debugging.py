@@ -62,7 +62,7 @@ def debug_target(
         import tui.app  # noqa: F401  # now, while no module of the script's can come before it
     face = _Face(places, lines, batch, alarm, title=Path(target.place).name)
     if target.path is None or target.name:
-        with trace():
+        with trace(values=True):
             found = find_named(target, arguments)
         face.debug_tensor(found.root, Names(found.names), target)
     else:
@@ -78,7 +78,7 @@ def _debug_script(
         face.debug_call(found)
         return True
 
-    with intercepting(halt) as calls:
+    with intercepting(halt, values=True) as calls:
         variables = run_script(path, arguments)
         if not calls.count:
             name, scalar = single_scalar(variables)

@@ -7,11 +7,13 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
 from autograd_core.autograd.node import Node
+from autograd_core.dag.names import Names
 from autograd_core.debug.locations import locate
 from autograd_core.debug.recorded_pass import RecordedPass
 from autograd_core.debug.snapshot import Frame, LeafGradient, NodeDetail
 from autograd_core.debug.stops import Stops
 from autograd_core.debug.walk import Walk
+from autograd_core.tensor import Tensor
 
 
 class Movement:
@@ -54,6 +56,16 @@ class Movement:
     def order(self) -> Sequence[Node]:
         """The nodes of the plan, in the order in which they run."""
         return self._walk.driver.order
+
+    @property
+    def roots(self) -> Sequence[Tensor]:
+        """What the pass in view was called on."""
+        return self._pass.call.roots
+
+    @property
+    def names(self) -> Names:
+        """The program's variables, where it was called."""
+        return self._pass.names
 
     @property
     def length(self) -> int:

@@ -7,9 +7,19 @@ from typing import Protocol
 
 from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Graph
+from autograd_core.dag.names import Names
 from autograd_core.debug.editing import Editor
-from autograd_core.debug.snapshot import Entry, LeafGradient, NodeDetail, Phase, Reply, Snapshot
+from autograd_core.debug.snapshot import (
+    Entry,
+    Frame,
+    LeafGradient,
+    NodeDetail,
+    Phase,
+    Reply,
+    Snapshot,
+)
 from autograd_core.debug.stops import Stops
+from autograd_core.tensor import Tensor
 
 
 class DebugSession(Protocol):
@@ -45,6 +55,21 @@ class Steered(DebugSession, Protocol):
 
     @property
     def order(self) -> Sequence[Node]: ...
+
+    @property
+    def roots(self) -> Sequence[Tensor]: ...
+
+    @property
+    def names(self) -> Names: ...
+
+    @property
+    def frames(self) -> tuple[Frame, ...]: ...
+
+    def nested(self, index: int) -> int: ...
+
+    def enter(self, index: int, number: int = 0) -> bool: ...
+
+    def leave(self) -> bool: ...
 
     @property
     def edit(self) -> Editor: ...

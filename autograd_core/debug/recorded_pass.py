@@ -31,7 +31,7 @@ class RecordedPass:
 
     def __init__(self, call: BackwardCall, names: Names, history_bytes: int) -> None:
         self.call = call
-        self._names = names
+        self.names = names
         self._history_bytes = history_bytes
         self.driver = driver = NativeDriver(call)
         seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
@@ -77,7 +77,7 @@ class RecordedPass:
         self.driver.intercept = intercept
 
     def _record_nested(self, call: BackwardCall) -> bool | Gradients:
-        inner = RecordedPass(call, self._names, self._history_bytes)
+        inner = RecordedPass(call, self.names, self._history_bytes)
         self.driver.nested.append(inner)
         inner.walk.travel(inner.walk.length)
         inner.driver.live = False

@@ -351,6 +351,44 @@ def test_check_holds_the_rule_to_its_forward(session: Session) -> None:
     assert answers(session, "check all").splitlines()[-1].endswith("right, 0 wrong")
 
 
+def test_lint_reads_the_graph_and_wraps_what_it_says() -> None:
+    gain = torch.tensor(2.0, requires_grad=True)
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    with trace():
+        loss = (weight * (gain * 0.5).item()).sum()
+    session = Session(loss, names={"gain": gain, "weight": weight})
+    text = answers(session, "lint")
+    assert text.startswith("warning: gain gets no gradient")
+    assert "test_commands.py" in text
+    assert all(len(line) <= 80 for line in text.splitlines())
+    fine = Session(weight.sum(), names={"weight": weight})
+    assert "gain" not in answers(fine, "lint")
+
+
+def test_a_pass_inside_a_node_can_be_entered_and_left() -> None:
+    x = torch.tensor([3.0], requires_grad=True)
+    w = torch.tensor([3.0], requires_grad=True)
+
+    def penalty(g: object) -> None:
+        with torch.enable_grad():
+            (w * w).sum().backward()
+
+    y = x * 2.0
+    y.register_hook(penalty)
+    session = Session(y.sum())
+    answers(session, "next 2", "enter mul")
+    lines = answers(session, "info frames").splitlines()
+    assert len(lines) == 2
+    assert lines[1].startswith("->")
+    assert "inside MulBackward0" in lines[1]
+    assert "w.grad  6" in answers(session, "info leaves")
+    assert answers(session, "leave").startswith("#2 ")
+    for line, said in (("leave", "outermost pass"), ("enter #0", "has started no backward")):
+        reply = session.do(line)
+        assert reply.error
+        assert said in reply.text
+
+
 # changing
 
 

@@ -1,13 +1,16 @@
-"""``check``: hold the rules of nodes to differences of their own forward."""
+"""``check`` holds the rules of nodes to differences of their forward, ``lint`` reads the graph."""
 
 from __future__ import annotations
 
+from pathlib import PurePath
+from textwrap import wrap
 from typing import Final
 
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.language import Command, Operands, pointing_at
+from autograd_core.debug.commands.language import WIDTH, Command, Operands, pointing_at
 from autograd_core.debug.commands.wording import plural, source_place
+from autograd_core.debug.linting import lint
 
 
 def _check(console: Console, operands: Operands) -> str:
@@ -37,7 +40,20 @@ def _all(console: Console) -> str:
 def _line(console: Console, found: NodeCheck) -> str:
     place = source_place(console.session.graph, found.index)
     at = f" ({place})" if place else ""
-    return f"#{found.index} {found.address}{at}: {found.sentence}"
+    return _wrapped(f"#{found.index} {found.address}{at}: {found.sentence}")
+
+
+def _wrapped(text: str) -> str:
+    return "\n".join(wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False))
+
+
+def _lint(console: Console, operands: Operands) -> str:
+    session = console.session
+    lines = []
+    for found in lint(session.roots, names=session.names):
+        place = f" ({PurePath(found.source.file).name}:{found.source.line})" if found.source else ""
+        lines += [_wrapped(f"{found.severity}: {found.what}{place}"), f"  {found.remedy}"]
+    return "\n".join(lines) or "nothing to be said against this graph"
 
 
 COMMANDS: Final = (
@@ -46,4 +62,5 @@ COMMANDS: Final = (
         details="check all does so with every node, and names those that are wrong. Nothing "
         "moves, and no gradient changes.",
     ),
+    Command("lint", "what is wrong with the graph, before it runs", _lint),
 )  # fmt: skip

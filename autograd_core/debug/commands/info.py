@@ -229,10 +229,20 @@ def _edits(console: Console, operands: Operands) -> str:
     return edits_text(console)
 
 
+def _frames(console: Console, operands: Operands) -> str:
+    rows = [
+        ("->" if frame.selected else "", frame.title,
+         f"{frame.position} of {frame.length} nodes", frame.parent and f"inside {frame.parent}")
+        for frame in console.session.frames
+    ]  # fmt: skip
+    return table_text(rows)
+
+
 TOPICS: Final = (
     Topic("breakpoints", "where it stops, and how often it did", _breakpoints),
     Topic("display", "what is shown at every stop", _displays),
     Topic("edits", "what you changed", _edits),
+    Topic("frames", "the passes that run inside each other (enter, leave)", _frames),
     Topic("history", "how much of the pass is recorded", _history),
     Topic("hooks", "[PLACE]: hooks of the node", _hooks),
     Topic("leaves", "the .grad of every leaf", _leaves),

@@ -63,6 +63,25 @@ def _restart(console: Console, operands: Operands) -> str:
     return arrived(console)
 
 
+def _enter(console: Console, operands: Operands) -> str:
+    place, number = operands.first()
+    index = console.node()
+    if place.text:
+        with pointing_at(place):
+            index = console.session.stops.locate(place.text)[0]
+    if index is None:
+        raise operands.error("the pass is over: name a node, as in enter #0")
+    if not console.session.enter(index, number.count() - 1):
+        raise operands.error(f"node #{index} has started no backward pass, as far as it has run")
+    return arrived(console)
+
+
+def _leave(console: Console, operands: Operands) -> str:
+    if not console.session.leave():
+        raise operands.error("this is the outermost pass; quit closes the debugger")
+    return arrived(console)
+
+
 COMMANDS: Final = (
     Command(
         "next [COUNT]", "run the next node", _counted(lambda s, n: s.next(n)), ("n",),
@@ -108,5 +127,10 @@ COMMANDS: Final = (
         details="To the next such node; where all of them have run, back to the first.",
     ),
     Command("jump PLACE", "go to any position, as in jump 7", _jump, ("j",), "place"),
+    Command(
+        "enter [PLACE] [COUNT]", "look into a backward pass that ran inside a node", _enter, (),
+        "place", details="A hook or a Function may call backward() itself; COUNT says which one.",
+    ),
+    Command("leave", "look at the pass around this one again", _leave),
     Command("restart", "go back to before the first node", _restart, ("run", "r")),
 )  # fmt: skip

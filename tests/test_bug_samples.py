@@ -1,0 +1,72 @@
+"""Each program in samples/bugs is found out by the commands beside it, which name the culprit."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+BUGS = Path(__file__).parents[1] / "samples" / "bugs"
+NAMES = sorted(path.stem for path in BUGS.glob("*.py"))
+
+
+def expected(commands: Path) -> list[tuple[str, list[str]]]:
+    """The commands of a file, each with the texts that its answer is promised to hold."""
+    found: list[tuple[str, list[str]]] = []
+    for line in commands.read_text("utf-8").splitlines():
+        if line.startswith("# -> "):
+            found[-1][1].append(line.removeprefix("# -> "))
+        elif line and not line.startswith("#"):
+            found.append((line, []))
+    return found
+
+
+def answers(output: str) -> list[tuple[str, str]]:
+    """The commands in what was printed, each with its answer, in single spaces."""
+    parts = output.split("(gradstep) ")[1:]
+    return [(part.partition("\n")[0], " ".join(part.split())) for part in parts]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, *arguments],
+        cwd=BUGS.parent,
+        env=os.environ | {"PYTHONPATH": str(BUGS.parents[1]), "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        check=False,
+        timeout=120,
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_commands_beside_a_bug_name_its_culprit(name: str) -> None:
+    commands = BUGS / f"{name}.commands"
+    done = run("-m", "tui", "debug", "--batch", "-x", str(commands), str(BUGS / f"{name}.py"))
+    assert (done.returncode, done.stderr) == (0, "")
+    wanted = expected(commands)
+    given = answers(done.stdout)
+    assert [command for command, _ in given] == [command for command, _ in wanted]
+    for (command, texts), (_, answer) in zip(wanted, given, strict=True):
+        for text in texts:
+            assert text in answer, command
+    assert any(texts for _, texts in wanted)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_bug_is_a_program_that_runs_by_itself(name: str) -> None:
+    done = run(str(BUGS / f"{name}.py"))
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_list_of_bugs_is_complete() -> None:
+    listed = [
+        line.split("`")[1]
+        for line in (BUGS / "README.md").read_text("utf-8").splitlines()
+        if line.startswith("| `")
+    ]
+    assert sorted(listed) == NAMES
