@@ -17,10 +17,12 @@ forward ↓ · 1 op, 1 leaf
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from autograd_core.dag.model import Graph
 from viz.errors import VizError
+from viz.extent import Extent, folded
 from viz.picture import View, make_picture
 from viz.rendering import FORMATS, Rendering, choose_format, render_graph
 
@@ -51,6 +53,13 @@ def render(
     layout: str = "auto",
     leaves: bool | None = None,
     title: str | None = None,
+    full: bool = False,
+    max_boxes: int | None = None,
+    depth: int | None = None,
+    expand: str | Sequence[str] = (),
+    around: str | None = None,
+    hops: int | None = None,
+    path: str | None = None,
 ) -> Rendering:
     """Draw ``obj``, a tensor or a :class:`~autograd_core.dag.model.Graph`.
 
@@ -60,6 +69,17 @@ def render(
     ``theme``    "auto" follows the reader's colour scheme; "light", "dark".
     ``layout``   "graphviz", "own", or "auto": the better one for this picture.
     ``leaves``   True gives every leaf and AccumulateGrad a box of its own.
+
+    A picture is folded until it fits: shape ops join the op that they serve, then scopes,
+    repeats and loops are shown as finely as the boxes allow.  JSON has it all unless told.
+
+    ``full``       fold nothing.
+    ``max_boxes``  how many boxes there may be, 60 by default.
+    ``depth``      open modules and scopes down to this depth, and no further.
+    ``expand``     what is opened in any case: "layers.3", or "t=3" for a round of a loop.
+    ``around``     show only what is near this node, given by its address ("encoder.0/addmm:2"),
+                   a scope, an op, or the name of a leaf; ``hops`` says how near, 2 by default.
+    ``path``       show only the ways between two nodes: "loss..fc1.weight".
 
     Raises :class:`VizError`: an option that does not exist, a file that cannot be written, or
     a format that nothing on this machine can make.
@@ -73,22 +93,30 @@ def render(
         layout=layout,
         leaves=leaves,
         title=title,
+        extent=Extent(full, max_boxes, depth, _several(expand), around, hops, path),
     )
     if out is not None:
         rendering.save(out)
     return rendering
 
 
-def to_dot(obj: Any, *, view: View = "both", leaves: bool | None = None) -> str:
+def to_dot(obj: Any, *, view: View = "both", leaves: bool | None = None, full: bool = False) -> str:
     """The DOT text of a picture, for anyone's Graphviz."""
-    return str(to_graphviz(obj, view=view, leaves=leaves).source)
+    return str(to_graphviz(obj, view=view, leaves=leaves, full=full).source)
 
 
-def to_graphviz(obj: Any, *, view: View = "both", leaves: bool | None = None) -> graphviz.Digraph:
+def to_graphviz(
+    obj: Any, *, view: View = "both", leaves: bool | None = None, full: bool = False
+) -> graphviz.Digraph:
     """The picture as a ``graphviz.Digraph``, to style, extend and render as you like."""
     from viz.dot import make_digraph
 
-    return make_digraph(make_picture(_graph_of(obj, view), view, leaves=leaves))
+    graph, _ = folded(_graph_of(obj, view), view, Extent(full), leaves)
+    return make_digraph(make_picture(graph, view, leaves=leaves))
+
+
+def _several(names: str | Sequence[str]) -> tuple[str, ...]:
+    return (names,) if isinstance(names, str) else tuple(names)
 
 
 def _graph_of(obj: Any, view: View) -> Graph:

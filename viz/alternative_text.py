@@ -21,7 +21,9 @@ def alternative_text(picture: Picture) -> str:
     if "forward" in halves:
         parts.append(_forward(picture) + (leaves["forward"] and f" from {leaves['forward']}"))
     if "backward" in halves:
-        to = "them" if leaves.get("forward") else leaves["backward"]
+        to = leaves["backward"]
+        if known := leaves.get("forward"):
+            to = "it" if known.startswith("the leaf ") else "them"
         parts.append(_backward(picture) + (leaves["backward"] and f" back to {to}"))
     trouble = [box.title for box in picture.boxes if box.alert and box.role != "out"]
     marked = f"; in trouble: {_listed(trouble)}" if trouble else ""
@@ -30,13 +32,13 @@ def alternative_text(picture: Picture) -> str:
 
 def _forward(picture: Picture) -> str:
     ops = [box for box in picture.boxes if box.half == "forward" and box.role == "fwd"]
-    return wording.plural(len(ops), "operation")
+    return wording.plural(sum(box.ops for box in ops), "operation")
 
 
 def _backward(picture: Picture) -> str:
     nodes = [box for box in picture.boxes if box.half == "backward" and box.role == "bwd"]
     first = min(nodes, key=lambda box: box.node if box.order is None else box.order, default=None)
-    count = wording.plural(len(nodes), "node")
+    count = wording.plural(sum(box.ops for box in nodes), "node")
     return f"{count} from {first.title}" if first else count
 
 

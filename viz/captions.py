@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_bytes
+from autograd_core.dag.totals import totals
 from viz import wording
 
 
@@ -18,39 +19,33 @@ def captions(graph: Graph, view: str) -> tuple[str, ...]:
 
 
 def _forward_caption(graph: Graph) -> str:
-    kinds = [k for k, half in zip(graph.kinds, graph.halves, strict=True) if half == "forward"]
-    leaves = kinds.count("leaf") + kinds.count("parameter")
-    counts = [wording.plural(kinds.count("op"), "op"), wording.plural(leaves, "leaf", "leaves")]
-    if constants := kinds.count("constant"):
-        counts.append(wording.plural(constants, "constant"))
+    total = totals(graph)
+    ops = _shown(graph, "forward", total.ops, wording.plural(total.ops, "op"))
+    counts = [ops, wording.plural(total.leaves, "leaf", "leaves")]
+    if total.constants:
+        counts.append(wording.plural(total.constants, "constant"))
     derived = " · derived from the backward graph" if graph.derived_forward else ""
     return f"forward ↓ · {', '.join(counts)}{derived}"
 
 
 def _backward_caption(graph: Graph, view: str) -> str:
-    nodes = sum(
-        kind == "op" and half == "backward"
-        for kind, half in zip(graph.kinds, graph.halves, strict=True)
-    )
-    leaves = sum(name == "AccumulateGrad" for name in graph.names)
-    text = f"backward ↑ · {wording.plural(nodes, 'node')}"
-    if leaves and any(graph.names[id] == "AccumulateGrad" for id in graph.orders):
-        text += f", {wording.plural(leaves, 'leaf gradient')}"
+    total = totals(graph)
+    nodes = _shown(graph, "backward", total.grad_fns, wording.plural(total.grad_fns, "node"))
+    text = f"backward ↑ · {nodes}"
+    if total.leaf_gradients:
+        text += f", {wording.plural(total.leaf_gradients, 'leaf gradient')}"
     if graph.orders:
-        text += " · run in the order #1 #2 …" if nodes > 1 else " · #1 runs first"
-    if saved := _saved_bytes(graph):
-        text += f" · {'⋯ ' if view == 'both' else ''}saved, {format_bytes(saved)}"
+        text += " · run in the order #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
+    if total.saved_bytes:
+        dots = "⋯ " if view == "both" else ""
+        text += f" · {dots}saved, {format_bytes(total.saved_bytes)}"
     return text
 
 
-def _saved_bytes(graph: Graph) -> int:
-    """Bytes kept for the backward pass; a value that several nodes keep counts once."""
-    lines: dict[tuple[int, int, int], int] = {}
-    for id in range(graph.edge_count):
-        if graph.edge_kinds[id] == "saved":
-            nbytes = graph.edge_nbytes.get(id, 0)
-            lines[graph.edge_sources[id], graph.edge_output_nrs[id], nbytes] = nbytes
-    if lines:
-        return sum(lines.values())
-    kept = (value for values in graph.saved.values() for value in values)
-    return sum(value.nbytes for value in kept if value.state != "freed")
+def _shown(graph: Graph, half: str, total: int, text: str) -> str:
+    """What there is, and as how many boxes it is shown where that is not the same."""
+    boxes = sum(
+        kind in ("op", "group") and at == half
+        for kind, at in zip(graph.kinds, graph.halves, strict=True)
+    )
+    return text if boxes == total else f"{text} shown as {boxes:,}"

@@ -87,6 +87,7 @@ def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
         fillcolor=theme.LIGHT[role.fill],
         color=theme.LIGHT[role.stroke],
         id=box.key,
+        peripheries="2" if box.stacked else None,
         **{"class": f"{box.role} alert" if box.alert else box.role},
     )
 

@@ -7,11 +7,15 @@ therefore rows inside it, unless the graph is small enough to show them all.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
+
 from autograd_core.dag.model import Graph
+from autograd_core.dag.totals import totals
 
 FEW_LEAVES = 4
 FEW_CONSUMERS = 6
 
+_OPS = ("op", "group")
 _LEAF_KINDS = ("leaf", "parameter", "constant")
 
 
@@ -25,15 +29,47 @@ def host_leaves(graph: Graph, view: str, leaves: bool | None) -> dict[int, tuple
         return {}
     consumers = _consumers(graph, view)
     few = leaves is None and _count_leaves(graph, view) <= FEW_LEAVES
+    uses = count_uses(graph, consumers)
     hosts: dict[int, tuple[int, ...]] = {}
     for leaf, users in consumers.items():
         twin = consumers.get(graph.pairs.get(leaf, -1), users)
-        if not users or not twin or any(graph.kinds[user] != "op" for user in users + twin):
+        if not users or not twin or any(graph.kinds[user] not in _OPS for user in users + twin):
             continue
-        most = max(len(users), len(twin))
-        if most > FEW_CONSUMERS or (most == 1 and not few):
+        alone = max(len(users), len(twin)) == 1
+        if uses[leaf] > FEW_CONSUMERS or (alone and not few):
             hosts[leaf] = tuple(users)
     return hosts
+
+
+def box_count(graph: Graph, view: str, leaves: bool | None) -> int:
+    """How many boxes a picture of ``graph`` has."""
+    nodes = sum(view in ("both", half) for half in graph.halves)
+    return nodes - len(host_leaves(graph, view, leaves))
+
+
+def chip_hosts(graph: Graph, leaf: int, consumers: Sequence[int]) -> Sequence[int]:
+    """The boxes in which a leaf is a row: of those that stand for several ops, only the first,
+    and only where no op of its own shows it."""
+    ops = [user for user in consumers if graph.kinds[user] == "op"]
+    if ops or len(consumers) == 1:
+        return ops or consumers
+    first = min if graph.halves[leaf] == "forward" else max  # the last of the backward pass
+    return (first(consumers),)
+
+
+def count_uses(graph: Graph, leaves: Iterable[int]) -> dict[int, int]:
+    """How many ops use each of these leaves, in the graph as it was before folding."""
+    uses = dict.fromkeys(leaves, 0)
+    seen: set[tuple[int, int]] = set()
+    for id, kind in enumerate(graph.edge_kinds):
+        ends = graph.edge_sources[id], graph.edge_targets[id]
+        leaf = ends[0] if kind == "value" else ends[1]
+        if kind == "saved" or leaf not in uses:
+            continue
+        if id in graph.edge_counts or ends not in seen:
+            seen.add(ends)
+            uses[leaf] += graph.edge_counts.get(id, 1)
+    return uses
 
 
 def _consumers(graph: Graph, view: str) -> dict[int, list[int]]:
@@ -53,8 +89,6 @@ def _consumers(graph: Graph, view: str) -> dict[int, list[int]]:
 
 
 def _count_leaves(graph: Graph, view: str) -> int:
-    half = "backward" if view == "backward" else "forward"
-    return sum(
-        kind in _LEAF_KINDS and where == half
-        for kind, where in zip(graph.kinds, graph.halves, strict=True)
-    )
+    """How many leaves there are, those inside the boxes of a folded graph included."""
+    total = totals(graph)
+    return total.leaf_gradients if view == "backward" else total.leaves + total.constants

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from typing import Literal, NamedTuple
 
 from autograd_core.dag.model import Edge, Graph, Half
-from autograd_core.dag.statistics import Statistics, format_shape
-from viz import wording
+from autograd_core.dag.statistics import format_shape
+from viz import box_text, wording
 from viz.captions import captions
-from viz.leaves import host_leaves
+from viz.leaves import chip_hosts, count_uses, host_leaves
 
 View = Literal["forward", "backward", "both"]
 VIEWS: tuple[View, ...] = ("forward", "backward", "both")
@@ -38,7 +38,8 @@ class Box(NamedTuple):
     """One box.  ``node`` is its id in the graph, ``role`` one of ``theme.BOX_ROLES``.
 
     ``order`` is the place in the backward plan, ``pair`` the position of the box in the other
-    half that belongs to this one.
+    half that belongs to this one.  ``ops`` are those that it stands for, ``stacked`` says
+    that it stands for several things alike.
     """
 
     node: int
@@ -53,6 +54,8 @@ class Box(NamedTuple):
     alert: bool
     order: int | None
     pair: int | None
+    ops: int = 1
+    stacked: bool = False
 
     @property
     def key(self) -> str:
@@ -107,16 +110,17 @@ def make_picture(
     hosts = host_leaves(graph, view, leaves)
     chips: dict[int, list[int]] = {}
     for leaf, consumers in hosts.items():
-        for consumer in consumers:
+        for consumer in chip_hosts(graph, leaf, consumers):
             chips.setdefault(consumer, []).append(leaf)
     shown = [
         id for id in range(len(graph)) if id not in hosts and view in ("both", graph.halves[id])
     ]
     position = {id: index for index, id in enumerate(shown)}
     pairs = _pairs(graph)
-    uses = {leaf: len(consumers) for leaf, consumers in hosts.items()}
+    uses = count_uses(graph, hosts)
     boxes = tuple(
-        _box(graph, id, chips.get(id, ()), uses, position.get(pairs.get(id, -1))) for id in shown
+        _box(graph, view, id, chips.get(id, ()), uses, position.get(pairs.get(id, -1)))
+        for id in shown
     )
     return Picture(
         title=wording.clean(graph.title if title is None else title),
@@ -129,28 +133,30 @@ def make_picture(
 
 def _box(
     graph: Graph,
+    view: View,
     id: int,
     chip_ids: Iterable[int],
     uses: dict[int, int],
     pair: int | None,
 ) -> Box:
     stats = graph.statistics.get(id)
-    right, muted = _right_text(graph, id, stats)
-    changed = wording.changed_value(graph.saved.get(id, ()))
-    detail = f"! saved {changed} was changed in place" if changed else _detail(graph, id)
+    right, muted = box_text.right_text(graph, id, stats)
+    group = graph.groups.get(id)
     return Box(
         node=id,
         half=graph.halves[id],
-        role=_role(graph, id),
+        role=box_text.role(graph, id),
         title=wording.shorten(wording.title(graph, id), LONGEST_TEXT),
         right=right,
         right_muted=muted,
-        detail=wording.shorten(detail, LONGEST_TEXT + 6),
+        detail=box_text.detail(graph, id, view),
         chips=_chips(graph, list(chip_ids), uses),
         tooltip=wording.tooltip(graph, id),
-        alert=bool(stats and stats.trouble) or bool(changed),
+        alert=bool(stats and stats.trouble) or bool(wording.changed_value(graph.saved.get(id, ()))),
         order=graph.orders.get(id),
         pair=pair,
+        ops=1 if group is None else group.ops,
+        stacked=group is not None and group.instances > 1,
     )
 
 
@@ -171,54 +177,6 @@ def _pairs(graph: Graph) -> dict[int, int]:
     return pairs
 
 
-def _right_text(graph: Graph, id: int, stats: Statistics | None) -> tuple[str, bool]:
-    """The text at the right edge, and whether it is muted: a value, or the order ``#3``.
-
-    A gradient is written on its line, so that an op of the backward half keeps its order
-    there, unless the gradient is in trouble.
-    """
-    order = graph.orders.get(id)
-    if stats is not None and stats.trouble:
-        return wording.value(stats), False
-    if wording.runs_backward(graph, id):
-        return ("", True) if order is None else (f"#{order + 1}", True)
-    if id in graph.undefined:
-        return "undefined", True
-    if stats is not None:
-        return wording.value(stats), False
-    return "", True
-
-
-def _detail(graph: Graph, id: int) -> str:
-    """The second line: what a reader asks next."""
-    detail, kind = graph.details[id], graph.kinds[id]
-    if kind in ("output", "seed"):
-        return detail
-    if kind == "op":
-        text = graph.formulas[id] if graph.halves[id] == "backward" else detail
-        return " · ".join(part for part in (text or detail, graph.scopes[id]) if part)
-    shape = graph.shapes[id]
-    if graph.halves[id] == "backward":
-        order = f"#{graph.orders[id] + 1}" if id in graph.orders else ""
-        name = "" if detail else "AccumulateGrad"
-        known = format_shape(shape) if shape and not detail else ""
-        return " · ".join(part for part in (order, name, known, detail) if part)
-    if detail:
-        return detail
-    if shape:
-        return f"{kind} · {format_shape(shape)}"
-    return "leaf · requires grad" if kind == "leaf" else kind
-
-
-def _role(graph: Graph, id: int) -> str:
-    kind = graph.kinds[id]
-    if kind == "op":
-        return "fwd" if graph.halves[id] == "forward" else "bwd"
-    if kind in ("output", "seed"):
-        return "out"
-    return "const" if kind == "constant" else "leaf"
-
-
 def _chips(graph: Graph, ids: list[int], uses: dict[int, int]) -> tuple[Chip, ...]:
     shown = ids if len(ids) <= MOST_CHIPS else ids[: MOST_CHIPS - 1]
     chips = []
@@ -232,10 +190,10 @@ def _chips(graph: Graph, ids: list[int], uses: dict[int, int]) -> tuple[Chip, ..
         if uses[id] > 1:
             right = f"{right} · used {uses[id]} times".removeprefix(" · ")
         name = wording.shorten(wording.title(graph, id), LONGEST_TEXT)
-        chips.append(Chip(id, name, right, _role(graph, id), bool(stats and stats.trouble)))
+        chips.append(Chip(id, name, right, box_text.role(graph, id), bool(stats and stats.trouble)))
     if len(shown) < len(ids):
         rest, first = f"… and {len(ids) - len(shown)} more", ids[len(shown)]
-        chips.append(Chip(first, rest, "", _role(graph, first), False))
+        chips.append(Chip(first, rest, "", box_text.role(graph, first), False))
     return tuple(chips)
 
 

@@ -21,6 +21,7 @@ from viz.errors import (
     UnknownFormat,
     VizError,
 )
+from viz.extent import USUAL, Extent, chosen_part, folded
 from viz.geometry import Layout
 from viz.layout import lay_out
 from viz.mermaid import write_mermaid
@@ -97,6 +98,7 @@ def render_graph(
     layout: str = "auto",
     leaves: bool | None = None,
     title: str | None = None,
+    extent: Extent = USUAL,
     renderers: Sequence[Renderer] | None = None,
 ) -> Rendering:
     """Draw ``graph``; see :func:`viz.render` for the options."""
@@ -104,6 +106,10 @@ def render_graph(
     known("view", view, VIEWS)
     known("layout", layout, LAYOUTS)
     known("theme", theme_name, theme.THEMES)
+    graph = chosen_part(graph, extent)
+    folding_notes: tuple[str, ...] = ()
+    if format != "json" or extent.folds:
+        graph, folding_notes = folded(graph, view, extent, leaves)
     if format == "json":
         from autograd_core.dag.serialize import to_json
 
@@ -117,14 +123,16 @@ def render_graph(
         "txt": write_text,
     }
     if format in writers:
-        return Rendering(format, writers[format](picture).encode())
+        return Rendering(format, writers[format](picture).encode(), folding_notes)
     helpers = default_renderers() if renderers is None else renderers
     if format in _BINARY:
-        return Rendering(format, _render_binary(picture, format, theme_name, helpers))
+        return Rendering(
+            format, _render_binary(picture, format, theme_name, helpers), folding_notes
+        )
     places, notes = place(picture, layout, helpers)
     svg = write_svg(picture, places, theme_name)
     text = svg if format == "svg" else write_graph_page(svg, picture, theme_name)
-    return Rendering(format, text.encode(), notes)
+    return Rendering(format, text.encode(), (*folding_notes, *notes))
 
 
 def place(

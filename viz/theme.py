@@ -83,3 +83,5 @@ COLUMN_GAP: Final = 40
 PADDING: Final = 10
 CORNER: Final = 6
 MARGIN: Final = 20
+STACK: Final = 4
+"""How far the card behind a stacked box is shifted."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 import unicodedata
 from collections.abc import Iterable
 
-from autograd_core.dag.model import Edge, Graph, SavedValue
+from autograd_core.dag.model import Edge, Graph, Group, SavedValue
 from autograd_core.dag.statistics import (
     Statistics,
     format_bytes,
@@ -16,6 +17,7 @@ from autograd_core.dag.statistics import (
 )
 
 LONGEST_TOOLTIP = 1200
+MOST_NAMES = 3
 
 _ABSOLUTE = re.compile(r"^(?:/|\\|[A-Za-z]:)")
 
@@ -66,6 +68,28 @@ def plural(count: int, one: str, many: str = "") -> str:
     return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
+def count(number: int) -> str:
+    """
+    >>> count(850), count(12_608), count(1_240_000)
+    ('850', '12.6 k', '1.24 M')
+    """
+    size = float(number)
+    for unit in ("", " k", " M", " G"):
+        if size < 1000 or unit == " G":
+            break
+        size /= 1000
+    return f"{size:.3g}{unit}" if unit else str(number)
+
+
+def chain(graph: Graph, id: int) -> str:
+    """The shape ops that stand in the box of an op: ``with t, view``."""
+    group = graph.groups.get(id)
+    if group is None or group.kind != "chain":
+        return ""
+    names = group.title.split(", ")
+    return f"with {', '.join(names[:MOST_NAMES])}{', …' if len(names) > MOST_NAMES else ''}"
+
+
 def value(stats: Statistics) -> str:
     """A number as it stands in a box; trouble is marked by a sign, not by colour alone."""
     text = format_statistics(stats)
@@ -75,14 +99,14 @@ def value(stats: Statistics) -> str:
 def title(graph: Graph, id: int) -> str:
     """The name of a box: what the user calls it, else what PyTorch calls it."""
     variable = graph.variables.get(id, "")
-    if graph.kinds[id] in ("op", "seed") or not variable:
+    if graph.kinds[id] in ("op", "group", "seed") or not variable:
         return graph.names[id]
     return f"{variable}.grad" if graph.halves[id] == "backward" else variable
 
 
 def runs_backward(graph: Graph, id: int) -> bool:
-    """Whether this is a node that the backward pass runs between the seed and the leaves."""
-    return graph.kinds[id] == "op" and graph.halves[id] == "backward"
+    """Whether this is what the backward pass runs between the seed and the leaves."""
+    return graph.kinds[id] in ("op", "group") and graph.halves[id] == "backward"
 
 
 def changed_value(saved: Iterable[SavedValue]) -> str:
@@ -97,6 +121,8 @@ def tooltip(graph: Graph, id: int) -> str:
     if graph.shapes[id] is not None or graph.dtypes[id]:
         facts.append(f"{format_shape(graph.shapes[id])} {graph.dtypes[id]}".strip())
     facts += [graph.details[id], graph.formulas[id]]
+    if group := graph.groups.get(id):
+        facts += _group_facts(group)
     if id in graph.orders:
         facts.append(f"runs as #{graph.orders[id] + 1}")
     facts += [f"saves {_saved_text(value)}" for value in graph.saved.get(id, ())]
@@ -110,11 +136,27 @@ def tooltip(graph: Graph, id: int) -> str:
     return _lines_of(facts)
 
 
+def _group_facts(group: Group) -> Iterable[str]:
+    if group.kind == "chain":
+        yield f"with {group.title}"
+        return
+    yield f"{group.module} × {group.instances:,}" if group.instances > 1 else group.module
+    yield plural(group.ops, "op")
+    if group.parameters:
+        yield plural(group.parameters, "parameter")
+    if group.saved_bytes:
+        yield f"saves {format_bytes(group.saved_bytes)}"
+
+
 def _lines_of(facts: Iterable[str]) -> str:
-    text = "\n".join(clean(fact) for fact in facts if fact)
+    known = [fact for fact in facts if fact]
+    if not "".join(known).isprintable():
+        known = [clean(fact) for fact in known]
+    text = "\n".join(known)
     return text if len(text) <= LONGEST_TOOLTIP else text[: LONGEST_TOOLTIP - 1] + "…"
 
 
+@functools.lru_cache(maxsize=4096)
 def _saved_text(saved: SavedValue) -> str:
     state = "" if saved.state == "kept" else f", {saved.state}"
     shape, size = format_shape(saved.shape), format_bytes(saved.nbytes)
@@ -138,7 +180,8 @@ def _statistics_text(stats: Statistics) -> str:
 def saved_label(graph: Graph, edge: Edge) -> str:
     """Name and bytes of a saved value, and what has become of it if it is not simply kept."""
     state = _saved_state(graph, edge)
-    parts = [edge.label, format_bytes(edge.nbytes) if edge.nbytes else "", state]
+    values = plural(edge.multiplicity, "value") if edge.multiplicity > 1 else ""
+    parts = [edge.label, values, format_bytes(edge.nbytes) if edge.nbytes else "", state]
     if state == "changed":
         parts.insert(0, "!")
     return " · ".join(part for part in parts if part).replace("! · ", "! ")

@@ -74,7 +74,7 @@ def capture(
     labels = [
         known.of(tensor) or _root_label(number, tensors) for number, tensor in enumerate(tensors)
     ]
-    build = GraphBuilder(title or ", ".join(labels))
+    build = GraphBuilder(title or ", ".join(labels), modules=known.module_classes())
     if plan is None:
         plan = make_plan([tensor.edge for tensor in tensors])  # type: ignore[misc]
     whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs

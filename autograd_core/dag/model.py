@@ -23,6 +23,7 @@ from autograd_core.dag.records import (
     Edge,
     EdgeKind,
     Group,
+    GroupKind,
     Half,
     Node,
     NodeKind,
@@ -39,6 +40,7 @@ __all__ = [
     "Graph",
     "GraphBuilder",
     "Group",
+    "GroupKind",
     "Half",
     "Node",
     "NodeKind",
@@ -157,7 +159,7 @@ class Graph:
             nbytes=self.edge_nbytes.get(id, 0),
             statistics=self.edge_statistics.get(id),
             undefined=id in self.edge_undefined,
-            count=self.edge_counts.get(id, 1),
+            multiplicity=self.edge_counts.get(id, 1),
         )
 
     def nodes(self) -> Iterator[Node]:
@@ -317,7 +319,7 @@ class GraphBuilder:
         nbytes: int = 0,
         statistics: Statistics | None = None,
         undefined: bool = False,
-        count: int = 1,
+        multiplicity: int = 1,
     ) -> int:
         """Add an edge and return its id."""
         id = len(self.edge_kinds)
@@ -336,8 +338,8 @@ class GraphBuilder:
             self.edge_statistics[id] = statistics
         if undefined:
             self.edge_undefined.add(id)
-        if count > 1:
-            self.edge_counts[id] = count
+        if multiplicity > 1:
+            self.edge_counts[id] = multiplicity
         return id
 
     def pair(self, forward: int, backward: int) -> None:

@@ -52,6 +52,15 @@ class Names:
         """The name of ``tensor``, "" when it has none."""
         return "" if tensor is None else self._names.get(id(tensor), "")
 
+    def module_classes(self) -> dict[str, str]:
+        """The class of every module among the variables, by its path in the outermost one."""
+        found: dict[str, str] = {}
+        for module in self.modules.values():
+            for path, part in module.named_modules():
+                if path:
+                    found.setdefault(path, type(part).__name__)
+        return found
+
     def tensors(self) -> Iterator[Tensor]:
         """All that have a name, in the order in which they were found."""
         return iter(self._alive)

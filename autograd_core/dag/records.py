@@ -43,20 +43,22 @@ class Group(NamedTuple):
     """What a node of a folded graph stands for.
 
     A *chain* is one op with the shape ops around it, named in ``title``; a *scope* is a module
-    or a named part of the program, ``module`` its class; a *repeat* stands for ``count`` equal
-    scopes, a *loop* for ``count`` equal rounds, an *iteration* for one of these.  ``ops`` and
+    or a named part of the program, ``module`` its class; a *repeat* stands for ``instances`` equal
+    scopes, a *loop* for as many equal rounds, an *iteration* for one of these.  ``ops`` and
     ``members`` (ids in the unfolded graph) are those of its half, ``parameters`` counts
-    elements, ``saved_bytes`` is what its nodes keep for the backward pass.
+    elements, ``saved_bytes`` is what its nodes keep for the backward pass.  ``like`` names an
+    equal instance that is shown before it, "" when there is none.
     """
 
     kind: GroupKind
     title: str
     module: str
-    count: int
+    instances: int
     ops: int
     parameters: int
     saved_bytes: int
     members: tuple[int, ...]
+    like: str = ""
 
 
 class Totals(NamedTuple):
@@ -107,8 +109,8 @@ class Edge(NamedTuple):
     """One arrow of the graph.
 
     ``output_nr`` counts the outputs of ``source``, ``input_nr`` the inputs of ``target``.
-    ``label`` names the saved value on a saved edge and is "" elsewhere.  ``count`` says how many
-    edges of the unfolded graph this one stands for.
+    ``label`` names the saved value on a saved edge and is "" elsewhere.  ``multiplicity`` is the
+    number of edges of the unfolded graph that this one stands for.
     """
 
     id: int
@@ -123,4 +125,4 @@ class Edge(NamedTuple):
     nbytes: int
     statistics: Statistics | None
     undefined: bool
-    count: int
+    multiplicity: int

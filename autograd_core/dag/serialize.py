@@ -5,13 +5,15 @@ The document is one object, version 1:
 ``format``, ``version``     "gradstep-graph", 1
 ``title``                   text
 ``derived_forward``         true when the forward half was derived from the backward one
+``modules``                 where known, the class of each scope that is a module
+``unfolded``                of a folded graph, what there was in the whole one
 ``nodes``                   in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and
                             where known ``scope``, ``shape``, ``dtype``, ``detail``, ``formula``,
                             ``variable``, ``source`` [file, line], ``order``, ``pair``, ``saved``,
-                            ``statistics``, ``undefined``
+                            ``statistics``, ``undefined``, ``group``
 ``edges``                   in the order of their ids: ``kind``, ``source``, ``target``, and where
                             known ``output_nr``, ``input_nr``, ``shape``, ``dtype``, ``label``,
-                            ``nbytes``, ``statistics``, ``undefined``
+                            ``nbytes``, ``statistics``, ``undefined``, ``multiplicity``
 
 ``statistics`` is an object of its numbers; those that JSON lacks are "nan", "inf" and "-inf".
 What is unknown is left out: an absent ``shape`` is unknown, ``[]`` is a scalar.
@@ -29,12 +31,15 @@ from autograd_core.dag.model import (
     EdgeKind,
     Graph,
     GraphBuilder,
+    Group,
+    GroupKind,
     Half,
     Node,
     NodeKind,
     SavedState,
     SavedValue,
     Source,
+    Totals,
 )
 from autograd_core.dag.statistics import Statistics
 
@@ -44,12 +49,16 @@ VERSION = 1
 
 def to_json(graph: Graph) -> str:
     """The JSON document of ``graph``: one node or edge per line, the same bytes every time."""
-    head = {
+    head: dict[str, Any] = {
         "format": FORMAT,
         "version": VERSION,
         "title": graph.title,
         "derived_forward": graph.derived_forward,
     }
+    if graph.modules:
+        head["modules"] = dict(graph.modules)
+    if graph.unfolded is not None:
+        head["unfolded"] = graph.unfolded._asdict()
     lines = [f"{_dumps(key)}: {_dumps(value)}," for key, value in head.items()]
     nodes = ",\n".join(_dumps(_node_record(graph, node)) for node in graph.nodes())
     edges = ",\n".join(_dumps(_edge_record(edge)) for edge in graph.edges())
@@ -76,6 +85,10 @@ def from_json(text: str) -> Graph:
         raise ValueError(f"version {document.get('version')!r} is unknown; this reads {VERSION}")
     title, derived = document.get("title", ""), document.get("derived_forward", False)
     build = GraphBuilder(_typed(title, str, "title"), _typed(derived, bool, "derived_forward"))
+    for path, name in _typed(document.get("modules", {}), dict, "modules").items():
+        build.modules[path] = _typed(name, str, f"modules.{path}")
+    if "unfolded" in document:
+        build.unfolded = _read_totals(_Record(document["unfolded"], "unfolded"))
     nodes = _typed(document.get("nodes"), list, "nodes")
     edges = _typed(document.get("edges"), list, "edges")
     pairs: dict[int, int] = {}
@@ -105,13 +118,17 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
     del record["id"], record["address"]
     record["count"] = graph.counts[node.id]
     if node.saved:
-        record["saved"] = [value._asdict() for value in node.saved]
+        record["saved"] = [_known(value._asdict()) for value in node.saved]
+    if node.group is not None:
+        record["group"] = node.group._asdict()
     return record
 
 
 def _edge_record(edge: Edge) -> dict[str, Any]:
     record = _known(edge._asdict())
     del record["id"]
+    if edge.multiplicity == 1:
+        del record["multiplicity"]
     return record
 
 
@@ -132,6 +149,8 @@ _UNKNOWN: dict[str, Any] = {
     "nbytes": 0,
     "statistics": None,
     "undefined": False,
+    "storage": None,
+    "group": None,
 }
 
 
@@ -209,6 +228,7 @@ class _Record:
                     entry.get("dtype", str, ""),
                     entry.integer("nbytes", 0),
                     entry.choice("state", SavedState),
+                    entry.integer("storage"),
                 )
             )
         return tuple(found)
@@ -232,10 +252,33 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
         saved=record.saved(),
         statistics=record.statistics(),
         undefined=record.get("undefined", bool, False),
+        group=_read_group(record.get("group", dict), record.where),
     )
     pair = record.integer("pair", below=count)
     if pair is not None:
         pairs[id] = pair
+
+
+def _read_group(value: dict[str, Any] | None, where: str) -> Group | None:
+    if value is None:
+        return None
+    record = _Record(value, f"{where}.group")
+    members = [_typed(id, int, f"{where}.group.members") for id in record.get("members", list, [])]
+    return Group(
+        record.choice("kind", GroupKind),
+        record.get("title", str, ""),
+        record.get("module", str, ""),
+        record.integer("instances", 1),
+        record.integer("ops", 1),
+        record.integer("parameters", 0),
+        record.integer("saved_bytes", 0),
+        tuple(members),
+        record.get("like", str, ""),
+    )
+
+
+def _read_totals(record: _Record) -> Totals:
+    return Totals(*[record.integer(name, 0) for name in Totals._fields])
 
 
 def _read_source(value: list[Any], where: str) -> Source:
@@ -260,6 +303,7 @@ def _read_edge(build: GraphBuilder, record: _Record, count: int) -> None:
         nbytes=record.integer("nbytes", 0),
         statistics=record.statistics(),
         undefined=record.get("undefined", bool, False),
+        multiplicity=record.integer("multiplicity", 1),
     )
 
 

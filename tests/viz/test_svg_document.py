@@ -79,7 +79,7 @@ def test_two_pictures_share_a_page_without_sharing_names() -> None:
 def test_every_arrow_points_into_its_box(layout: str) -> None:
     for graph in (sample_graphs.shared(), sample_graphs.mlp()):
         picture = make_picture(graph, "both")
-        root = ElementTree.fromstring(render(graph, layout=layout).text)
+        root = ElementTree.fromstring(render(graph, layout=layout, full=True).text)
         rectangles = {}
         tips = {}
         for group in root.iter(f"{SVG}g"):

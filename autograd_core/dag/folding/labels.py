@@ -1,0 +1,78 @@
+"""How folds are called, and how one is found by what a person types."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
+
+from autograd_core.dag.addresses import unknown
+from autograd_core.dag.folding.tree import Fold
+
+MOST_WORDS = 5_000
+
+
+def scope_depth(fold: Fold) -> int:
+    """How many names the path of a fold has; a repeat has that of what is repeated, less one.
+
+    >>> scope_depth(Fold("scope", "encoder.layers.3", "encoder.layers.3", -1, (), 0, 1, 1, 1))
+    3
+    """
+    if fold.kind == "repeat":
+        return fold.children[0].label.count(".")
+    path = fold.label if fold.kind == "scope" else fold.scope
+    return path.count(".") + 1 if path else 0
+
+
+def above(root: Fold, names: Sequence[str]) -> set[int]:
+    """The identities of the folds with these names, and of all around them.
+
+    A scope goes by its path, a round of a loop by ``t=3``, or ``encoder/t=3`` with its scope.
+
+    Raises:
+        UnknownAddress: nothing goes by that name.
+    """
+    if not names:
+        return set()
+    parents = {id(child): fold for fold in _every(root) for child in fold.children}
+    wanted: set[int] = set()
+    for name in names:
+        found = _named(root, name.replace(" ", ""))
+        if not found:
+            raise unknown("that is folded", name, _words(root), _FORMS)
+        for fold in found:
+            place: Fold | None = fold
+            while place is not None and id(place) not in wanted:
+                wanted.add(id(place))
+                place = parents.get(id(place))
+    return wanted
+
+
+def _every(root: Fold) -> Iterator[Fold]:
+    stack = [root]
+    while stack:
+        fold = stack.pop()
+        yield fold
+        stack.extend(reversed(fold.children))
+
+
+def _names(fold: Fold) -> tuple[str, ...]:
+    label = fold.label.replace(" ", "")
+    return (label, f"{fold.scope}/{label}") if fold.kind == "iteration" and fold.scope else (label,)
+
+
+def _named(root: Fold, name: str) -> list[Fold]:
+    exact = [fold for fold in _every(root) if fold.label and name in _names(fold)]
+    if exact:
+        return exact
+    # a scope that holds nothing but another one has given its place to that
+    inside = (fold for fold in _every(root) if fold.label.startswith(f"{name}."))
+    first = next(inside, None)
+    return [] if first is None else [first]
+
+
+_FORMS = "a scope goes by its path, such as layers.3, a round of a loop by t=3"
+
+
+def _words(root: Fold) -> Iterable[str]:
+    labelled = (_names(fold)[0] for fold in _every(root) if fold.label)
+    return islice(labelled, MOST_WORDS)

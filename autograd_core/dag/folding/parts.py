@@ -1,0 +1,119 @@
+"""Parts of a graph: what lies around a node, and what lies between two."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from typing import Any
+
+from autograd_core.dag.model import Graph
+from autograd_core.dag.totals import totals
+
+
+def neighbourhood(graph: Graph, centers: Sequence[int], hops: int) -> Graph:
+    """The nodes that are at most ``hops`` edges away from ``centers``, in any direction, each with
+    its partner in the other half."""
+    links = _links(graph, both_ways=True)
+    seen = _with_partners(graph, centers)
+    edge = list(seen)
+    for _ in range(hops):
+        reached = {other for id in edge for other in links[id]} - seen
+        edge = sorted(_with_partners(graph, reached) - seen)
+        seen.update(edge)
+    return subgraph(graph, seen)
+
+
+def part_between(graph: Graph, ends: Sequence[int], others: Sequence[int]) -> Graph | None:
+    """The nodes on the ways between ``ends`` and ``others``, in whichever direction they go;
+    None when there is no way."""
+    one, other = _with_partners(graph, ends), _with_partners(graph, others)
+    forward = _links(graph, both_ways=False)
+    against = _reversed(forward)
+    on_the_way = (_reach(forward, one) & _reach(against, other)) | (
+        _reach(forward, other) & _reach(against, one)
+    )
+    return subgraph(graph, on_the_way) if on_the_way else None
+
+
+def _links(graph: Graph, *, both_ways: bool) -> list[list[int]]:
+    links: list[list[int]] = [[] for _ in range(len(graph))]
+    edges = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
+    for kind, source, target in edges:
+        if kind != "saved":
+            links[source].append(target)
+            if both_ways:
+                links[target].append(source)
+    return links
+
+
+def _reversed(links: list[list[int]]) -> list[list[int]]:
+    against: list[list[int]] = [[] for _ in links]
+    for source, targets in enumerate(links):
+        for target in targets:
+            against[target].append(source)
+    return against
+
+
+def _reach(links: list[list[int]], start: Iterable[int]) -> set[int]:
+    seen = set(start)
+    stack = list(seen)
+    while stack:
+        for target in links[stack.pop()]:
+            if target not in seen:
+                seen.add(target)
+                stack.append(target)
+    return seen
+
+
+def _with_partners(graph: Graph, ids: Iterable[int]) -> set[int]:
+    chosen = set(ids)
+    return chosen | {graph.pairs[id] for id in chosen if id in graph.pairs}
+
+
+def subgraph(graph: Graph, chosen: set[int]) -> Graph:
+    """The chosen nodes and the edges among them; the rest is counted in ``unfolded``."""
+    ids = sorted(chosen)
+    number = {id: index for index, id in enumerate(ids)}
+    edges = [
+        id
+        for id in range(graph.edge_count)
+        if graph.edge_sources[id] in number and graph.edge_targets[id] in number
+    ]
+    edge_number = {id: index for index, id in enumerate(edges)}
+
+    def mapping(column: Any, numbers: dict[int, int]) -> dict[int, Any]:
+        return {new: column[old] for old, new in numbers.items() if old in column}
+
+    columns: dict[str, Any] = {}
+    for name in (
+        "kinds",
+        "halves",
+        "names",
+        "counts",
+        "scopes",
+        "shapes",
+        "dtypes",
+        "details",
+        "formulas",
+    ):
+        column = getattr(graph, name)
+        columns[name] = [column[id] for id in ids]
+    for name in ("kinds", "output_nrs", "input_nrs", "shapes", "dtypes"):
+        column = getattr(graph, f"edge_{name}")
+        columns[f"edge_{name}"] = [column[id] for id in edges]
+    for name in ("stems", "variables", "sources", "orders", "saved", "statistics", "groups"):
+        columns[name] = mapping(getattr(graph, name), number)
+    for name in ("labels", "nbytes", "statistics", "counts"):
+        columns[f"edge_{name}"] = mapping(getattr(graph, f"edge_{name}"), edge_number)
+    return replace(
+        graph,
+        **columns,
+        pairs={number[a]: number[b] for a, b in graph.pairs.items() if a in number and b in number},
+        undefined=frozenset(number[id] for id in graph.undefined if id in number),
+        edge_sources=[number[graph.edge_sources[id]] for id in edges],
+        edge_targets=[number[graph.edge_targets[id]] for id in edges],
+        edge_undefined=frozenset(
+            edge_number[id] for id in graph.edge_undefined if id in edge_number
+        ),
+        unfolded=totals(graph),
+    )

@@ -1,0 +1,175 @@
+"""Rounds: neighbours that are built alike, and wired alike.
+
+Scopes in a row with the same structure are a repeat (``layers.0 … layers.47``).  Ops in a row
+that come again and again in the same order, each reading what its predecessor one round earlier
+would, are the steps of a loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from autograd_core.dag.folding.chains import Heads
+from autograd_core.dag.folding.periods import periodic_stretches
+from autograd_core.dag.folding.units import Units
+
+if TYPE_CHECKING:
+    from autograd_core.dag.folding.tree import Fold
+
+LEAST_SCOPES = 2
+LEAST_ROUNDS = 4
+LEAST_OPS = 8
+"""Fewer ops, or fewer rounds, may well look alike by chance."""
+
+
+class Rounds(NamedTuple):
+    """``number`` rounds of ``period`` neighbours from ``start`` on; ``labels`` are the names of
+    the rounds, None for those of a loop, which have none."""
+
+    start: int
+    period: int
+    number: int
+    labels: tuple[str, ...] | None
+
+    @property
+    def stop(self) -> int:
+        return self.start + self.period * self.number
+
+
+def find_rounds(siblings: Sequence[Fold], units: Units, heads: Heads, scope: str) -> list[Rounds]:
+    """The rounds among siblings, in order and without overlap."""
+    if len(siblings) < LEAST_SCOPES:
+        return []
+    wiring: _Wiring | None = None
+    taken = bytearray(len(siblings))
+    found = []
+    for start, stop, period in periodic_stretches([one.signature for one in siblings]):
+        if any(taken[start:stop]):
+            continue
+        whole = period == 1 and siblings[start].kind == "scope"
+        if not whole:
+            if not _enough(siblings, start, stop, period):
+                continue
+            if wiring is None:
+                wiring = _Wiring(siblings, units, heads)
+            start = wiring.natural_start(start, stop, period)
+        count = (stop - start) // period
+        if wiring is not None and not whole and not wiring.regular(start, period, count):
+            continue
+        rounds = Rounds(start, period, count, None)
+        rounds = rounds._replace(labels=_labels(siblings, units, rounds, scope))
+        taken[start : rounds.stop] = b"\1" * (rounds.stop - start)
+        found.append(rounds)
+    return sorted(found)
+
+
+def _enough(siblings: Sequence[Fold], start: int, stop: int, period: int) -> bool:
+    heads = sum(one.heads for one in siblings[start : start + period])
+    rounds = (stop - start) // period
+    return rounds >= LEAST_ROUNDS and rounds * heads >= LEAST_OPS
+
+
+def _labels(
+    siblings: Sequence[Fold], units: Units, rounds: Rounds, scope: str
+) -> tuple[str, ...] | None:
+    """What to call the rounds: the scope, or the module of the parameters, that each has for
+    itself."""
+    labels = []
+    for number in range(rounds.number):
+        start = rounds.start + number * rounds.period
+        paths = [
+            path
+            for one in siblings[start : start + rounds.period]
+            for path in _paths(one, units, scope)
+        ]
+        labels.append(_common_path(paths))
+    return tuple(labels) if all(labels) and len(set(labels)) == len(labels) else None
+
+
+def _paths(fold: Fold, units: Units, scope: str) -> list[str]:
+    """Scopes inside ``scope``, and modules of parameters, that ``fold`` belongs to."""
+    if fold.kind == "scope":
+        return [fold.label]
+    paths = []
+    stack = [fold]
+    while stack:
+        one = stack.pop()
+        stack.extend(one.children)
+        if one.scope != scope and one.scope.startswith(f"{scope}." if scope else ""):
+            paths.append(one.scope)
+        elif one.kind == "head":
+            names = units.parameters.get(one.unit, ())
+            paths += [name.rpartition(".")[0] for name in names if "." in name]
+    return paths
+
+
+def _common_path(paths: list[str]) -> str:
+    """
+    >>> _common_path(["layers.1.norm", "layers.1.fc.0"])
+    'layers.1'
+    """
+    if not paths:
+        return ""
+    first, last = min(paths).split("."), max(paths).split(".")
+    shared = 0
+    while shared < min(len(first), len(last)) and first[shared] == last[shared]:
+        shared += 1
+    return ".".join(first[:shared])
+
+
+class _Wiring:
+    """Which sibling reads which: by their positions among the siblings."""
+
+    def __init__(self, siblings: Sequence[Fold], units: Units, heads: Heads) -> None:
+        position: dict[int, int] = {}
+        for index, one in enumerate(siblings):
+            stack = [one]
+            while stack:
+                fold = stack.pop()
+                stack.extend(fold.children)
+                if fold.kind == "head":
+                    position[fold.unit] = index
+        mains, outside = heads.mains, len(siblings)
+        self.inputs: list[dict[int, None]] = [{} for _ in siblings]
+        self.last_use = [-1] * outside
+        for head, index in position.items():
+            for unit in heads.members(head):
+                if units.user_counts[unit]:
+                    reader = position.get(mains[units.last_users[unit]], outside)
+                    self.last_use[index] = max(self.last_use[index], reader)
+                for source in units.inputs[unit]:
+                    producer = position.get(mains[source], index)
+                    if producer != index:
+                        self.inputs[index][producer] = None
+
+    def natural_start(self, start: int, stop: int, period: int) -> int:
+        """Where a round begins: where the fewest values pass from one round to the next."""
+        middle = start + period * max((stop - start) // period // 2, 1)
+        change = [0] * (stop - start + 2)
+        for index in range(start, stop):
+            if self.last_use[index] > index:
+                change[index - start + 1] += 1
+                change[min(self.last_use[index] + 1, stop + 1) - start] -= 1
+        alive, level = [], 0
+        for step in change:
+            level += step
+            alive.append(level)
+
+        def cost(offset: int) -> tuple[int, int, int]:
+            return alive[middle + offset - start], -((stop - start - offset) // period), offset
+
+        offsets = range(min(period, stop - middle))
+        return start + min(offsets, key=cost)
+
+    def regular(self, start: int, period: int, count: int) -> bool:
+        """Whether each round reads what the round before it would have read a round earlier,
+        or something that stays; the first round may differ."""
+        if count < LEAST_ROUNDS:
+            return False
+        for index in range(start + period, start + (count - 2) * period):
+            rounds = (self.inputs[index + period * number] for number in range(3))
+            for first, second, third in zip(*rounds, strict=False):
+                if second - first != third - second:
+                    return False
+        return True

@@ -1,0 +1,159 @@
+"""The fold tree: scopes within scopes, repeats of scopes, rounds of loops.
+
+A leaf of the tree is a *head*: a unit with the shape ops that stand in its box.  Every inner
+node covers an interval of heads in the order in which they ran, so that whatever is shown closed
+is entered and left like one op, and no picture gets a cycle by folding.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
+
+from autograd_core.dag.folding.chains import Heads
+from autograd_core.dag.folding.repeats import Rounds, find_rounds
+from autograd_core.dag.folding.units import Units
+from autograd_core.dag.model import Graph
+
+FoldKind = Literal["head", "scope", "repeat", "loop", "iteration"]
+
+_DIGITS = re.compile(r"\d+")
+
+
+class Fold(NamedTuple):
+    """A node of the tree.
+
+    ``label`` is what a person calls it: the path of a scope, "t = 3" for a round of a loop;
+    ``scope`` is the scope whose ops it has.  ``heads`` and ``boxes`` count the leaves below it and
+    the boxes these take; ``width`` is the boxes that it takes itself when closed.  Two with the
+    same ``signature`` are built alike.
+    """
+
+    kind: FoldKind
+    label: str
+    scope: str
+    unit: int
+    children: tuple[Fold, ...]
+    signature: int
+    heads: int
+    boxes: int
+    width: int
+
+
+class TreeBuilder:
+    """Builds the tree from the heads, one by one in their order."""
+
+    def __init__(self, graph: Graph, units: Units, heads: Heads) -> None:
+        self._units = units
+        self._heads = heads
+        self._numbers: dict[object, int] = {}
+        self._patterns: dict[str, str] = {}
+        self._graph = graph
+
+    def build(self) -> Fold:
+        """The root, whose label is ""."""
+        open_scopes: list[tuple[str, list[Fold]]] = [("", [])]
+        path: list[str] = []
+        scope = ""
+        for unit, main in enumerate(self._heads.mains):
+            if main != unit:
+                continue
+            found = self._units.scope(self._graph, unit)
+            if found != scope:
+                scope = found
+                wanted = scope.split(".") if scope else []
+                shared = _shared(path, wanted)
+                while len(open_scopes) > shared + 1:
+                    self._close(open_scopes)
+                for depth in range(shared, len(wanted)):
+                    open_scopes.append((".".join(wanted[: depth + 1]), []))
+                path = wanted
+            open_scopes[-1][1].append(self._head(unit, scope))
+        while len(open_scopes) > 1:
+            self._close(open_scopes)
+        return self._inner("scope", "", "", self._with_rounds(open_scopes[0][1], ""))
+
+    def _close(self, open_scopes: list[tuple[str, list[Fold]]]) -> None:
+        """Hand the innermost scope to the one around it; a scope of one thing is that thing."""
+        label, children = open_scopes.pop()
+        children = self._with_rounds(children, label)
+        closed = children[0] if len(children) == 1 else self._inner("scope", label, label, children)
+        open_scopes[-1][1].append(closed)
+
+    def _head(self, unit: int, scope: str) -> Fold:
+        stem = self._graph.stem(self._units.node(unit))
+        key = (stem, *[self._pattern(name) for name in self._units.parameters.get(unit, ())])
+        boxes = len(self._units.nodes(unit))
+        return Fold("head", "", scope, unit, (), self._number(key), 1, boxes, boxes)
+
+    def _inner(self, kind: FoldKind, label: str, scope: str, children: Sequence[Fold]) -> Fold:
+        name = self._pattern(label.rpartition(".")[2]) if kind == "scope" else kind
+        key: object = (kind, name, *[child.signature for child in children])
+        if kind in ("repeat", "loop"):
+            key = (kind, children[0].signature, len(children))
+        return Fold(
+            kind, label, scope, -1, tuple(children), self._number(key),
+            sum(child.heads for child in children),
+            sum(child.boxes for child in children),
+            max(child.width for child in children) if children else 0,
+        )  # fmt: skip
+
+    def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
+        """The children, with runs of equal ones put into a repeat or a loop each, inner runs
+        first, until there are none."""
+        while found := find_rounds(children, self._units, self._heads, scope):
+            rest, last = [], 0
+            for rounds in found:
+                rest += children[last : rounds.start]
+                rest.append(self._repeat(children, rounds, scope))
+                last = rounds.stop
+            children = rest + children[last:]
+        return children
+
+    def _repeat(self, children: list[Fold], rounds: Rounds, scope: str) -> Fold:
+        named = rounds.labels is not None
+        instances = []
+        for number in range(rounds.number):
+            start = rounds.start + number * rounds.period
+            parts = children[start : start + rounds.period]
+            label = rounds.labels[number] if rounds.labels is not None else f"t = {number}"
+            if len(parts) == 1 and parts[0].kind == "scope" and named:
+                instances.append(parts[0])
+            else:
+                kind: FoldKind = "scope" if named else "iteration"
+                instances.append(self._inner(kind, label, scope, parts))
+        return self._inner("repeat" if named else "loop", "", scope, instances)
+
+    def _number(self, key: object) -> int:
+        return self._numbers.setdefault(key, len(self._numbers))
+
+    def _pattern(self, name: str) -> str:
+        """A name with its numbers left out: what makes layers.3 like layers.4."""
+        known = self._patterns.get(name)
+        if known is None:
+            known = self._patterns[name] = _DIGITS.sub("#", name)
+        return known
+
+
+def _shared(one: list[str], other: list[str]) -> int:
+    """How many parts two paths have in common from the start."""
+    count = 0
+    for mine, theirs in zip(one, other, strict=False):
+        if mine != theirs:
+            break
+        count += 1
+    return count
+
+
+def heads_of(fold: Fold) -> list[Fold]:
+    """The heads below ``fold``, in order."""
+    found: list[Fold] = []
+    stack = [fold]
+    while stack:
+        one = stack.pop()
+        if one.kind == "head":
+            found.append(one)
+        else:
+            stack.extend(reversed(one.children))
+    return found

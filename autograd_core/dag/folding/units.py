@@ -1,0 +1,146 @@
+"""Ops in the order in which they ran, each with its grad_fn: what folding works on.
+
+Forward and backward half fold alike because folding sees neither: it sees units, each of which
+is an op of the one half and its partner in the other.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from autograd_core.dag.model import Graph, Half
+
+LEAVES = ("leaf", "parameter", "constant")
+
+
+@dataclass(frozen=True, slots=True)
+class Units:
+    """Unit ``u`` has the nodes ``forward[u]`` and ``backward[u]``, -1 where there is none.
+
+    ``of`` is the unit of each node, -1 for nodes that are no ops.  ``inputs`` are the units that
+    a unit reads, in the order of its inputs, all of them earlier; ``user_counts`` says how many
+    read it, ``last_users`` which is the last of these.  ``final`` are the units that make an
+    output, ``parameters`` the names of those that a unit reads.
+    """
+
+    forward: list[int]
+    backward: list[int]
+    of: list[int]
+    inputs: list[list[int]]
+    user_counts: list[int]
+    last_users: list[int]
+    final: set[int]
+    parameters: dict[int, dict[str, None]]
+
+    def __len__(self) -> int:
+        return len(self.forward)
+
+    def node(self, unit: int) -> int:
+        """The node that names the unit: the forward one where there is one."""
+        return self.backward[unit] if self.forward[unit] < 0 else self.forward[unit]
+
+    def scope(self, graph: Graph, unit: int) -> str:
+        """The scope of a unit, on whichever of its nodes it is known."""
+        backward = self.backward[unit]
+        return graph.scopes[self.node(unit)] or (graph.scopes[backward] if backward >= 0 else "")
+
+    def nodes(self, unit: int) -> list[int]:
+        """The nodes of a unit, one or two."""
+        return [id for id in (self.forward[unit], self.backward[unit]) if id >= 0]
+
+
+def make_units(graph: Graph, halves: Sequence[Half]) -> Units | None:
+    """The ops of these halves as units; None for a graph with a cycle, which nothing can order."""
+    forward, backward = _rows(graph, halves)
+    units = _connect(graph, forward, backward)
+    if all(source < unit for unit, sources in enumerate(units.inputs) for source in sources):
+        return units
+    order = _sorted(units)
+    if order is None:
+        return None
+    return _connect(graph, [forward[u] for u in order], [backward[u] for u in order])
+
+
+def _rows(graph: Graph, halves: Sequence[Half]) -> tuple[list[int], list[int]]:
+    """Forward and backward node of each unit, in the order of the forward pass.
+
+    A grad_fn without a forward op stands behind the one that ran just after it.
+    """
+    kinds, half_of = graph.kinds, graph.halves
+    ops: dict[Half, list[int]] = {"forward": [], "backward": []}
+    for id, kind in enumerate(kinds):
+        if kind in ("op", "group") and half_of[id] in halves:
+            ops[half_of[id]].append(id)
+    orders = graph.orders
+    late_first = sorted(ops["backward"], key=lambda id: -orders.get(id, id))
+    paired = set(ops["forward"])
+    alone_behind: dict[int, list[int]] = {}
+    last = -1
+    for id in late_first:
+        partner = graph.pairs.get(id, -1)
+        if partner in paired:
+            last = partner
+        else:
+            alone_behind.setdefault(last, []).append(id)
+    known = set(late_first)
+    rows = [(-1, id) for id in alone_behind.get(-1, ())]
+    for id in ops["forward"]:
+        partner = graph.pairs.get(id, -1)
+        rows.append((id, partner if partner in known else -1))
+        rows += [(-1, alone) for alone in alone_behind.get(id, ())]
+    return [row[0] for row in rows], [row[1] for row in rows]
+
+
+def _connect(graph: Graph, forward: list[int], backward: list[int]) -> Units:
+    of = [-1] * len(graph)
+    for unit, (one, other) in enumerate(zip(forward, backward, strict=True)):
+        if one >= 0:
+            of[one] = unit
+        if other >= 0:
+            of[other] = unit
+    units = Units(
+        forward, backward, of, [[] for _ in forward], [0] * len(forward), [-1] * len(forward),
+        set(), {},
+    )  # fmt: skip
+    seen: set[int] = set()
+    edges = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
+    for kind, source, target in edges:
+        if kind == "saved":
+            continue
+        if kind == "gradient":  # against the flow of the values
+            source, target = target, source
+        unit, reader = of[source], of[target]
+        if unit >= 0 and reader >= 0:
+            link = reader * len(forward) + unit
+            if link not in seen and unit != reader:
+                seen.add(link)
+                units.inputs[reader].append(unit)
+                units.user_counts[unit] += 1
+                units.last_users[unit] = max(units.last_users[unit], reader)
+        elif unit >= 0:
+            if graph.kinds[target] in ("output", "seed"):
+                units.final.add(unit)
+        elif reader >= 0 and graph.kinds[source] == "parameter" and source in graph.variables:
+            units.parameters.setdefault(reader, {})[graph.variables[source]] = None
+    return units
+
+
+def _sorted(units: Units) -> list[int] | None:
+    """The units so that each comes after its inputs, otherwise as they stand."""
+    users: list[list[int]] = [[] for _ in units.inputs]
+    for unit, sources in enumerate(units.inputs):
+        for source in sources:
+            users[source].append(unit)
+    missing = [len(sources) for sources in units.inputs]
+    ready = [unit for unit, count in enumerate(missing) if not count]
+    order = []
+    while ready:
+        unit = heapq.heappop(ready)
+        order.append(unit)
+        for user in users[unit]:
+            missing[user] -= 1
+            if not missing[user]:
+                heapq.heappush(ready, user)
+    return order if len(order) == len(units) else None

@@ -1,0 +1,107 @@
+"""How much there is in a graph, for captions; and what the backward pass keeps in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Sequence
+
+from autograd_core.dag.model import Graph, Totals
+
+
+def totals(graph: Graph) -> Totals:
+    """The totals of ``graph``, of the whole one if it is a folded one."""
+    if graph.unfolded is not None:
+        return graph.unfolded
+    counts: dict[tuple[str, str], int] = {}
+    for kind, half in zip(graph.kinds, graph.halves, strict=True):
+        counts[kind, half] = counts.get((kind, half), 0) + 1
+    return Totals(
+        ops=counts.get(("op", "forward"), 0),
+        leaves=counts.get(("leaf", "forward"), 0) + counts.get(("parameter", "forward"), 0),
+        constants=counts.get(("constant", "forward"), 0),
+        grad_fns=counts.get(("op", "backward"), 0),
+        leaf_gradients=_leaf_gradients(graph),
+        saved_bytes=saved_bytes(graph),
+    )
+
+
+def _leaf_gradients(graph: Graph) -> int:
+    """The AccumulateGrads; 0 where none of them runs."""
+    ids = [id for id, name in enumerate(graph.names) if name == "AccumulateGrad"]
+    return len(ids) if any(id in graph.orders for id in ids) else 0
+
+
+def saved_bytes(graph: Graph) -> int:
+    """Bytes kept for the backward pass; memory that several nodes keep counts once."""
+    return saved_bytes_by(graph, [0] * len(graph)).get(0, 0)
+
+
+def saved_bytes_by(graph: Graph, place: Sequence[int]) -> dict[int, int]:
+    """The same for each place, where ``place[id]`` is that of node ``id``, -1 for none."""
+    memory: dict[int, dict[Hashable, int]] = {}
+    unknown = set()
+    for id, values in graph.saved.items():
+        if place[id] < 0:
+            continue
+        kept = memory.setdefault(place[id], {})
+        for number, value in enumerate(values):
+            if value.state == "freed":
+                continue
+            if value.storage is None:
+                unknown.add(id)
+            key = (id, number) if value.storage is None else value.storage
+            kept[key] = max(value.nbytes, kept.get(key, 0))
+    if unknown:
+        _know_by_lines(graph, place, unknown, memory)
+    return {number: sum(kept.values()) for number, kept in memory.items()}
+
+
+def _know_by_lines(
+    graph: Graph, place: Sequence[int], unknown: set[int], memory: dict[int, dict[Hashable, int]]
+) -> None:
+    """Where storage is unknown, values that come from the same output are taken for one."""
+    reached = set()
+    for id, kind in enumerate(graph.edge_kinds):
+        target = graph.edge_targets[id]
+        if kind == "saved" and target in unknown:
+            if target not in reached:
+                reached.add(target)
+                for number in range(len(graph.saved[target])):
+                    memory[place[target]].pop((target, number), None)
+            nbytes = graph.edge_nbytes.get(id, 0)
+            line = (graph.edge_sources[id], graph.edge_output_nrs[id], nbytes)
+            memory[place[target]]["line", *line] = nbytes
+
+
+def storages_of_edges(graph: Graph) -> dict[int, int]:
+    """For each saved edge whose value knows it, the number of its storage."""
+    found: dict[int, int] = {}
+    next_value: dict[int, int] = {}
+    for id, kind in enumerate(graph.edge_kinds):
+        if kind != "saved":
+            continue
+        target, nbytes = graph.edge_targets[id], graph.edge_nbytes.get(id, 0)
+        # the edges of a node come in the order of its values, some of which have no edge
+        values = graph.saved.get(target, ())
+        for number in range(next_value.get(target, 0), len(values)):
+            value = values[number]
+            if (value.shape, value.nbytes) == (graph.edge_shapes[id], nbytes):
+                next_value[target] = number + 1
+                if value.storage is not None:
+                    found[id] = value.storage
+                break
+    return found
+
+
+def saved_bytes_by_scope(graph: Graph) -> dict[str, int]:
+    """The same for each scope, with the scopes inside it; "" is the whole program."""
+    sizes = {"": saved_bytes(graph)}
+    parts = [scope.split(".") if scope else [] for scope in graph.scopes]
+    for depth in range(1, max(map(len, parts), default=0) + 1):
+        numbers: dict[str, int] = {}
+        place = [
+            numbers.setdefault(".".join(path[:depth]), len(numbers)) if len(path) >= depth else -1
+            for path in parts
+        ]
+        found = saved_bytes_by(graph, place)
+        sizes |= {scope: found.get(number, 0) for scope, number in numbers.items()}
+    return sizes

@@ -1,0 +1,311 @@
+"""Folding: what fits a screen says the same as the whole graph."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import autograd_core as torch
+from autograd_core import nn
+from autograd_core.dag import capture, scope, trace
+from autograd_core.dag.addresses import UnknownAddress, find_nodes
+from autograd_core.dag.folding import fold, neighbourhood, part_between
+from autograd_core.dag.folding.periods import periodic_stretches
+from autograd_core.dag.model import Graph, GraphBuilder, SavedValue
+from autograd_core.dag.serialize import from_json, to_json
+from autograd_core.dag.statistics import statistics
+from autograd_core.dag.totals import saved_bytes, saved_bytes_by_scope, totals
+from tests.viz import sample_graphs
+from tests.viz.sample_graphs import Twin
+
+
+def groups(graph: Graph, half: str = "forward") -> list[str]:
+    """What the groups of a half are called, with their count."""
+    return [
+        f"{group.title} × {group.instances}" if group.instances > 1 else group.title
+        for id, group in graph.groups.items()
+        if graph.halves[id] == half and group.kind != "chain"
+    ]
+
+
+def loop(rounds: int, shared: bool = True) -> Graph:
+    """h = tanh(mm(h, w) + x·sigmoid(h)), again and again."""
+    t = Twin("loop")
+    h, w, x = t.leaf("h", (2,), "leaf"), t.leaf("w", (2, 2)), t.leaf("x", (2,), "constant")
+    for number in range(rounds):
+        w = w if shared else t.leaf(f"cells.{number}.w", (2, 2))
+        gate = t.op("sigmoid", h, shape=(2,))
+        total = t.op("add", t.op("mm", h, w, shape=(2,), keep=(h, w)), gate, shape=(2,))
+        h = t.op("tanh", t.op("mul", total, x, shape=(2,), keep=(total, x)), shape=(2,))
+    return t.finish(t.op("sum", h))
+
+
+def test_shape_ops_join_the_op_that_they_serve() -> None:
+    graph = fold(sample_graphs.mlp())
+    names = [node.name for node in graph.nodes() if node.kind == "op" and node.half == "forward"]
+    assert names == ["addmm", "relu", "addmm", "log_softmax", "nll_loss"]
+    chain = next(node for node in graph.nodes() if node.name == "addmm")
+    assert chain.group is not None
+    assert (chain.group.kind, chain.group.title, chain.group.ops) == ("chain", "t", 2)
+    weight = next(edge for edge in graph.edges() if graph.names[edge.source] == "fc1.weight")
+    assert (graph.names[weight.target], weight.input_nr) == ("addmm", 2)
+
+
+def test_repeated_scopes_fold_to_one_instance_and_a_card() -> None:
+    graph = fold(sample_graphs.residual(40))
+    assert groups(graph) == groups(graph, "backward") == ["blocks.1 … 39 × 39"]
+    forward = [node for node in graph.nodes() if node.half == "forward"]
+    scopes = Counter(node.scope for node in forward if node.kind == "op")
+    assert scopes == {"blocks.0": 4, "": 1}
+    card = next(node for node in graph.nodes() if node.kind == "group")
+    assert card.group is not None
+    assert card.group.ops == 39 * 4
+    assert card.group.parameters == 39 * 2 * 16 * 16
+    assert card.group.like == "blocks.0"
+
+
+def test_few_repeats_are_all_drawn() -> None:
+    graph = sample_graphs.residual(5)
+    assert fold(graph) is graph
+
+
+def test_an_instance_opens_by_its_name() -> None:
+    graph = fold(sample_graphs.residual(40), expand=["blocks.3"])
+    assert groups(graph) == ["blocks.0 … 2 × 3", "blocks.4 … 39 × 36"]
+    assert any(node.address == "blocks.3/relu:1" for node in graph.nodes())
+    with pytest.raises(UnknownAddress, match=r"'blocks\.40'; did you mean blocks\."):
+        fold(sample_graphs.residual(40), expand=["blocks.40"])
+
+
+def test_a_loop_shows_its_first_two_rounds_and_its_last() -> None:
+    graph = fold(loop(100))
+    assert groups(graph) == ["t = 1", "t = 2 … 98 × 97", "t = 99"]
+    assert groups(fold(loop(100), expand=["t=50"])) == ["t = 0 … 49 × 50", "t = 51 … 99 × 49"]
+    uses = sum(edge.multiplicity for edge in graph.edges() if graph.names[edge.source] == "w")
+    assert uses == 200  # 100 values, and 100 that are saved
+
+
+def test_rounds_are_named_after_the_module_whose_parameters_they_use() -> None:
+    graph = loop(100, shared=False)
+    assert not any(graph.scopes)
+    assert groups(fold(graph)) == ["cells.1 … 99 × 99"]
+
+
+def test_a_loop_begins_where_the_fewest_values_are_handed_on() -> None:
+    t = Twin("loop after a tanh")
+    h = t.op("tanh", t.leaf("h", (2,), "leaf"), shape=(2,))  # as each round ends
+    for _ in range(50):
+        gate = t.op("sigmoid", h, shape=(2,))
+        h = t.op("tanh", t.op("mul", h, gate, shape=(2,)), shape=(2,))
+    graph = fold(t.finish(t.op("sum", h)))
+    assert groups(graph) == ["t = 1", "t = 2 … 48 × 47", "t = 49"]
+    first = next(node for node in graph.nodes() if node.name == "tanh")
+    assert graph.groups.get(first.id) is None
+
+
+def test_scopes_close_down_to_a_depth() -> None:
+    with trace():
+        x = torch.randn(3, requires_grad=True)
+        h = x
+        for name in ("encoder", "decoder"):
+            with scope(name), scope("inner"):
+                h = (h.sin() * h).tanh()
+            with scope(name):
+                h = h + x.exp()
+        loss = h.sum()
+    graph = capture(loss, names={"x": x, "loss": loss})
+    assert groups(fold(graph, depth=1)) == ["encoder", "decoder"]
+    assert groups(fold(graph, depth=2)) == ["encoder.inner", "decoder.inner"]
+    assert groups(fold(graph, depth=3)) == []
+
+
+def test_modules_say_their_class() -> None:
+    model = nn.Sequential(nn.Sequential(nn.Linear(4, 4), nn.Tanh()), nn.Linear(4, 1))
+    with trace():
+        loss = model(torch.randn(2, 4)).sum()
+    graph = fold(capture(loss, names={"model": model, "loss": loss}), depth=1)
+    first = next(node.group for node in graph.nodes() if node.kind == "group")
+    assert first is not None
+    assert (first.title, first.module, first.parameters) == ("0", "Sequential", 20)
+
+
+def test_an_irregular_graph_stays_whole() -> None:
+    rng = np.random.default_rng(7)
+    t = Twin("irregular")
+    pool = [t.leaf(f"x{n}", (3,), "leaf") for n in range(4)]
+    names = ["sin", "exp", "tanh", "neg", "mul", "add"]
+    for _ in range(300):
+        name = names[rng.integers(len(names))]
+        inputs = rng.choice(pool[-12:], 2 if name in ("mul", "add") else 1, replace=False)
+        pool.append(t.op(name, *map(int, inputs), shape=(3,), keep=()))
+    graph = t.finish(pool[-1])
+    assert fold(graph) is graph
+
+
+def test_nan_inside_a_group_is_still_flagged() -> None:
+    graph = sample_graphs.residual(40)
+    bad = next(node for node in graph.nodes() if node.address == "blocks.30/relu:1")
+    nan = statistics(np.array([np.nan, 1.0]))
+    changed = (SavedValue("self", (2,), "float32", 8, "changed"),)
+    graph = replace(
+        graph, statistics={bad.id: nan}, saved={**graph.saved, graph.pairs[bad.id]: changed}
+    )
+    folded = fold(graph)
+    card = next(node for node in folded.nodes() if node.kind == "group" and node.half == "forward")
+    assert card.statistics is not None
+    assert card.statistics.trouble == "nan"
+    assert card.pair is not None
+    assert [value.state for value in folded.node(card.pair).saved] == ["changed"]
+
+
+def test_a_folded_graph_loads_back_equal() -> None:
+    graph = fold(sample_graphs.residual(40))
+    again = from_json(to_json(graph))
+    assert again == graph
+    assert again.unfolded == totals(sample_graphs.residual(40))
+
+
+@st.composite
+def programs(draw: st.DrawFn) -> Graph:
+    """Ops in nested scopes, some of them repeated, reading whatever came before."""
+    t = Twin("program")
+    pool = [t.leaf("x", (2,), "leaf"), t.leaf("w", (2,))]
+    for block in range(draw(st.integers(1, 6))):
+        path = draw(st.sampled_from(["", "a", "a.b", f"layers.{block}", "c.d.e"]))
+        names = draw(st.lists(st.sampled_from(["sin", "t", "mul", "view"]), min_size=1, max_size=5))
+        for _ in range(draw(st.sampled_from([1, 2, 9]))):
+            for name in names:
+                count = 2 if name == "mul" else 1
+                inputs = [
+                    pool[-1 - draw(st.integers(0, min(3, len(pool) - 1)))] for _ in range(count)
+                ]
+                pool.append(t.op(name, *inputs, shape=(2,), scope=path, keep=inputs[:1]))
+    return t.finish(pool[-1])
+
+
+@given(programs(), st.integers(0, 40))
+def test_folding_loses_nothing_and_makes_no_cycle(graph: Graph, budget: int) -> None:
+    folded = fold(graph, max_boxes=budget)
+    boxes: dict[int, int] = {}
+    for node in folded.nodes():
+        if node.group is not None:
+            boxes |= dict.fromkeys(node.group.members, node.id)
+    assert len(boxes) == sum(len(node.group.members) for node in folded.nodes() if node.group)
+    plain = sum(1 for node in folded.nodes() if node.group is None)
+    assert len(boxes) + plain == len(graph)
+    inside = sum(boxes.get(edge.source, -1) == boxes.get(edge.target, -2) for edge in graph.edges())
+    assert sum(edge.multiplicity for edge in folded.edges()) + inside == graph.edge_count
+    assert totals(folded) == totals(graph)
+    for half in ("value", "gradient"):
+        assert acyclic(folded, half)
+    for one, other in folded.pairs.items():
+        mine, theirs = folded.groups.get(one), folded.groups.get(other)
+        assert (mine and mine.title) == (theirs and theirs.title)
+        assert folded.halves[one] != folded.halves[other]
+
+
+def acyclic(graph: Graph, kind: str) -> bool:
+    edges = [(e.source, e.target) for e in graph.edges() if e.kind == kind]
+    missing = Counter(target for _, target in edges)
+    ready = [id for id in range(len(graph)) if not missing[id]]
+    done = 0
+    while ready:
+        id = ready.pop()
+        done += 1
+        for source, target in edges:
+            if source == id:
+                missing[target] -= 1
+                if not missing[target]:
+                    ready.append(target)
+    return done == len(graph)
+
+
+@given(
+    st.lists(st.integers(0, 3), min_size=1, max_size=7),
+    st.integers(4, 9),
+    st.lists(st.integers(4, 9), max_size=4),
+    st.lists(st.integers(4, 9), max_size=4),
+)
+def test_every_period_is_found(
+    block: list[int], rounds: int, before: list[int], after: list[int]
+) -> None:
+    row = [*before, *block * rounds, *after]
+    for start, stop, period in periodic_stretches(row):
+        assert all(row[i] == row[i + period] for i in range(start, stop - period))
+    start, stop = len(before), len(before) + len(block) * rounds
+    assert any(
+        found <= start and stop <= end and len(block) % period == 0
+        for found, end, period in periodic_stretches(row)
+    )
+
+
+def test_graphs_that_nest_deep_and_chains_that_are_long_fold() -> None:
+    build = GraphBuilder("deep")
+    last = build.node("leaf", "forward", "x", variable="x")
+    for depth in range(2_000):
+        node = build.node("op", "forward", f"op{depth % 3}", scope=".".join(["s"] * depth))
+        build.edge("value", last, node)
+        last = node
+    assert len(fold(build.graph(), max_boxes=20)) < 30
+    chain = fold(sample_graphs.chain(100_000))
+    assert groups(chain) == ["t = 1", "t = 2 … 99998 × 99,997".replace(",", ""), "t = 99999"]
+
+
+def test_a_cycle_in_a_graph_from_a_file_is_left_alone() -> None:
+    build = GraphBuilder("cycle")
+    one, other = (build.node("op", "forward", "mul") for _ in range(2))
+    build.edge("value", one, other)
+    build.edge("value", other, one)
+    graph = build.graph()
+    assert fold(graph) is graph
+
+
+def test_what_two_nodes_keep_of_one_tensor_counts_once() -> None:
+    x = torch.randn(8, 8, requires_grad=True)
+    with trace():
+        with scope("one"):
+            y = x * x.t()
+        with scope("two"):
+            loss = (y * x).sum()
+    size = 8 * 8 * 4
+    for view in ("backward", "both"):
+        graph = capture(loss, view, names={"x": x})  # type: ignore[arg-type]
+        assert saved_bytes(graph) == 2 * size  # x, of which x.t() is a view, and y
+        assert saved_bytes_by_scope(graph) == {"": 2 * size, "one": size, "two": 2 * size}
+
+
+def test_a_neighbourhood_has_the_partners_and_what_is_near() -> None:
+    graph = sample_graphs.residual(10)
+    center = find_nodes(graph, "blocks.5/relu:1")
+    near = neighbourhood(graph, center, 1)
+    assert sorted(node.address for node in near.nodes() if node.half == "forward") == [
+        "blocks.5/mm:1",
+        "blocks.5/mm:2",
+        "blocks.5/relu:1",
+    ]
+    assert {near.halves[id] for id in range(len(near))} == {"forward", "backward"}
+    assert totals(near) == totals(graph)
+    assert from_json(to_json(near)) == near
+
+
+def test_a_path_has_only_what_lies_between() -> None:
+    graph = sample_graphs.residual(10)
+    between = part_between(graph, find_nodes(graph, "loss"), find_nodes(graph, "blocks.8.0.weight"))
+    assert between is not None
+    scopes = {scope for scope in between.scopes if scope}
+    assert scopes == {"blocks.8", "blocks.9"}
+    forward = [node for node in between.nodes() if node.half == "forward"]
+    assert all(later.id > earlier.id for earlier, later in pairwise(forward))
+    leaves = [find_nodes(graph, name) for name in ("blocks.8.0.weight", "blocks.9.0.weight")]
+    assert part_between(graph, *leaves) is None
+
+
+def test_a_name_that_does_not_exist_brings_those_that_do() -> None:
+    with pytest.raises(UnknownAddress, match=r"'blocks\.5/relo:1'; did you mean blocks\.5/relu:1"):
+        find_nodes(sample_graphs.residual(10), "blocks.5/relo:1")

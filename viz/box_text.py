@@ -1,0 +1,101 @@
+"""What stands in a box: the text at its right edge, the line below its title, its role."""
+
+from __future__ import annotations
+
+from autograd_core.dag.model import Graph, Group
+from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
+from viz import wording
+
+LONGEST_DETAIL = 46
+LONGEST_GROUP_DETAIL = 64
+MOST_NAMES = 3
+
+
+def role(graph: Graph, id: int) -> str:
+    """The role that says how a box is painted, one of ``theme.BOX_ROLES``."""
+    kind = graph.kinds[id]
+    if kind in ("op", "group"):
+        return "fwd" if graph.halves[id] == "forward" else "bwd"
+    if kind in ("output", "seed"):
+        return "out"
+    return "const" if kind == "constant" else "leaf"
+
+
+def right_text(graph: Graph, id: int, stats: Statistics | None) -> tuple[str, bool]:
+    """The text at the right edge, and whether it is muted: a value, or the order ``#3``.
+
+    A gradient is written on its line, so that an op of the backward half keeps its order
+    there, unless the gradient is in trouble.
+    """
+    order, group = graph.orders.get(id), graph.groups.get(id)
+    if stats is not None and stats.trouble:
+        return wording.value(stats), False
+    if group is not None and group.instances > 1:
+        return f"× {group.instances:,}", False
+    if wording.runs_backward(graph, id):
+        if order is None:
+            return "", True
+        return f"{'from ' if graph.kinds[id] == 'group' else ''}#{order + 1}", True
+    if id in graph.undefined:
+        return "undefined", True
+    if stats is not None:
+        return wording.value(stats), False
+    return "", True
+
+
+def detail(graph: Graph, id: int, view: str) -> str:
+    """The second line: what a reader asks next."""
+    changed = wording.changed_value(graph.saved.get(id, ()))
+    if changed:
+        return wording.shorten(f"! saved {changed} was changed in place", LONGEST_DETAIL)
+    if graph.kinds[id] == "group":
+        return wording.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
+    if graph.kinds[id] == "op":
+        return _op_detail(graph, id)
+    text = graph.details[id]
+    if graph.kinds[id] not in ("output", "seed"):
+        text = _leaf_detail(graph, id, text)
+    return wording.shorten(text, LONGEST_DETAIL)
+
+
+def _group_detail(graph: Graph, id: int, view: str) -> str:
+    """Class and parameters stand in the forward half, bytes in the backward one; a half alone
+    has it all."""
+    group = graph.groups.get(id) or Group("scope", "", "", 1, 0, 0, 0, ())
+    forward = graph.halves[id] == "forward"
+    parts = [] if view == "both" and not forward else [group.module]
+    if group.like:
+        parts = [f"like {group.like}"]
+    if group.kind in ("loop", "iteration"):
+        parts.append(graph.scopes[id])
+    parts.append(wording.plural(group.ops, "op" if forward else "node"))
+    if group.parameters and (forward or view != "both"):
+        parts.append(f"{wording.count(group.parameters)} parameters")
+    if group.saved_bytes and (not forward or view != "both"):
+        parts.append(f"saves {format_bytes(group.saved_bytes)}")
+    return " · ".join(part for part in parts if part)
+
+
+def _op_detail(graph: Graph, id: int) -> str:
+    """What the op does, the shape ops in its box, and its scope, as far as there is room."""
+    text = graph.formulas[id] if graph.halves[id] == "backward" else graph.details[id]
+    parts = [text or graph.details[id], wording.chain(graph, id), graph.scopes[id]]
+    while len(parts) > 1 and len(" · ".join(filter(None, parts))) > LONGEST_DETAIL:
+        if wording.chain(graph, id) == "":
+            break
+        parts.pop()
+    return wording.shorten(" · ".join(filter(None, parts)), LONGEST_DETAIL)
+
+
+def _leaf_detail(graph: Graph, id: int, text: str) -> str:
+    kind, shape = graph.kinds[id], graph.shapes[id]
+    if graph.halves[id] == "backward":
+        order = f"#{graph.orders[id] + 1}" if id in graph.orders else ""
+        name = "" if text else "AccumulateGrad"
+        known = format_shape(shape) if shape and not text else ""
+        return " · ".join(part for part in (order, name, known, text) if part)
+    if text:
+        return text
+    if shape:
+        return f"{kind} · {format_shape(shape)}"
+    return "leaf · requires grad" if kind == "leaf" else kind

@@ -1,0 +1,93 @@
+"""How much of a graph a picture shows, and how finely."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from autograd_core.dag.addresses import UnknownAddress, find_nodes
+from autograd_core.dag.folding import fold, neighbourhood, part_between
+from autograd_core.dag.folding.fold import BOTH
+from autograd_core.dag.model import Graph
+from viz.errors import NothingToDraw, UnknownNode
+from viz.leaves import box_count
+
+MAX_BOXES = 60
+HOPS = 2
+
+
+class Extent(NamedTuple):
+    """What :func:`viz.render` says about these options; None is the usual."""
+
+    full: bool = False
+    max_boxes: int | None = None
+    depth: int | None = None
+    expand: tuple[str, ...] = ()
+    around: str | None = None
+    hops: int | None = None
+    path: str | None = None
+
+    @property
+    def folds(self) -> bool:
+        """Whether folding was asked for."""
+        return not self.full and (
+            self.max_boxes is not None or self.depth is not None or bool(self.expand)
+        )
+
+
+USUAL = Extent()
+
+
+def chosen_part(graph: Graph, extent: Extent) -> Graph:
+    """The part of ``graph`` that ``extent`` speaks of.
+
+    Raises:
+        UnknownNode: nothing in the graph goes by the name of ``around`` or of an end of ``path``.
+        NothingToDraw: no way leads from the one end of ``path`` to the other.
+    """
+    try:
+        if extent.path is not None:
+            start, dots, end = extent.path.partition("..")
+            if not (start and dots and end):
+                raise UnknownNode(
+                    f"'{extent.path}' is no path", remedy="write two nodes, as in loss..fc1.weight"
+                )
+            between = part_between(graph, find_nodes(graph, start), find_nodes(graph, end))
+            if between is None:
+                raise NothingToDraw(
+                    f"no way leads from '{start}' to '{end}'", remedy="choose other ends"
+                )
+            graph = between
+        if extent.around is not None:
+            hops = HOPS if extent.hops is None else extent.hops
+            graph = neighbourhood(graph, find_nodes(graph, extent.around), hops)
+    except UnknownAddress as error:
+        raise UnknownNode(error.what, remedy=error.remedy) from None
+    return graph
+
+
+def folded(
+    graph: Graph, view: str, extent: Extent, leaves: bool | None
+) -> tuple[Graph, tuple[str, ...]]:
+    """``graph`` in no more boxes than ``extent`` allows, and notes on where that was not possible.
+
+    Raises:
+        UnknownNode: nothing that is folded goes by a name in ``extent.expand``.
+    """
+    if extent.full:
+        return graph, ()
+    halves = BOTH if view == "both" else tuple(half for half in BOTH if half == view)
+    most = MAX_BOXES if extent.max_boxes is None else extent.max_boxes
+    allowed = most
+    for _ in range(2):
+        try:
+            small = fold(graph, halves, max_boxes=allowed, depth=extent.depth, expand=extent.expand)
+        except UnknownAddress as error:
+            raise UnknownNode(error.what, remedy=error.remedy) from None
+        boxes = box_count(small, view, leaves)
+        if boxes <= most or extent.depth is not None or len(small) == len(graph):
+            break
+        allowed -= boxes - most  # leaves with boxes of their own
+    if boxes <= most or extent.folds:
+        return small, ()
+    note = f"{boxes:,} boxes: there are no more scopes or repeats to fold"
+    return small, (f"{note}; the options around and path show a part",)
