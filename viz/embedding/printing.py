@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 import hashlib
+import re
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import Literal
 
 from viz.embedding.drawing import Drawing
 from viz.errors import RendererUnavailable, RenderingFailed, VizError
-from viz.renderers import DotCommand
+from viz.renderers import Renderer, default_renderers
 from viz.rendering import write_atomically
 
-_CONVERTERS: Final = (
-    ("rsvg-convert", "--format=pdf"),
-    ("inkscape", "--pipe", "--export-type=pdf", "--export-filename=-"),
-)
-_TIME_LIMIT: Final = 60.0
+_FOR_PAGES = re.compile(r"^(?:@supports|[^{]*\{color-scheme:).*\n?", re.MULTILINE)
+_VARIABLE = re.compile(r"--gs-(\w+):(#\w+)")
 
 
 def print_into(folder: Path, drawing: Drawing) -> Path:
     """The file in ``folder`` that holds the drawing as PDF, or else as PNG.
 
-    A converter of SVG prints what the page shows; without one, Graphviz draws its own picture
-    of the same graph.  The name follows from the drawing: what is there is not made again.
+    What takes our SVG prints what the page shows; without any, Graphviz draws its own picture of
+    the same graph.  The name follows from the drawing: what is there is not made again.
 
     Raises:
         RendererUnavailable: nothing on this machine can do it.
@@ -40,30 +39,55 @@ def print_into(folder: Path, drawing: Drawing) -> Path:
 
 
 def _printed(drawing: Drawing) -> tuple[str, bytes]:
-    for command, *arguments in _CONVERTERS:
-        if path := shutil.which(command):
-            try:
-                return "pdf", _convert([path, *arguments], drawing.still)
-            except RenderingFailed:
-                continue
-    for format in ("pdf", "png") if drawing.dot else ():
+    for format, renderer in _choices():
+        text = _plain(drawing.still) if renderer.source == "svg" else drawing.dot
+        if not text:
+            continue
         try:
-            return format, DotCommand().render(drawing.dot, format)
+            return format, renderer.render(text, format)
         except VizError:
             continue
     raise RendererUnavailable(
         "nothing on this machine can make a PDF of a picture",
-        remedy="install librsvg (rsvg-convert) or Graphviz (dot)",
+        remedy="pip install 'gradstep[pdf]', or install librsvg (rsvg-convert) or Graphviz (dot)",
     )
 
 
-def _convert(command: list[str], svg: str) -> bytes:
-    try:
-        done = subprocess.run(
-            command, input=svg.encode(), capture_output=True, timeout=_TIME_LIMIT, check=True
-        )
-    except (OSError, subprocess.SubprocessError):
-        raise RenderingFailed(f"{command[0]} gave up") from None
-    if not done.stdout.startswith(b"%PDF"):
-        raise RenderingFailed(f"{command[0]} made no PDF")
-    return done.stdout
+def _choices() -> Iterator[tuple[str, Renderer]]:
+    """Vectors before pixels, and what the page shows before what Graphviz makes of it."""
+    for format in ("pdf", "png"):
+        able = [r for r in (*default_renderers(), RsvgConvert()) if format in r.formats]
+        yield from ((format, renderer) for renderer in able if renderer.source == "svg")
+        yield from ((format, renderer) for renderer in able if renderer.source == "dot")
+
+
+def _plain(svg: str) -> str:
+    """``svg`` with its first colours, for what knows no variables."""
+    colours = dict(reversed(_VARIABLE.findall(svg)))
+    svg = _FOR_PAGES.sub("", svg)
+    return re.sub(r"var\(--gs-(\w+)\)", lambda found: colours[found[1]], svg)
+
+
+class RsvgConvert:
+    """PDF, by the command of librsvg, which many systems have."""
+
+    name = "rsvg-convert"
+    formats = frozenset({"pdf"})
+    source: Literal["dot", "svg"] = "svg"
+    time_limit = 60.0
+
+    def render(self, text: str, format: str) -> bytes:
+        path = shutil.which(self.name)
+        if path is None:
+            raise RendererUnavailable(f"no {self.name!r} on the PATH")
+        try:
+            done = subprocess.run(
+                [path, f"--format={format}"],
+                input=text.encode(),
+                capture_output=True,
+                timeout=self.time_limit,
+                check=True,
+            )
+        except (OSError, subprocess.SubprocessError):
+            raise RenderingFailed(f"{self.name} gave up") from None
+        return done.stdout

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 import shutil
+import sys
+import xml.etree.ElementTree as ElementTree
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +16,10 @@ pytest.importorskip("sphinx", reason="Sphinx is not installed (the extra 'docs' 
 from sphinx.cmd.build import build_main
 from sphinx.util.docutils import docutils_namespace
 
-from viz.embedding import printing
+from viz import theme
+from viz.embedding import Request, draw, printing, snippet_of
+from viz.errors import RendererUnavailable
+from viz.renderers import Svg2Pdf
 
 CONF = 'project = "p"\nextensions = ["viz.sphinx"]\nhtml_theme = "basic"\nnumfig = True\n'
 
@@ -169,18 +174,22 @@ def test_an_epub_gets_the_text_as_well(project: Path, build: Build) -> None:
     assert "<svg" not in text
 
 
-@pytest.mark.parametrize("programs", [("rsvg-convert",), ("dot",)])
+@pytest.mark.parametrize("maker", ["svg2pdf", "rsvg-convert", "dot"])
 def test_latex_gets_vector_pictures(
-    project: Path, build: Build, programs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+    project: Path, build: Build, maker: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    if not all(map(shutil.which, programs)):
-        pytest.skip(f"{programs[0]}, which makes PDF, is not on the PATH")
-    only(programs, monkeypatch)
+    if maker == "svg2pdf":
+        try:
+            Svg2Pdf().render('<svg xmlns="http://www.w3.org/2000/svg"/>', "pdf")
+        except RendererUnavailable as error:
+            pytest.skip(str(error))
+    elif not shutil.which(maker):
+        pytest.skip(f"{maker}, which makes PDF, is not on the PATH")
+    only(maker, monkeypatch)
     code, said = build("latex")
-    if programs == ("rsvg-convert",):
-        assert (code, said) == (0, "")
-    else:  # Graphviz draws graphs, no films
-        assert said.count("the picture is printed as text") == said.count("WARNING") == 1
+    assert code == 0
+    # Graphviz draws graphs, no films
+    assert said.count("the picture is printed as text") == said.count("WARNING") == (maker == "dot")
     tex = (project.parent / "latex" / "p.tex").read_text(encoding="utf-8")
     pictures = re.findall(r"\\sphinxincludegraphics(?:\[[^]]*\])?\{\{(graph-\w+)\}\.pdf\}", tex)
     assert len(pictures) >= 4
@@ -190,16 +199,31 @@ def test_latex_gets_vector_pictures(
     assert "width=0.500\\linewidth" in tex
 
 
-def only(programs: tuple[str, ...], monkeypatch: pytest.MonkeyPatch) -> None:
-    """As if of the programs that draw, the machine had but these."""
+def only(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if of all that makes PDF and PNG, the machine had but this."""
     which = shutil.which
-    monkeypatch.setattr(shutil, "which", lambda name: which(name) if name in programs else None)
+    monkeypatch.setattr(shutil, "which", lambda name: which(name) if name == maker else None)
+    for package, name in (("svg2pdf_py", "svg2pdf"), ("resvg_py", "resvg")):
+        if name != maker:
+            monkeypatch.setitem(sys.modules, package, None)
+
+
+def test_what_is_printed_has_colours_that_need_no_variables(tmp_path: Path) -> None:
+    code = "import autograd_core as t\nx = t.tensor(2.0, requires_grad=True)\nx * x"
+    for film in (False, True):
+        drawing = draw(Request((snippet_of(code, tmp_path),), {}, film=film))
+        plain = printing._plain(drawing.still)
+        assert "var(" not in plain
+        assert "light-dark" not in plain
+        assert "color-scheme" not in plain
+        assert f"fill:{theme.LIGHT['fwdbg']}" in plain
+        ElementTree.fromstring(plain)
 
 
 def test_where_nothing_makes_a_pdf_latex_gets_text_and_a_warning_with_its_line(
     project: Path, build: Build, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    only((), monkeypatch)
+    only("nothing", monkeypatch)
     code, said = build("latex")
     assert code == 0
     assert "index.rst:6: WARNING: nothing on this machine can make a PDF of a picture" in said
