@@ -147,6 +147,20 @@ def test_pdf_by_svg2pdf_keeps_text_as_text() -> None:
     assert data == render_graph(sample_graphs.quadratic(), "pdf", renderers=[Svg2Pdf()]).data
 
 
+class Unseeing:
+    """What a converter does where it finds no fonts: it leaves text out."""
+
+    @staticmethod
+    def svg_to_bytes(svg_string: str, zoom: float = 1) -> bytes:
+        return b"\x89PNG"
+
+
+def test_a_picture_without_its_text_is_no_picture(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "resvg_py", Unseeing)
+    with pytest.raises(RendererUnavailable, match="none of the fonts"):
+        render_graph(sample_graphs.quadratic(), "png", renderers=[Resvg()])
+
+
 def test_svg_that_no_converter_reads_is_a_failure_with_a_name() -> None:
     pytest.importorskip("resvg_py", reason="the extra png is not installed")
     with pytest.raises(RenderingFailed, match="resvg cannot"):

@@ -15,6 +15,7 @@ from types import ModuleType
 from typing import Literal
 
 from viz.errors import RendererUnavailable, RenderingFailed
+from viz.theme import FONT_FAMILY
 
 ZOOM = 2.0
 """PNGs have twice as many pixels as the SVG has units, for today's screens and for print."""
@@ -69,7 +70,7 @@ def _import(name: str, extra: str) -> ModuleType:
 def _need_fonts(name: str, there_are: bool) -> None:
     if not there_are:
         raise RendererUnavailable(
-            f"{name} finds no fonts on this machine", remedy="install a monospaced font"
+            f"{name} finds none of the fonts of our pictures", remedy="install DejaVu Sans Mono"
         )
 
 
@@ -79,11 +80,11 @@ def _resvg_sees_fonts(module: ModuleType) -> bool:
 
 
 def _leaves_a_trace(convert: Callable[[str], bytes]) -> bool:
-    """Whether text is seen: without fonts, it is left out and nothing said."""
+    """Whether text in our fonts is seen: without them, it is left out and nothing said."""
     empty, written = (
         convert(
             '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">'
-            f'<text x="2" y="16" font-family="monospace">{letter}</text></svg>'
+            f"<text x='2' y='16' font-family='{FONT_FAMILY}'>{letter}</text></svg>"
         )
         for letter in ("", "M")
     )
