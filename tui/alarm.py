@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograd_core.debug.commands.wording import culprit_lines
-from autograd_core.debug.predicate import ExpressionError
+from autograd_core.debug.predicate import ExpressionError, parse_predicate
 from autograd_core.debug.session import Session
 from autograd_core.debug.stops import Reached, Stops
 from tui.failure import ExitCode, Failure
@@ -19,6 +19,7 @@ class Alarm:
     def __init__(self, condition: str) -> None:
         self.stops = Stops()
         try:
+            parse_predicate(condition)
             self._point = self.stops.add(kind="catch", born=True, condition=condition)
         except ExpressionError as error:
             raise Failure(

@@ -1,0 +1,166 @@
+"""``gradstep debug --batch --fail-on``, for CI: one exit code, and the first node in words."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tui.cli import main
+
+ROOT = Path(__file__).parents[2]
+BUGS = ROOT / "samples" / "bugs"
+
+GROWING = """\
+import autograd_core as torch
+
+w = torch.tensor(1.0, requires_grad=True)
+for number in (1, 2, 3):
+    w.grad = None
+    loss = w * 10.0**number
+    loss.backward()
+    print("call", number)
+"""
+
+
+@pytest.fixture
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    file = tmp_path / "script.py"
+    file.write_text(GROWING)
+    return file
+
+
+def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    code = main(["debug", "--batch", "--fail-on", "nan,inf", str(BUGS / "nan_from_sqrt.py")])
+    out, err = capsys.readouterr()
+    assert (code, out) == (5, "")
+    heading, *rows = err.splitlines()
+    assert heading == (
+        "gradstep: backward() call 1: out of #1 sqrt:1 is inf 1/5 (--fail-on nan,inf)"
+    )
+    told = dict(row.split(None, 1) for row in rows)
+    assert told["in"] == "rms 0.2"
+    assert told["rule"] == "g / (2 · ans)"
+    assert told["line"].startswith("nan_from_sqrt.py:15  distance = ")
+    assert told["why"].endswith("it began at this node")
+
+
+@pytest.mark.parametrize(
+    ("condition", "code", "calls"),
+    [
+        ("rms>1e3", 0, 3),
+        ("rms>=1e3", 5, 2),
+        ("rms > 99", 5, 1),
+        ("nan,inf,zero", 0, 3),
+        ("'rms > 1e9', nan", 2, 0),
+        ("call == 2 and rms > 99", 5, 1),
+        ("rms > 99 and op == 'mul'", 5, 1),
+    ],
+)
+def test_every_call_of_the_script_is_watched(
+    script: Path, capsys: pytest.CaptureFixture[str], condition: str, code: int, calls: int
+) -> None:
+    assert main(["debug", "--batch", "--fail-on", condition, "script.py"]) == code
+    out, err = capsys.readouterr()
+    assert out.splitlines() == [f"call {number}" for number in range(1, calls + 1)]
+    assert (f"backward() call {calls + 1}: " in err) == (code == 5)
+
+
+def test_commands_and_an_alarm_go_together(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("commands").write_text("info breakpoints\nbreak w\ncontinue\nquit\ncontinue\nnever\n")
+    arguments = ["debug", "--batch", "-x", "commands", "--fail-on", "rms>50", "script.py"]
+    assert main(arguments) == 5
+    out, err = capsys.readouterr()
+    assert "1  catch rms>50  hit 0 times" in out
+    assert out.count("breakpoint 2: w") == 2  # set, and reached
+    assert "never" not in out
+    assert err.startswith("gradstep: backward() call 2: out.0 of #0 mul:1 is 100 (--fail-on rms>50)")
+
+
+def test_what_a_node_raises_is_raised_in_the_script(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    sample = str(BUGS / "changed_in_place.py")
+    assert main(["debug", "--batch", "--fail-on", "nan", sample]) == 0
+    assert capsys.readouterr().out.startswith("RuntimeError: one of the variables needed")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--batch", "--fail-on", "nann"], "--fail-on nann: unknown word 'nann'; did you mean nan"),
+        (["--batch", "--fail-on", "nan,rms"], "rms is a number, no condition"),
+        (["--batch", "--fail-on", "rms>>1"], "unexpected '>' (at character 5)"),
+        (["--batch", "--fail-on", ""], "an expression is missing here"),
+        (["--fail-on", "nan"], "--fail-on is for --batch; on the screen, the command catch does"),
+        (["--batch"], "--batch carries out the commands of -x FILE, or watches for --fail-on"),
+        (["--batch", "--fail-on", "nan", "--break", "w if rsm"], "--break w if rsm: unknown word"),
+    ],
+)
+def test_a_wrong_condition_is_told_before_the_script_runs(
+    script: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], said: str
+) -> None:
+    assert main(["debug", *arguments, "script.py"]) == 2
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert said in err
+    assert err.count("\n") == 1
+
+
+def test_breakpoints_with_conditions_from_the_command_line(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("commands").write_text("continue\nquit\ncontinue\nquit\ncontinue\nwhere\n")
+    arguments = ["debug", "--batch", "-x", "commands", "script.py"]
+    assert main([*arguments, "--break", "w if rms > 500", "--break", "if rms > 50"]) == 0
+    replies = capsys.readouterr().out.split("(gradstep) ")
+    assert replies[1].splitlines()[1] == "end of the backward pass"
+    assert "out.0 of #0 mul:1 is 100" in replies[3]
+    assert "breakpoint 1: w if rms > 500" in replies[5]
+
+
+def test_an_error_in_a_file_of_commands_is_told_with_its_line(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("commands").write_text("\n# fine\nnext\n  break mul if rms >> 10\nnext\n")
+    assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 2
+    out, err = capsys.readouterr()
+    assert out.splitlines()[-1] == "(gradstep)   break mul if rms >> 10"
+    assert err.splitlines() == [
+        "gradstep: commands:4: unexpected '>'",
+        "    break mul if rms >> 10",
+        "                      ^",
+    ]
+
+
+def test_commands_without_their_end_are_told(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path("commands").write_text("break w\ncommands\nprint rms\n")
+    assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 2
+    assert "end within commands: end is missing" in capsys.readouterr().err
+
+
+def test_from_the_shell(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(dedent(GROWING))
+    done = subprocess.run(
+        [sys.executable, "-m", "tui", "debug", "--batch", "--fail-on", "rms>50", "script.py"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=120,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (5, "call 1\n")
+    assert "out.0 of #0 mul:1 is 100" in done.stderr
