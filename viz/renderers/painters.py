@@ -2,6 +2,7 @@
 
 Both are extras, without dependencies of their own: ``resvg-py``, a binding to the resvg renderer,
 and ``svg2pdf-py``, one to Typst's svg2pdf, which keeps lines as lines and text as text.
+The bytes of a PDF differ from run to run, as svg2pdf numbers its fonts in any order.
 """
 
 from __future__ import annotations
