@@ -11,7 +11,6 @@ import io
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.function import Function
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import USUAL, enter_mode, leave_mode
 from autograd_core.autograd.node import ONE_EDGE, Node, resolve
 from autograd_core.dag.kept import Copy, RanOn
 from autograd_core.functions.random import generator
@@ -55,7 +54,6 @@ class Rerun:
         self.names = _names(self._function, self.places)
         self.symmetric = not self.custom and _reads_half(self._function, self._attributes)
         self.points = [self.direction(self._arrays[at]) for at in self.places]
-        self._random = _random_states() if self.custom else None
         outputs = self._outputs(self._call(self.points))
         self._shapes = [t._shape for t in outputs]
         kinds = [t.array.dtype for t in outputs] + [point.dtype for point in self.points]
@@ -88,7 +86,7 @@ class Rerun:
             part = weights[taken : taken + t.array.size].reshape(t._shape)
             seeds[resolve(t.edge)[1]] = part.astype(t.array.dtype)
             taken += t.array.size
-        with _undisturbed(self.custom, self._random):
+        with _undisturbed(self.custom):
             found = node.backward(seeds if node.ported else seeds[0], True)
         listed = [found] if node.kind == ONE_EDGE else list(found)
         if node.to is not None:
@@ -100,7 +98,7 @@ class Rerun:
         inputs: list[Any] = list(self._arguments)
         for at, array in self._arrays.items():
             inputs[at] = Tensor.from_array(array.copy())
-        with _undisturbed(self.custom, self._random):
+        with _undisturbed(self.custom):
             for at, point in zip(self.places, points, strict=True):
                 leaf = Tensor.from_array(point.astype(self._arrays[at].dtype), True)
                 # a custom Function may change its inputs in place, which leaves do not allow
@@ -173,18 +171,12 @@ def _set_random_states(states: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def _undisturbed(custom: bool, states: Mapping[str, Any] | None) -> Iterator[None]:
-    """Gradients on, nobody watching, NumPy silent; for code of the user's also the random numbers
-    of each run the same, given back afterwards, and its prints swallowed."""
-    mode = replace(
-        current_mode() or USUAL, grad=True, inference=False, tracer=None, saved_hooks=None,
-        anomaly=None,
-    )  # fmt: skip
-    token = enter_mode(mode)
-    before = _random_states() if states is not None else None
+def _undisturbed(custom: bool) -> Iterator[None]:
+    """Gradients on, nobody watching, NumPy silent.  Code of the user's also gives back the random
+    numbers that it draws, so that each run draws the same, and its prints are swallowed."""
+    token = enter_mode(USUAL)
+    before = _random_states() if custom else None
     try:
-        if states is not None:
-            _set_random_states(states)
         with np.errstate(all="ignore"):
             if custom:
                 with redirect_stdout(io.StringIO()):
