@@ -284,3 +284,28 @@ def test_a_batch_frees_the_graph_as_one_pass_does(torch: Any) -> None:
     torch.autograd.grad(y, x, batch, is_grads_batched=True)
     with pytest.raises(RuntimeError, match="second time"):
         torch.autograd.grad(y, x, batch, is_grads_batched=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (
+            {"vectorize": True},
+            (
+                "`strict=True` and `vectorized=True` are not supported together. Please either set "
+                "`strict=False` or `vectorize=False`."
+            ),
+        ),
+        (
+            {"strategy": "forward-mode"},
+            (
+                '`strict=True` and `strategy="forward-mode"` are not supported together (yet). '
+                'Please either set `strict=False` or `strategy="reverse-mode"`.'
+            ),
+        ),
+    ],
+)
+def test_strictness_goes_row_by_row(torch: Any, options: Any, message: str) -> None:
+    with pytest.raises(RuntimeError) as caught:
+        torch.autograd.functional.jacobian(torch.sin, torch.ones(2), strict=True, **options)
+    assert str(caught.value) == f"torch.autograd.functional.jacobian: {message}"

@@ -235,3 +235,21 @@ def test_seeds_may_have_gaps_in_memory() -> None:
     torch = importlib.import_module("autograd_core")
     x = torch.from_numpy(np.array([[0.5, 1.0], [2.0, 3.0]])).requires_grad_()
     assert torch.autograd.gradgradcheck(lambda x: x @ x, x, gen_non_contig_grad_outputs=True)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"check_batched_forward_grad": True}, "check_batched_forward_grad=True requires check_fo"),
+        (
+            {"check_batched_grad": True, "check_backward_ad": False, "check_forward_ad": True},
+            "check_batched_grad=True requires check_backward_ad to be True",
+        ),
+    ],
+)
+def test_batches_are_checked_in_a_mode_that_is_checked(
+    torch: Any, options: Any, message: str
+) -> None:
+    x = torch.ones(2, dtype=torch.float64, requires_grad=True)
+    with pytest.raises(AssertionError, match=message):
+        torch.autograd.gradcheck(torch.sin, (x,), **options)
