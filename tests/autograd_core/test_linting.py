@@ -14,6 +14,7 @@ from autograd_core.dag.records import Source
 from autograd_core.dag.trace import trace
 from autograd_core.debug import Finding, lint
 from autograd_core.nn import Linear, Module, Sequential
+from autograd_core.utils.checkpoint import checkpoint
 from tests.autograd_core.test_checking import MyCube
 
 
@@ -134,6 +135,16 @@ def test_a_leaf_out_of_reach_is_named() -> None:
     used, unused = leaf(1.0), leaf(2.0)
     found = only(lint(used.exp(), names={"used": used, "unused": unused}), "unreached")
     assert found.what == "unused requires a gradient, and the loss does not depend on it"
+
+
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_parameters_within_a_checkpoint_are_not_called_unreached(reentrant: bool) -> None:
+    net = Linear(2, 2)
+    with trace():
+        x = leaf(1.0, 2.0)
+        loss = checkpoint(net, x, use_reentrant=reentrant).sum()
+    assert worse_than_info(lint(loss)) == []
+    assert [each.code for each in lint(loss)] == (["unreached"] if reentrant else [])
 
 
 def test_a_forgotten_zero_grad_is_suspected() -> None:

@@ -11,6 +11,8 @@ from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.tensor import Tensor
 
+_REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, unseen from here
+
 
 def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Finding]:
     """The leaves that the program names and the pass does not reach; not those, given by
@@ -30,10 +32,16 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
     names = [subject.name(t) for t in unreached if departures[id(t)] is None]
     if names:
         one = len(names) == 1
-        yield Finding(
-            "warning", "unreached",
+        what = (
             f"{listed(names)} {'requires' if one else 'require'} a gradient, and the loss does not "
-            f"depend on {'it' if one else 'them'}",
+            f"depend on {'it' if one else 'them'}"
+        )
+        if any(node.name() == _REENTRANT for node in subject.order):
+            what = f"{what}, unless the backward pass within a checkpoint finds it does"
+            yield Finding("info", "unreached", what, "checkpoint with use_reentrant=False shows it")
+            return
+        yield Finding(
+            "warning", "unreached", what,
             "use it in the loss, or set requires_grad=False where no gradient is wanted",
         )  # fmt: skip
 
