@@ -53,26 +53,23 @@ def add_backward(
     examples = dict(zip(types, order, strict=True))
     name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
     records: list[Any] = [getattr(node, "_record", None) for node in order]
-    traced = list(compress(range(len(order)), records))
+    scopes = ["" if record is None else record.scope for record in records]
+    leaves = [number for number, kind in enumerate(types) if kind is AccumulateGrad]
     build.start(
         kinds=["op"] * len(order),
         half="backward",
         names=list(map(name_of.__getitem__, types)),
-        counts=_counts(order, types, records) if order is whole else _counts_within(order, whole),
+        counts=_counts(order, types, scopes) if order is whole else _counts_within(order, whole),
         shapes=_shapes(order, types, examples),
         dtypes=_dtypes(order),
     )
     stem_of = {t: n.op.public_name for t, n in examples.items() if isinstance(n, SavedNode)}
     stems = map(stem_of.get, types)
     build.stems = {number: stem for number, stem in enumerate(stems) if stem is not None}
-    for number in traced:
-        record = records[number]
-        build.scopes[number] = record.scope
-        if record.source is not None:
-            build.sources[number] = record.source
-    for number, kind in enumerate(types):
-        if kind is AccumulateGrad:
-            _name_leaf(build, number, order[number], names)
+    build.scopes = scopes
+    _add_sources(build, records, live)
+    for number in leaves:
+        _name_leaf(build, number, order[number], names)
     _add_rules(build, order, names, live)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
@@ -81,7 +78,7 @@ def add_backward(
 
 
 def _counts(
-    order: Sequence[GradFn], types: Sequence[type[GradFn]], records: Sequence[Any]
+    order: Sequence[GradFn], types: Sequence[type[GradFn]], scopes: Sequence[str]
 ) -> list[int]:
     """Which of the equally named nodes of its scope each one is, in the order of the forward
     pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
@@ -89,12 +86,12 @@ def _counts(
     stems: dict[str, int] = {}
     examples = dict(zip(types, order, strict=True))
     stem_of = {t: stems.setdefault(_stem(n), len(stems)) for t, n in examples.items()}
-    scopes: dict[str, int] = {"": 0}
     groups = np.fromiter(map(stem_of.__getitem__, types), np.int64, len(order))
-    if any(records):
-        scope_of = [0 if r is None else scopes.setdefault(r.scope, len(scopes)) for r in records]
-        groups += np.array(scope_of, np.int64) * len(stems)
-    leaves = np.fromiter((t is AccumulateGrad for t in types), bool, len(order))
+    scope_of = {scope: number for number, scope in enumerate(dict.fromkeys(scopes))}
+    if len(scope_of) > 1:
+        by_scope = np.fromiter(map(scope_of.__getitem__, scopes), np.int64, len(order))
+        groups += by_scope * len(stems)
+    leaves = np.array([kind is AccumulateGrad for kind in types], bool)
     made = np.where(leaves, np.arange(len(order)), -np.arange(len(order)))
     by_group = np.lexsort((made, groups))
     starts = np.flatnonzero(np.diff(groups[by_group], prepend=-1))
@@ -106,8 +103,9 @@ def _counts(
 
 
 def _counts_within(order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
-    types, records = list(map(type, whole)), [node.record for node in whole]
-    counts = dict(zip(whole, _counts(whole, types, records), strict=True))
+    records = [node.record for node in whole]
+    scopes = ["" if record is None else record.scope for record in records]
+    counts = dict(zip(whole, _counts(whole, list(map(type, whole)), scopes), strict=True))
     return [counts[node] for node in order]
 
 
@@ -133,6 +131,16 @@ def _dtypes(order: Sequence[GradFn]) -> list[str]:
     dtypes = [node.output_dtype for node in order]
     name_of = {kind: kind.name for kind in set(dtypes)}
     return list(map(name_of.__getitem__, dtypes))
+
+
+def _add_sources(build: GraphBuilder, records: Sequence[Any], live: bool) -> None:
+    if live:
+        build.sources = LazyEntries(
+            len(records), lambda number: None if records[number] is None else records[number].source
+        )
+        return
+    known = ((number, r.source) for number, r in enumerate(records) if r is not None)
+    build.sources = {number: source for number, source in known if source is not None}
 
 
 def _name_leaf(build: GraphBuilder, number: int, node: GradFn, names: Names) -> None:
@@ -174,7 +182,8 @@ def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
             sources += [number] * len(several)
             output_nrs += range(len(several))
             edges += several
-    ports = [at for at, edge in enumerate(edges) if type(edge) is Port]
+    kinds = list(map(type, edges))
+    ports = [at for at, kind in enumerate(kinds) if kind is Port] if Port in set(kinds) else []
     input_nrs = [0] * len(edges)
     for at in ports:
         edges[at], input_nrs[at] = edges[at].node, edges[at].nr

@@ -54,7 +54,7 @@ class LazyEntries(Mapping[int, T], Generic[T]):
     ('even', None, [0, 2])
     """
 
-    def __init__(self, length: int, make: Callable[[int], T]) -> None:
+    def __init__(self, length: int, make: Callable[[int], T | None]) -> None:
         self._length = length
         self._make = make
         self._set: dict[int, T] = {}

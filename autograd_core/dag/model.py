@@ -206,7 +206,7 @@ class GraphBuilder:
     details: list[str] = field(default_factory=list)
     formulas: list[str] | LazyColumn[str] = field(default_factory=list)
     variables: dict[int, str] = field(default_factory=dict)
-    sources: dict[int, Source] = field(default_factory=dict)
+    sources: dict[int, Source] | LazyEntries[Source] = field(default_factory=dict)
     orders: dict[int, int] = field(default_factory=dict)
     pairs: dict[int, int] = field(default_factory=dict)
     saved: dict[int, tuple[SavedValue, ...]] | LazyEntries[tuple[SavedValue, ...]] = field(
