@@ -176,7 +176,7 @@ def arange(
     step = named.get("step", 1 if step is None else step)
     if step == 0:
         raise RuntimeError("step must be nonzero")
-    if (end - start) * step < 0:
+    if end is not None and (end - start) * step < 0:
         raise RuntimeError("upper bound and lower bound inconsistent with step sign")
     array = np.arange(start, end, step)
     if dtype is None and array.dtype == np.float64:

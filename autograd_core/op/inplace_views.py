@@ -44,7 +44,8 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
             self.edge.array = result.array
         elif result.edge is not None:
             node: Any = result.edge
-            node.__class__ = _renamed(type(node))
+            made: Any = type(node)
+            node.__class__ = _renamed(made)
             self.edge = node
         self.bump()
         return self
@@ -68,6 +69,10 @@ def _before(x: Tensor) -> Tensor:
 @cache
 def _renamed(node_class: type[Any]) -> type[Any]:
     """The same class under the name that PyTorch gives to nodes of in-place views."""
-    name = node_class.__name__
-    body = {"__slots__": (), "__module__": node_class.__module__}
-    return type(_NODES.get(name, f"{name[:-1]}1"), (node_class,), body)
+    name = _NODES.get(node_class.__name__, f"{node_class.__name__[:-1]}1")
+    body = {
+        "__slots__": (),
+        "__module__": node_class.__module__,
+        "name": lambda self: name,
+    }
+    return type(name, (node_class,), body)

@@ -71,11 +71,12 @@ def _square(g: Array, state: dict[str, Any], share: float, least: float) -> Arra
         return _moved(state, "variance", squares, share)
     rows = _moved(state, "row_var", squares.mean(-1, keepdims=True), share)
     columns = _moved(state, "col_var", squares.mean(-2, keepdims=True), share)
-    estimate: Array = rows @ columns
-    return estimate / np.maximum(rows.mean(-2, keepdims=True), least)
+    mean: Array = (rows @ columns) / np.maximum(rows.mean(-2, keepdims=True), least)
+    return mean
 
 
 def _moved(state: dict[str, Any], name: str, towards: Array, share: float) -> Array:
     kept: Tensor = state.setdefault(name, Tensor.from_array(np.zeros_like(towards)))
-    kept.array += share * (towards - kept.array)
-    return kept.array
+    found: Array = kept.array
+    found += share * (towards - found)
+    return found

@@ -42,13 +42,13 @@ class Optimizer:
         defaults: dict[str, Any],
         switches: Mapping[str, Any] | None = None,
     ) -> None:
-        given = dict(switches or {})
-        for name in given:
+        chosen = dict(switches or {})
+        for name in chosen:
             if name not in self.switches:
                 raise TypeError(
                     f"{type(self).__name__}.__init__() got an unexpected keyword argument '{name}'"
                 )
-        self.defaults = {**defaults, **self.switches, **given}
+        self.defaults = {**defaults, **self.switches, **chosen}
         self._pre_hooks: dict[int, Callable[..., Any]] = {}
         self._post_hooks: dict[int, Callable[..., Any]] = {}
         self.param_groups: list[dict[str, Any]] = []

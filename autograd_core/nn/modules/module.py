@@ -293,13 +293,14 @@ def _copied(t: Tensor) -> Tensor:
 
 def _forget(module: Module, name: str, but: str = "") -> bool:
     """Take ``name`` out of what holds it, apart from the registry ``but``, where a new value
-    shall have the old one's place; whether it was in a registry."""
+    shall have the old one's place; whether it was there at all."""
     own = module.__dict__
+    plain = name in own
     own.pop(name, None)
     found = [r for r in _HELD if name in own[r] and r != but]
     for registry in found:
         del own[registry][name]
-    return bool(found)
+    return plain or bool(found)
 
 
 def _check_name(module: Module, kind: str, name: str, registry: dict[str, Any]) -> None:

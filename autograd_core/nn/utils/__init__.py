@@ -8,6 +8,12 @@ from autograd_core.nn.utils.clip_grad import (
     get_total_norm,
 )
 from autograd_core.nn.utils.convert_parameters import parameters_to_vector, vector_to_parameters
+from autograd_core.nn.utils.norms import (
+    remove_spectral_norm,
+    remove_weight_norm,
+    spectral_norm,
+    weight_norm,
+)
 
 __all__ = [
     "clip_grad_norm_",
@@ -15,6 +21,10 @@ __all__ = [
     "clip_grads_with_norm_",
     "get_total_norm",
     "parameters_to_vector",
+    "remove_spectral_norm",
+    "remove_weight_norm",
     "rnn",
+    "spectral_norm",
     "vector_to_parameters",
+    "weight_norm",
 ]

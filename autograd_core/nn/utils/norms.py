@@ -1,0 +1,145 @@
+"""Parameters computed anew before every forward call: weight and spectral normalization."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+import numpy as np
+
+from autograd_core.functions import generator
+from autograd_core.nn.modules.module import Module
+from autograd_core.nn.parameter import Parameter
+from autograd_core.ops.linalg import dot, mv
+from autograd_core.ops.norms import vector_norm
+from autograd_core.ops.shape import permute, reshape
+from autograd_core.ops.weight_norm import weight_norm as normed
+from autograd_core.tensor import Tensor
+
+M = TypeVar("M", bound=Module)
+
+
+class WeightNorm:
+    """The hook that puts a weight together from its length and its direction."""
+
+    def __init__(self, name: str, dim: int | None) -> None:
+        self.name = name
+        self.dim = -1 if dim is None else dim
+
+    def compute_weight(self, module: Module) -> Tensor:
+        """The weight, from what the module holds in its place."""
+        v, length = (getattr(module, f"{self.name}_{part}") for part in "vg")
+        return normed(v, length, self.dim)
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module))
+
+
+def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
+    """Hold the parameter ``name`` as a length ``name_g`` and a direction ``name_v`` (Salimans and
+    Kingma 2016): slices of dimension ``dim`` have a length each, with None all have one."""
+    if any(isinstance(h.call, WeightNorm) and h.call.name == name for h in _hooks(module)):
+        raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
+    hook = WeightNorm(name, dim)
+    weight = getattr(module, name)
+    dims = tuple(each for each in range(weight.ndim) if each != hook.dim)
+    length = vector_norm(weight.detach(), 2.0, dims, hook.dim >= 0)
+    delattr(module, name)
+    module.register_parameter(f"{name}_g", Parameter(length))
+    module.register_parameter(f"{name}_v", Parameter(weight.detach()))
+    setattr(module, name, hook.compute_weight(module))
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def _hooks(module: Module) -> list[Any]:
+    return list(module._forward_pre_hooks.values())
+
+
+def remove_weight_norm(module: M, name: str = "weight") -> M:
+    """Make the parameter ``name`` a parameter again."""
+    for number, each in list(module._forward_pre_hooks.items()):
+        hook = each.call
+        if isinstance(hook, WeightNorm) and hook.name == name:
+            weight = hook.compute_weight(module).detach()
+            for part in ("", "_g", "_v"):
+                delattr(module, name + part)
+            module.register_parameter(name, Parameter(weight))
+            del module._forward_pre_hooks[number]
+            return module
+    raise ValueError(f"weight_norm of '{name}' not found in {module}")
+
+
+class SpectralNorm:
+    """The hook that divides a weight by its largest singular value, found by power iteration."""
+
+    def __init__(self, name: str, n_power_iterations: int, dim: int, eps: float) -> None:
+        if n_power_iterations <= 0:
+            raise ValueError(
+                "Expected n_power_iterations to be positive, but got "
+                f"n_power_iterations={n_power_iterations}"
+            )
+        self.name, self.dim, self.eps = name, dim, eps
+        self.n_power_iterations = n_power_iterations
+
+    def matrix(self, weight: Tensor) -> Tensor:
+        """The weight as a matrix, the rows of which are its slices of dimension ``dim``."""
+        if self.dim != 0:
+            others = (each for each in range(weight.ndim) if each != self.dim)
+            weight = permute(weight, (self.dim, *others))
+        return reshape(weight, (weight._shape[0], -1))
+
+    def compute_weight(self, module: Module, iterate: bool) -> Tensor:
+        """The weight; ``iterate``, after further steps towards its singular vectors."""
+        weight = getattr(module, f"{self.name}_orig")
+        u, v = (getattr(module, f"{self.name}_{part}") for part in "uv")
+        rows = self.matrix(weight)
+        for _ in range(self.n_power_iterations if iterate else 0):
+            v.array[...] = self.unit(rows.array.T @ u.array)
+            u.array[...] = self.unit(rows.array @ v.array)
+        # the next call changes the vectors in place; this one's graph keeps its own
+        return weight / dot(u.clone(), mv(rows, v.clone()))
+
+    def unit(self, x: Any) -> Any:
+        """A vector of length 1."""
+        return x / max(float(np.linalg.norm(x)), self.eps)
+
+    def __call__(self, module: Module, inputs: Any) -> None:
+        setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+def spectral_norm(
+    module: M,
+    name: str = "weight",
+    n_power_iterations: int = 1,
+    eps: float = 1e-12,
+    dim: int | None = None,
+) -> M:
+    """Divide the parameter ``name``, held as ``name_orig``, by its largest singular value
+    (Miyato et al. 2018); the singular vectors are the buffers ``name_u`` and ``name_v``."""
+    if dim is None:
+        dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
+    hook = SpectralNorm(name, n_power_iterations, dim, eps)
+    weight = getattr(module, name)
+    rows = hook.matrix(weight.detach()).array
+    delattr(module, name)
+    module.register_parameter(f"{name}_orig", weight)
+    setattr(module, name, weight.detach())
+    for part, size in zip("uv", rows.shape, strict=True):
+        drawn = hook.unit(generator().standard_normal(size)).astype(rows.dtype)
+        module.register_buffer(f"{name}_{part}", Tensor.from_array(drawn))
+    module.register_forward_pre_hook(hook)
+    return module
+
+
+def remove_spectral_norm(module: M, name: str = "weight") -> M:
+    """Make the parameter ``name`` a parameter again."""
+    for number, each in list(module._forward_pre_hooks.items()):
+        hook = each.call
+        if isinstance(hook, SpectralNorm) and hook.name == name:
+            weight = hook.compute_weight(module, False).detach()
+            for part in ("", "_u", "_v", "_orig"):
+                delattr(module, name + part)
+            module.register_parameter(name, Parameter(weight))
+            del module._forward_pre_hooks[number]
+            return module
+    raise ValueError(f"spectral_norm of '{name}' not found in {module}")

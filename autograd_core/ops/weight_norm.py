@@ -1,0 +1,35 @@
+"""Weights as a length and a direction."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from autograd_core.op import Sample, op
+from autograd_core.ops.norms import vector_norm
+from autograd_core.ops.reduce import sum_dim
+
+
+def _other_dims(ndim: int, dim: int) -> tuple[int, ...]:
+    return tuple(each for each in range(ndim) if each != dim)
+
+
+@op(
+    joint=lambda g, v, length, dim, needs: _slopes(g, v, length, dim, needs),
+    edges="v length",
+    node="WeightNormInterfaceBackward0",
+    samples=(
+        Sample(((3, 2), (3, 1)), {"dim": 0}),
+        Sample(((3, 2, 2), (1, 1, 2)), {"dim": 2}),
+    ),
+)
+def weight_norm(v, length, /, dim=0):
+    """``v`` with its slices of dimension ``dim`` made as long as ``length`` says."""
+    return v * (length / vector_norm(v, 2.0, _other_dims(v.ndim, dim), True))
+
+
+def _slopes(g: Any, v: Any, length: Any, dim: int, needs: tuple[bool, bool]) -> tuple[Any, Any]:
+    dims = _other_dims(v.ndim, dim)
+    inverse = 1 / vector_norm(v, 2.0, dims, True)
+    along = sum_dim(g * v, dims, True) * inverse
+    across = (g - v * along * inverse) * (length * inverse) if needs[0] else None
+    return across, along if needs[1] else None
