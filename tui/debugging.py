@@ -13,6 +13,7 @@ from autograd_core.dag.trace import trace
 from autograd_core.debug.commands import CommandError, command_lines
 from autograd_core.debug.session import Session
 from autograd_core.debug.stops import Stops
+from autograd_core.debug.timeline import Timeline
 from autograd_core.tensor import Tensor
 from tui.alarm import Alarm
 from tui.failure import ExitCode, Failure, ScriptDone
@@ -114,7 +115,8 @@ def _require_screen() -> None:
 
 
 class _Face:
-    """Shows one session after the other; breakpoints outlive the call they were set in.
+    """Shows one session after the other; breakpoints and the account of every leaf outlive the
+    call they were made in.
 
     ``lines`` are one stream of commands for all sessions: ``quit`` in it closes a session, as on
     the screen, and leaves the rest to the next one; ``abort`` ends the script, ``detach`` halts
@@ -135,12 +137,21 @@ class _Face:
         self._alarm = alarm
         self._title = title
         self._stops = Stops() if alarm is None else alarm.stops
+        self._timeline = Timeline()
+        self._timeline = Timeline()
         self.detached = False  # whether to halt no more
 
     def debug_call(self, found: Intercepted) -> None:
         """Debug a call of the script's."""
         self._show(
-            Session.of_call(found.call, names=found.names, call=found.number, stops=self._stops)
+            Session.of_call(
+                found.call,
+                names=found.names,
+                call=found.number,
+                stops=self._stops,
+                timeline=self._timeline,
+                timeline=self._timeline,
+            )
         )
 
     def debug_tensor(self, root: Tensor, names: Names, target: Target) -> None:
@@ -152,7 +163,7 @@ class _Face:
                 "name one, such as its sum()",
                 ExitCode.TARGET,
             )
-        session = Session(root, names=names, stops=self._stops)
+        session = Session(root, names=names, stops=self._stops, timeline=self._timeline)
         if _is_freed(session):
             raise Failure(
                 f"{target}: its graph was freed by an earlier backward pass; keep it there with "

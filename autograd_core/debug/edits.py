@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd_core.autograd.backward import pass_mode
-from autograd_core.autograd.firing import before_node
 from autograd_core.autograd.engine import Step
+from autograd_core.autograd.firing import before_node
 from autograd_core.autograd.node import LEAF, Port
 from autograd_core.debug.driver import Driver, Pending, Place
 from autograd_core.debug.snapshot import EditRecord

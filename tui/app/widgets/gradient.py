@@ -85,7 +85,7 @@ def _title(detail: NodeDetail, snapshot: Snapshot) -> Line:
 
 
 def _incoming_heading(incoming: Incoming) -> Line:
-    arrived = len(incoming.contributions)
+    arrived = incoming.arrived
     return [
         Part("in" if not incoming.input_nr else f"in {incoming.input_nr}", "backward"),
         Part(
@@ -124,7 +124,7 @@ def _edge_label(snapshot: Snapshot, producer: int | None, output_nr: int) -> str
 
 
 def _total(incoming: Incoming) -> Entry:
-    arrived = len(incoming.contributions)
+    arrived = incoming.arrived
     complete = arrived >= incoming.expected
     if incoming.total is not None:
         shown = _value_parts(incoming.total)

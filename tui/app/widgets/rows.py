@@ -112,7 +112,7 @@ def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
 
     Of several inputs the first one that received a gradient speaks for the node.
     """
-    arrived = sum(len(incoming.contributions) for incoming in detail.incoming)
+    arrived = sum(incoming.arrived for incoming in detail.incoming)
     expected = sum(incoming.expected for incoming in detail.incoming)
     accumulate = is_accumulate(snapshot.graph.names[row])
     fan_in = fan_in_text(arrived, expected, accumulate)
