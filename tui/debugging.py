@@ -138,7 +138,6 @@ class _Face:
         self._title = title
         self._stops = Stops() if alarm is None else alarm.stops
         self._timeline = Timeline()
-        self._timeline = Timeline()
         self.detached = False  # whether to halt no more
 
     def debug_call(self, found: Intercepted) -> None:
@@ -149,7 +148,6 @@ class _Face:
                 names=found.names,
                 call=found.number,
                 stops=self._stops,
-                timeline=self._timeline,
                 timeline=self._timeline,
             )
         )

@@ -19,6 +19,7 @@ from autograd_core.debug.snapshot import (
     Snapshot,
 )
 from autograd_core.debug.stops import Stops
+from autograd_core.debug.timeline import Timeline
 from autograd_core.tensor import Tensor
 
 
@@ -45,6 +46,7 @@ class Steered(DebugSession, Protocol):
 
     graph: Graph
     stops: Stops
+    timeline: Timeline
     call: int
 
     @property

@@ -61,3 +61,16 @@ def test_every_key_of_the_screen_is_understood_by_the_real_session() -> None:
             assert "error:" not in await screen.type(line), line
 
     drive(Session(state, names={"weight": weight}), script)
+
+
+@pytest.mark.parametrize(
+    ("line", "outcome"),
+    [("quit", "continue"), ("q", "continue"), ("detach", "detach"), ("abort", "abort")],
+)
+def test_leaving_by_command_closes_the_screen(line: str, outcome: str) -> None:
+    state, weight = last_state()
+
+    async def script(screen: Driver) -> None:
+        await screen.type(line)
+
+    assert drive(Session(state, names={"weight": weight}), script) == outcome

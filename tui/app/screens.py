@@ -150,8 +150,8 @@ class DebuggerScreen(Screen[None]):
         self._show_everything()
         if "\n" in reply.text.strip():
             self._show_section(SECTIONS.index("console"))
-        if self._leaving:
-            self.app.exit(self._leaving)
+        if leaving := self._leaving or reply.leave:
+            self.app.exit(leaving)
 
     async def on_command_entered(self, message: CommandEntered) -> None:
         self.set_focus(None)

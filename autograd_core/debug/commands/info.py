@@ -3,9 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from pathlib import PurePath
 from typing import Final, NamedTuple
 
-from autograd_core.dag.statistics import format_bytes, format_number, format_shape
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import (
+    Statistics,
+    format_bytes,
+    format_number,
+    format_shape,
+    format_statistics,
+)
 from autograd_core.debug.commands.changing import edits_text
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands, choose, pointing_at
@@ -238,6 +246,35 @@ def _frames(console: Console, operands: Operands) -> str:
     return table_text(rows)
 
 
+def _timeline(console: Console, operands: Operands) -> str:
+    """One line per call, or, for a leaf, what each call did to its ``.grad``."""
+    timeline = console.session.timeline
+    name = operands.text.removesuffix(".grad")
+    if not name:
+        calls = [
+            (f"call {call.number}", call.title, plural(call.nodes, "node"), _at(call.source),
+             f"{kept} of {plural(len(call.leaves), 'leaf')} kept".replace("leafs", "leaves"))
+            for call in timeline.calls
+            for kept in [sum(leaf.kept for leaf in call.leaves)]
+        ]  # fmt: skip
+        return table_text(calls) or "no call is over yet"
+    rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
+    for call, leaf in timeline.of_leaf(name):
+        numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
+        rows.append((f"call {call.number}", *numbers, "kept from before" if leaf.kept else ""))
+    if len(rows) == 1:
+        raise operands.error(f"no call that is over has a leaf '{name}'")
+    return table_text(rows)
+
+
+def _told(statistics: Statistics | None) -> str:
+    return "None" if statistics is None else format_statistics(statistics)
+
+
+def _at(source: Source | None) -> str:
+    return "" if source is None else f"{PurePath(source.file).name}:{source.line}"
+
+
 TOPICS: Final = (
     Topic("breakpoints", "where it stops, and how often it did", _breakpoints),
     Topic("display", "what is shown at every stop", _displays),
@@ -252,6 +289,7 @@ TOPICS: Final = (
     Topic("phases", "[PLACE]: what happened inside the node, in order", _phases),
     Topic("plan", "how far the pass is, and which nodes are ready", _plan),
     Topic("saved", "[PLACE]: what the node keeps from the forward pass", _saved),
+    Topic("timeline", "[LEAF]: the calls that are over, and what they did to it", _timeline),
 )
 
 COMMANDS: Final = (
