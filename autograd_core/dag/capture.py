@@ -15,8 +15,10 @@ from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.autograd.profiler import profile as profile_type
 from autograd_core.dag.backward import add_backward
 from autograd_core.dag.backward import describe as describe
+from autograd_core.dag.costs import add_costs
 from autograd_core.dag.forward import add_derived_forward, add_traced_forward
 from autograd_core.dag.model import Graph, GraphBuilder
 from autograd_core.dag.names import Names, caller_names
@@ -41,6 +43,7 @@ def capture(
     plan: Plan | None = None,
     order: Sequence[GradFn] | None = None,
     live: bool = False,
+    profile: profile_type | None = None,
     title: str = "",
 ) -> Graph:
     """The graph behind ``roots``, as data.
@@ -57,6 +60,7 @@ def capture(
         order: the nodes that run, where that is less than the whole backward pass.
         live: work out formulas and saved values when they are read, and as they then are;
             this keeps the nodes of the backward half alive.
+        profile: what measured the program; the costs of nodes come from it.
         title: of the graph; by default made from the names of the roots.
 
     Raises:
@@ -87,6 +91,8 @@ def capture(
     if view != "backward":
         add = add_traced_forward if _traced(plan) else add_derived_forward
         add(build, tensors, labels, plan, ids if view == "both" else {}, known)
+    if profile is not None:
+        add_costs(build, ids, profile)
     return build.graph()
 
 

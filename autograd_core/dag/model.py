@@ -20,6 +20,7 @@ from dataclasses import dataclass, field
 from autograd_core.autograd.node import SavedState
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
 from autograd_core.dag.records import (
+    Cost,
     Edge,
     EdgeKind,
     Group,
@@ -35,6 +36,7 @@ from autograd_core.dag.records import (
 from autograd_core.dag.statistics import Statistics
 
 __all__ = [
+    "Cost",
     "Edge",
     "EdgeKind",
     "Graph",
@@ -97,6 +99,7 @@ class Graph:
     edge_undefined: frozenset[int]
     edge_counts: Mapping[int, int]
     unfolded: Totals | None
+    costs: Mapping[int, Cost] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -227,6 +230,7 @@ class GraphBuilder:
     edge_statistics: dict[int, Statistics] = field(default_factory=dict)
     edge_undefined: set[int] = field(default_factory=set)
     edge_counts: dict[int, int] = field(default_factory=dict)
+    costs: dict[int, Cost] = field(default_factory=dict)
     _seen: dict[tuple[Half, str, str], int] = field(default_factory=dict)
 
     def start(
@@ -384,4 +388,5 @@ class GraphBuilder:
             edge_undefined=frozenset(self.edge_undefined),
             edge_counts=self.edge_counts,
             unfolded=self.unfolded,
+            costs=self.costs,
         )

@@ -105,6 +105,16 @@ class Node(NamedTuple):
     group: Group | None
 
 
+class Cost(NamedTuple):
+    """What a profile measured of a node: seconds and bytes of its results, as an op in the forward
+    pass and as a node in backward passes; None for what was not measured."""
+
+    forward_seconds: float | None = None
+    forward_bytes: int | None = None
+    backward_seconds: float | None = None
+    backward_bytes: int | None = None
+
+
 class Edge(NamedTuple):
     """One arrow of the graph.
 

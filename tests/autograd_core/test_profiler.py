@@ -11,6 +11,8 @@ import pytest
 
 import autograd_core
 from autograd_core.autograd.profiler import profile
+from autograd_core.dag.capture import capture
+from autograd_core.dag.trace import trace
 
 
 def profiler_of(torch: Any) -> Any:
@@ -238,3 +240,22 @@ def test_an_op_that_fails_leaves_the_profile_whole() -> None:
         autograd_core.ones(2).sin()
     assert [event.name for event in found.function_events][-1] == "aten::sin"
     assert all(event.cpu_parent is None for event in found.function_events)
+
+
+def test_what_a_profile_measured_comes_to_the_nodes_of_a_graph() -> None:
+    x = autograd_core.ones(3, 4, requires_grad=True)
+    with profile() as found, trace():
+        y = x.sin() * 2
+        z = y.sum()
+        z.backward(retain_graph=True)
+    graph = capture(z, "both", names={"x": x, "z": z}, profile=found)
+    costs = {(node.half, node.name): graph.costs.get(node.id) for node in graph.nodes()}
+    sine = costs["backward", "SinBackward0"]
+    assert sine is not None
+    assert (sine.forward_bytes, sine.backward_bytes) == (48, 48)
+    assert sine.forward_seconds > 0 < sine.backward_seconds
+    assert costs["forward", "sin"] == sine
+    leaf = costs["backward", "AccumulateGrad"]
+    assert leaf is not None
+    assert leaf.forward_seconds is None
+    assert capture(z, "both", names={"x": x, "z": z}).costs == {}
