@@ -38,7 +38,7 @@ def inline_svg(
     margin = f";{_MARGINS[align]}" if align in _MARGINS else ""
     svg = svg.replace("<svg ", f'<svg style="display:block;height:auto;{size}{margin}" ', 1)
     named = escape(" ".join(classes))
-    return f'<div class="{named}" style="overflow-x:auto">\n{svg}\n</div>\n'
+    return f'<div class="{named}" style="margin:1em 0;overflow-x:auto">\n{svg}\n</div>\n'
 
 
 def _with_prefix_of_its_own(svg: str, taken: set[str]) -> str:

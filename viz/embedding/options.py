@@ -63,7 +63,8 @@ def _reader(hint: Any) -> Callable[[str], Value]:
     Raises ValueError, with what is possible, on a text that is none.
     """
     if get_origin(hint) in (Union, types.UnionType):
-        return _reader(next(each for each in get_args(hint) if each is not types.NoneType))
+        kinds = [each for each in get_args(hint) if each is not types.NoneType]
+        return _reader(min(kinds, key=lambda each: each is str))  # any text would be a str
     if get_origin(hint) is Literal:
         return lambda text: _one_of(get_args(hint), text.strip())
     if hint is bool:

@@ -102,7 +102,14 @@ def test_every_option_of_a_picture_can_be_said_in_a_document() -> None:
 
 @pytest.mark.parametrize(
     ("name", "text", "value"),
-    [("view", "backward", "backward"), ("leaves", "", True), ("leaves", "no", False)],
+    [
+        ("view", "backward", "backward"),
+        ("leaves", "", True),
+        ("leaves", "no", False),
+        ("max-boxes", " 20 ", 20),
+        ("expand", "encoder.0, encoder.1", ("encoder.0", "encoder.1")),
+        ("path", "x", "x"),
+    ],
 )
 def test_text_becomes_what_the_option_takes(name: str, text: str, value: object) -> None:
     assert drawing_options()[name](text) == value
