@@ -14,7 +14,7 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autograd_core import autograd, functions, linalg, return_types
+from autograd_core import autograd, functions, linalg, numeric, return_types
 from autograd_core.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -76,6 +76,7 @@ from autograd_core.linalg.older import (
 )
 from autograd_core.method_names import IN_PLACE as _IN_PLACE
 from autograd_core.methods import bind as _bind
+from autograd_core.numeric import *  # noqa: F403
 from autograd_core.printing import get_printoptions, set_printoptions
 from autograd_core.tensor import Size, Tensor
 
@@ -190,6 +191,7 @@ __all__ = [
     "utils",
 ]
 __all__ += functions.__all__
+__all__ += numeric.__all__
 __all__ += _OF_NN
 
 _bind()

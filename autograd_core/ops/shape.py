@@ -129,8 +129,8 @@ def permute(x, /, dims):
         raise RuntimeError("permute(): duplicate dims are not allowed.")
     if len(dims) != x.ndim:
         raise RuntimeError(
-            "permute(sparse_coo): number of dimensions in the tensor input does not match the length of the "
-            f"desired ordering of dimensions i.e. input.dim() = {x.ndim} is not equal to "
+            "permute(sparse_coo): number of dimensions in the tensor input does not match the "
+            f"length of the desired ordering of dimensions i.e. input.dim() = {x.ndim} is not equal to "
             f"len(dims) = {len(dims)}"
         )
     return x.transpose(dims)
