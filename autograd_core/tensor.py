@@ -16,9 +16,10 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad, check_assigned_gradient
 from autograd_core.autograd.grad_mode import (
-    current_mode,
     is_grad_enabled,
     is_inference_mode_enabled,
+    trace_cut,
+    trace_taken_out,
 )
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
@@ -240,9 +241,7 @@ class Tensor(TensorMethods):
         if self.version is None:
             self.version = [0]
         t.version = self.version
-        mode = current_mode()
-        if mode is not None and mode.tracer is not None:
-            mode.tracer.cut(how, self, t)
+        trace_cut(how, self, t)
         return t
 
     def detach_(self) -> Tensor:
@@ -318,9 +317,7 @@ class Tensor(TensorMethods):
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
             )
-        mode = current_mode()
-        if mode is not None and mode.tracer is not None:
-            mode.tracer.taken_out("numpy()", self)
+        trace_taken_out("numpy()", self)
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
@@ -331,15 +328,11 @@ class Tensor(TensorMethods):
             raise RuntimeError(
                 f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
             )
-        mode = current_mode()
-        if mode is not None and mode.tracer is not None:
-            mode.tracer.taken_out("item()", self)
+        trace_taken_out("item()", self)
         return self.array.item()
 
     def tolist(self) -> Any:
-        mode = current_mode()
-        if mode is not None and mode.tracer is not None:
-            mode.tracer.taken_out("tolist()", self)
+        trace_taken_out("tolist()", self)
         return self.array.tolist()
 
     def cpu(self) -> Tensor:

@@ -110,6 +110,20 @@ def leave_mode(token: Token[Mode | None]) -> None:
     _mode.reset(token)
 
 
+def trace_cut(how: str, before: Any, after: Any) -> None:
+    """Tell whoever traces that ``after`` is ``before`` without its graph, by a call of ``how``."""
+    mode = current_mode()
+    if mode is not None and mode.tracer is not None:
+        mode.tracer.cut(how, before, after)
+
+
+def trace_taken_out(how: str, tensor: Any) -> None:
+    """Tell whoever traces that the data of ``tensor`` was handed out, by a call of ``how``."""
+    mode = current_mode()
+    if mode is not None and mode.tracer is not None:
+        mode.tracer.taken_out(how, tensor)
+
+
 def is_grad_enabled() -> bool:
     """Whether ops on tensors that require gradients build a graph now."""
     mode = current_mode()
