@@ -1,10 +1,11 @@
 """Expressions of the debugger: ``rms > 10 and not zero``, ``out.0.max``, ``weight.grad[0:3]``.
 
-``source`` reads the text, ``vocabulary`` lists the words, ``meaning`` interprets, ``subject`` is
-what an expression speaks of.  Python never evaluates any of it.
+``source`` reads the text, ``vocabulary`` lists the words, ``meaning`` interprets them with the
+operators of ``logic``, ``subject`` is what an expression speaks of.  Python never evaluates any
+of it.
 """
 
-from autograd_core.debug.predicate.meaning import (
+from autograd_core.debug.predicate.expression import (
     Expression,
     Unanswerable,
     parse,

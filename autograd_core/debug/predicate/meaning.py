@@ -1,18 +1,23 @@
-"""What an expression means: its syntax tree, interpreted over the listed vocabulary.
-
-Truth has three values.  What is unknown (the gradient of a node that has not run) or undefined
-fulfils no comparison, and no negation of one.
-"""
+"""What an expression means: its syntax tree, interpreted over the listed vocabulary."""
 
 from __future__ import annotations
 
 import ast
 import operator
-from collections.abc import Callable, Sequence
 from difflib import get_close_matches
 from fnmatch import fnmatchcase
-from typing import Any, Final, NamedTuple
+from typing import Final
 
+from autograd_core.debug.predicate.logic import (
+    ARITHMETIC,
+    Evaluate,
+    all_of,
+    any_of,
+    applied,
+    comparing,
+    negation,
+    real,
+)
 from autograd_core.debug.predicate.source import ExpressionError, Source
 from autograd_core.debug.predicate.vocabulary import (
     FACTS,
@@ -20,34 +25,11 @@ from autograd_core.debug.predicate.vocabulary import (
     STATISTICS,
     WORDS,
     Kind,
-    Subject,
     is_tensor,
 )
 from autograd_core.debug.snapshot import Value
 
-Evaluate = Callable[[Subject], Any]
-_ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {
-    ast.Add: operator.add,
-    ast.Sub: operator.sub,
-    ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
-    ast.Pow: operator.pow,
-}
-_ORDER: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-_EQUALITY: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
-    ast.Eq: operator.eq,
-    ast.NotEq: operator.ne,
-}
-_MEMBERSHIP: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
-    ast.In: lambda part, whole: part in whole,
-    ast.NotIn: lambda part, whole: part not in whole,
-}
-_WHAT: Final[dict[Kind, str]] = {
+WHAT: Final[dict[Kind, str]] = {
     "flag": "true or false",
     "number": "a number",
     "text": "a text",
@@ -57,123 +39,12 @@ _WHAT: Final[dict[Kind, str]] = {
 }
 
 
-class Unanswerable(ValueError):
-    """An expression that makes sense but has no value here: a division by zero, say."""
-
-
-class Expression(NamedTuple):
-    """An expression that was understood: its text, the kind of its values, how to find one."""
-
-    text: str
-    kind: Kind
-    evaluate: Evaluate
-
-    def value(self, subject: Subject) -> Any:
-        """The value for ``subject``; None where it is unknown or undefined.
-
-        Raises:
-            Unanswerable: it cannot be computed, or there is no such tensor.
-        """
-        try:
-            return self.evaluate(subject)
-        except (ArithmeticError, ValueError, LookupError) as error:
-            reason = str(error.args[-1] if error.args else type(error).__name__)
-            raise Unanswerable(reason) from None
-
-    def holds(self, subject: Subject) -> bool:
-        """Whether a condition is true of ``subject``; what is unknown is not.
-
-        Raises:
-            Unanswerable: see :meth:`value`.
-        """
-        return self.value(subject) is True
-
-
-def parse(text: str) -> Expression:
-    """Understand ``text``.
-
-    >>> parse("max - min").kind
-    'number'
-
-    Raises:
-        ExpressionError: it means nothing in this language.
-    """
-    source = Source(text)
-    return _expression(source, source.tree)
-
-
-def parse_predicate(text: str) -> Expression:
-    """Understand ``text`` as a condition; commas separate alternatives: ``nan, inf, rms>1e3``.
-
-    >>> parse_predicate("rms >> 10")
-    Traceback (most recent call last):
-        ...
-    autograd_core.debug.predicate.source.ExpressionError: unexpected '>'
-
-    Raises:
-        ExpressionError: it is no condition of this language.
-    """
-    source = Source(text)
-    tree = source.tree
-    listed = isinstance(tree, ast.Tuple) and not source.typed(tree).startswith("(")
-    parts = [_expression(source, part) for part in _elements(tree)] if listed else []
-    parts = parts or [_expression(source, tree)]
-    for part, place in zip(parts, _elements(tree) if listed else [tree]):
-        if part.kind != "flag":
-            hint = f": compare it, as in {part.text} > 10" if part.kind == "number" else ""
-            raise ExpressionError(
-                f"{part.text} is {_WHAT[part.kind]}, no condition{hint}", source.start(place)
-            )
-    return Expression(text.strip(), "flag", _any([part.evaluate for part in parts]))
-
-
-def _elements(tree: ast.expr) -> list[ast.expr]:
+def elements(tree: ast.expr) -> list[ast.expr]:
+    """The elements of a list, or the one thing that is no list."""
     return tree.elts if isinstance(tree, ast.Tuple | ast.List) else [tree]
 
 
-def _expression(source: Source, tree: ast.expr) -> Expression:
-    kind, evaluate = _Compiler(source).compile(tree)
-    return Expression(source.typed(tree), kind, evaluate)
-
-
-def _any(parts: Sequence[Evaluate]) -> Evaluate:
-    """Kleene's or: true if one is true, else unknown if one is unknown."""
-
-    def evaluate(subject: Subject) -> bool | None:
-        unknown = False
-        for part in parts:
-            found = part(subject)
-            if found:
-                return True
-            unknown |= found is None
-        return None if unknown else False
-
-    return evaluate
-
-
-def _negation(part: Evaluate) -> Evaluate:
-    def evaluate(subject: Subject) -> bool | None:
-        found = part(subject)
-        return None if found is None else not found
-
-    return evaluate
-
-
-def _all(parts: Sequence[Evaluate]) -> Evaluate:
-    return _negation(_any([_negation(part) for part in parts]))
-
-
-def _applied(function: Callable[..., Any], *parts: Evaluate) -> Evaluate:
-    """``function`` of the parts, unknown where one of them is."""
-
-    def evaluate(subject: Subject) -> Any:
-        values = [part(subject) for part in parts]
-        return None if any(value is None for value in values) else function(*values)
-
-    return evaluate
-
-
-class _Compiler:
+class Compiler:
     """Turns a tree into a function of the subject, and checks kinds on the way."""
 
     def __init__(self, source: Source) -> None:
@@ -187,19 +58,19 @@ class _Compiler:
                 return self._word(tree)
             case ast.BoolOp():
                 parts = [self._of_kind(part, "flag") for part in tree.values]
-                return "flag", (_any if isinstance(tree.op, ast.Or) else _all)(parts)
+                return "flag", (any_of if isinstance(tree.op, ast.Or) else all_of)(parts)
             case ast.UnaryOp(op=ast.Not()):
-                return "flag", _negation(self._of_kind(tree.operand, "flag"))
+                return "flag", negation(self._of_kind(tree.operand, "flag"))
             case ast.UnaryOp(op=ast.USub()):
-                return "number", _applied(operator.neg, self._of_kind(tree.operand, "number"))
+                return "number", applied(operator.neg, self._of_kind(tree.operand, "number"))
             case ast.UnaryOp(op=ast.UAdd()):
                 return "number", self._of_kind(tree.operand, "number")
             case ast.BinOp(op=ast.MatMult()):
                 text, pattern = (self._of_kind(side, "text") for side in (tree.left, tree.right))
-                return "flag", _applied(fnmatchcase, text, pattern)
-            case ast.BinOp() if type(tree.op) in _ARITHMETIC:
+                return "flag", applied(fnmatchcase, text, pattern)
+            case ast.BinOp() if type(tree.op) in ARITHMETIC:
                 sides = [self._of_kind(side, "number") for side in (tree.left, tree.right)]
-                return "number", _applied(_real(_ARITHMETIC[type(tree.op)]), *sides)
+                return "number", applied(real(ARITHMETIC[type(tree.op)]), *sides)
             case ast.Compare():
                 return self._comparison(tree)
             case ast.Tuple() | ast.List():
@@ -218,7 +89,7 @@ class _Compiler:
         kind, evaluate = self.compile(tree)
         if kind != wanted:
             raise ExpressionError(
-                f"{self._source.typed(tree)} is {_WHAT[kind]}; {_WHAT[wanted]} is needed here",
+                f"{self._source.typed(tree)} is {WHAT[kind]}; {WHAT[wanted]} is needed here",
                 self._source.start(tree),
             )
         return evaluate
@@ -237,7 +108,7 @@ class _Compiler:
             return FACTS[word].kind, lambda subject: subject.fact(word)
         if word in STATISTICS:
             statistic = STATISTICS[word]
-            return statistic.kind, _applied(statistic.of, lambda subject: subject.gradient)
+            return statistic.kind, applied(statistic.of, lambda subject: subject.gradient)
         if is_tensor(word):
             return "tensor", lambda subject: subject.tensor(word)
         path, _, last = word.rpartition(".")
@@ -252,7 +123,7 @@ class _Compiler:
         if word not in STATISTICS:
             raise self._unknown(word, column)
         statistic = STATISTICS[word]
-        return statistic.kind, _applied(statistic.of, tensor)
+        return statistic.kind, applied(statistic.of, tensor)
 
     def _unknown(self, word: str, column: int) -> ExpressionError:
         near = get_close_matches(word, WORDS, n=1)
@@ -269,14 +140,14 @@ class _Compiler:
         compiled = [self.compile(side) for side in sides]
         links = []
         for comparison, left, right, place in zip(tree.ops, compiled, compiled[1:], sides[1:]):
-            compare = _comparing(type(comparison), left[0], right[0])
+            compare = comparing(type(comparison), left[0], right[0])
             if compare is None:
                 raise ExpressionError(
-                    f"{_WHAT[left[0]]} cannot be compared so with {_WHAT[right[0]]}",
+                    f"{WHAT[left[0]]} cannot be compared so with {WHAT[right[0]]}",
                     self._source.start(place),
                 )
-            links.append(_applied(compare, left[1], right[1]))
-        return "flag", _all(links)
+            links.append(applied(compare, left[1], right[1]))
+        return "flag", all_of(links)
 
     def _list(self, tree: ast.Tuple | ast.List) -> tuple[Kind, Evaluate]:
         compiled = [self.compile(element) for element in tree.elts]
@@ -286,7 +157,7 @@ class _Compiler:
                 "a list holds numbers only, or texts only", self._source.start(tree)
             )
         parts = [evaluate for _, evaluate in compiled]
-        return "shape" if kinds == {"number"} else "texts", _applied(lambda *all_: all_, *parts)
+        return "shape" if kinds == {"number"} else "texts", applied(lambda *all_: all_, *parts)
 
     def _call(self, tree: ast.Call) -> tuple[Kind, Evaluate]:
         name = self._source.typed(tree.func)
@@ -298,7 +169,7 @@ class _Compiler:
             )
         if len(tree.args) != 1 or tree.keywords:
             raise ExpressionError(f"{name} takes one number", self._source.start(tree.func))
-        return "number", _applied(FUNCTIONS[name], self._of_kind(tree.args[0], "number"))
+        return "number", applied(FUNCTIONS[name], self._of_kind(tree.args[0], "number"))
 
     def _attribute(self, tree: ast.Attribute) -> tuple[Kind, Evaluate]:
         tensor = self._of_kind(tree.value, "tensor")
@@ -309,16 +180,16 @@ class _Compiler:
         kind, evaluate = self.compile(tree.value)
         if kind not in ("tensor", "shape"):
             raise ExpressionError(
-                f"{self._source.typed(tree.value)} is {_WHAT[kind]}, and has no parts",
+                f"{self._source.typed(tree.value)} is {WHAT[kind]}, and has no parts",
                 self._source.start(tree.slice),
             )
-        index = tuple(self._index(each) for each in _elements(tree.slice))
+        index = tuple(self._index(each) for each in elements(tree.slice))
         if kind == "tensor":
-            return "tensor", _applied(lambda tensor: Value(tensor.array[index]), evaluate)
+            return "tensor", applied(lambda tensor: Value(tensor.array[index]), evaluate)
         (first, *others) = index
         if others or not isinstance(first, int):
             raise ExpressionError("one index, as in shape[0]", self._source.start(tree.slice))
-        return "number", _applied(lambda shape: shape[first], evaluate)
+        return "number", applied(lambda shape: shape[first], evaluate)
 
     def _index(self, tree: ast.expr | None) -> int | slice | None:
         match tree:
@@ -333,23 +204,3 @@ class _Compiler:
         raise ExpressionError(
             "an index is a whole number or a range, as in [0, 2:5]", self._source.start(tree)
         )
-
-
-def _comparing(form: type[ast.cmpop], left: Kind, right: Kind) -> Callable[[Any, Any], bool] | None:
-    """How values of these kinds are compared, None where they are not."""
-    if form in _ORDER and left == right == "number":
-        return _ORDER[form]
-    if form in _EQUALITY and left == right and left in ("number", "text", "shape"):
-        return _EQUALITY[form]
-    listed = (("number", "shape"), ("text", "texts"), ("text", "text"))
-    return _MEMBERSHIP.get(form) if (left, right) in listed else None
-
-
-def _real(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], float]:
-    def compute(left: float, right: float) -> float:
-        found = function(left, right)
-        if isinstance(found, complex):
-            raise ArithmeticError("a negative number has no such power")
-        return float(found)
-
-    return compute

@@ -1,0 +1,139 @@
+"""What ``info`` tells of one node."""
+
+from __future__ import annotations
+
+from autograd_core.dag.statistics import format_bytes, format_number, format_shape
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Operands, pointing_at
+from autograd_core.debug.commands.wording import node_line, shown, source_place, table_text
+from autograd_core.debug.snapshot import Incoming, NodeDetail, Phase, Value
+
+
+def _index(console: Console, operands: Operands) -> int:
+    """The node in question: the one named, the selected one, or the current one."""
+    if operands.text:
+        with pointing_at(operands):
+            return console.session.stops.locate(operands.text)[0]
+    index = console.node()
+    if index is None:
+        raise operands.error("the pass is over: name a node, as in #0")
+    return index
+
+
+def node(console: Console, operands: Operands) -> str:
+    """All about a node."""
+    session, index = console.session, _index(console, operands)
+    detail = session.detail(index)
+    lines = [node_line(session.graph, index)]
+    rows = _arrivals(detail) + _departures(detail) + _kept(detail)
+    rows += [(f"d/d{name}", text) for name, text in detail.formulas]
+    rows += [("hook", hook) for hook in detail.hooks]
+    if detail.source_line:
+        rows.append(("line", detail.source_line))
+    return "\n".join([*lines, *(f"  {line}" for line in table_text(rows).splitlines())])
+
+
+def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for each in detail.incoming:
+        label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
+        arrived = f"{each.arrived} of {each.expected} in"
+        rows.append((label, f"{shown(each.total, 'nothing yet')}, {arrived}"))
+        if each.expected > 1:
+            rows += [
+                ("", f"+ {shown(part.value)} from {_origin(part.producer)}")
+                for part in each.contributions
+            ]
+    return rows
+
+
+def _origin(producer: int | None) -> str:
+    return "the seed" if producer is None else f"#{producer}"
+
+
+def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for each in detail.outgoing:
+        label = f"out.{each.output_nr}" if len(detail.outgoing) > 1 else "out"
+        if each.target is None:
+            rows.append((label, "no gradient needed"))
+        else:
+            value = shown(each.value) if each.sent else "not yet"
+            rows.append((label, f"{value}, to #{each.target}"))
+    return rows
+
+
+def _kept(detail: NodeDetail) -> list[tuple[str, ...]]:
+    return [
+        (f"saved.{each.name}", f"{format_shape(each.shape)} {each.state} {shown(each.value, '')}")
+        for each in detail.saved
+    ]
+
+
+def saved(console: Console, operands: Operands) -> str:
+    """What a node keeps from the forward pass."""
+    rows = [
+        (f"saved.{each.name}", f"{format_shape(each.shape)} {each.dtype}",
+         format_bytes(each.nbytes), each.state, shown(each.value, ""))
+        for each in console.session.detail(_index(console, operands)).saved
+    ]  # fmt: skip
+    return table_text(rows) or "this node keeps no tensor"
+
+
+def _phases_of(console: Console, index: int) -> tuple[Phase, ...]:
+    ahead = index > console.session.position or index == console.session.length
+    return () if ahead else console.session.phases(index)
+
+
+def hooks(console: Console, operands: Operands) -> str:
+    """The hooks of a node, and what each made of the gradient."""
+    index = _index(console, operands)
+    calls = [phase for phase in _phases_of(console, index) if phase.kind == "hook"]
+    rows = [(each.text, _values(each.before), "->", _values(each.after)) for each in calls]
+    if rows:
+        return table_text(rows)
+    hooks = console.session.detail(index).hooks
+    return "\n".join(f"{hook}  not called yet" for hook in hooks) or "no hooks here"
+
+
+def phases(console: Console, operands: Operands) -> str:
+    """What happened inside a node, in order."""
+    rows = [
+        (each.text, _values(each.before), "->", _values(each.after))
+        for each in _phases_of(console, _index(console, operands))
+    ]
+    return table_text(rows) or "this node has not run yet"
+
+
+def _values(values: tuple[Value | None, ...]) -> str:
+    return ", ".join(shown(value) for value in values) or "nothing"
+
+
+def ledger(console: Console, operands: Operands) -> str:
+    """Every contribution to what arrives at a node, with the sum so far."""
+    index = _index(console, operands)
+    lines = [node_line(console.session.graph, index)]
+    for incoming in console.session.detail(index).incoming:
+        account = table_text(_account(console, index, incoming))
+        lines += [f"  {line}" for line in account.splitlines()]
+    return "\n".join(lines)
+
+
+def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str, ...]]:
+    """Each contribution in order of arrival, with the sum so far."""
+    graph = console.session.graph
+    rows: list[tuple[str, ...]] = [("from", "value", "sum so far", "")]
+    remaining = 1.0
+    for entry in console.session.ledger(index, incoming.input_nr):
+        origin, place = "the seed", ""
+        if entry.producer is not None:
+            origin = f"#{entry.producer} {graph.address(entry.producer)}"
+            place = source_place(graph, entry.producer)
+        rows.append((origin, shown(entry.value), shown(entry.total), place))
+        remaining = entry.remaining
+    waiting = incoming.expected - incoming.arrived
+    if waiting:
+        rows.append((f"{waiting} more to come", "", "", ""))
+    elif len(rows) > 2:
+        rows.append(("", "", f"{format_number(100 * (1 - remaining))} % cancelled", ""))
+    return rows

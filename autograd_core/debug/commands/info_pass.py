@@ -1,0 +1,106 @@
+"""What ``info`` tells of the whole pass, and of those around it and before it."""
+
+from __future__ import annotations
+
+from pathlib import PurePath
+
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import Statistics, format_bytes, format_statistics
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Operands
+from autograd_core.debug.commands.wording import plural, shown, table_text
+
+
+def leaves(console: Console, operands: Operands) -> str:
+    """The ``.grad`` of every leaf, before this pass and now."""
+    rows = [
+        (
+            f"{leaf.name}.grad",
+            shown(leaf.now, "None"),
+            f"{leaf.arrived} of {leaf.expected} in",
+            "" if leaf.before is None else f"was {shown(leaf.before)} before this pass",
+        )
+        for leaf in console.session.snapshot.leaves
+    ]
+    return table_text(rows) or "no leaves"
+
+
+def pending(console: Console, operands: Operands) -> str:
+    """The sums that wait for their node."""
+    rows = [
+        (
+            f"#{each.index} {console.session.graph.address(each.index)}",
+            f"{each.arrived} of {each.expected} in",
+            f"sum {shown(each.total)}",
+        )
+        for each in console.session.snapshot.pending
+    ]
+    return table_text(rows) or "nothing waits"
+
+
+def plan(console: Console, operands: Operands) -> str:
+    """How far the pass is, and which nodes are ready."""
+    session = console.session
+    snapshot = session.snapshot
+    ready = [each.index for each in snapshot.pending if each.arrived == each.expected]
+    places = [f"#{index} {session.graph.address(index)}" for index in dict.fromkeys(ready)]
+    more = f" and {len(places) - 8} more" if len(places) > 8 else ""
+    counts = f"{plural(session.length, 'node')}, {_leaves(len(snapshot.leaves))} among them"
+    done = f"{snapshot.position} have run, {snapshot.recorded} are recorded"
+    return f"{counts}; {done}\nready: {', '.join(places[:8]) or 'none'}{more}"
+
+
+def history(console: Console, operands: Operands) -> str:
+    """How much is recorded, and what that takes."""
+    snapshot = console.session.snapshot
+    usage = snapshot.usage
+    said = f"{snapshot.recorded} of {snapshot.length} nodes recorded"
+    if usage is None:
+        return f"{said}, {format_bytes(snapshot.bytes_recorded)}"
+    said += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
+    if usage.dropped:
+        said += f"\n{plural(usage.dropped, 'record')} dropped, to be computed again when needed"
+    return said
+
+
+def frames(console: Console, operands: Operands) -> str:
+    """The passes that run inside each other."""
+    rows = [
+        ("->" if frame.selected else "", frame.title,
+         f"{frame.position} of {frame.length} nodes", frame.parent and f"inside {frame.parent}")
+        for frame in console.session.frames
+    ]  # fmt: skip
+    return table_text(rows)
+
+
+def timeline(console: Console, operands: Operands) -> str:
+    """One line per call, or, for a leaf, what each call did to its ``.grad``."""
+    calls = console.session.timeline
+    name = operands.text.removesuffix(".grad")
+    if not name:
+        lines = [
+            (f"call {call.number}", call.title, plural(call.nodes, "node"), _at(call.source),
+             f"{kept} of {_leaves(len(call.leaves))} kept")
+            for call in calls.calls
+            for kept in [sum(leaf.kept for leaf in call.leaves)]
+        ]  # fmt: skip
+        return table_text(lines) or "no call is over yet"
+    rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
+    for call, leaf in calls.of_leaf(name):
+        numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
+        rows.append((f"call {call.number}", *numbers, "kept from before" if leaf.kept else ""))
+    if len(rows) == 1:
+        raise operands.error(f"no call that is over has a leaf '{name}'")
+    return table_text(rows)
+
+
+def _told(statistics: Statistics | None) -> str:
+    return "None" if statistics is None else format_statistics(statistics)
+
+
+def _at(source: Source | None) -> str:
+    return "" if source is None else f"{PurePath(source.file).name}:{source.line}"
+
+
+def _leaves(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count} leaves"

@@ -1,0 +1,86 @@
+"""Expressions, from their text to their value."""
+
+from __future__ import annotations
+
+import ast
+from typing import Any, NamedTuple
+
+from autograd_core.debug.predicate.logic import Evaluate, any_of
+from autograd_core.debug.predicate.meaning import WHAT, Compiler, elements
+from autograd_core.debug.predicate.source import ExpressionError, Source
+from autograd_core.debug.predicate.vocabulary import Kind, Subject
+
+
+class Unanswerable(ValueError):
+    """An expression that makes sense but has no value here: a division by zero, say."""
+
+
+class Expression(NamedTuple):
+    """An expression that was understood: its text, the kind of its values, how to find one."""
+
+    text: str
+    kind: Kind
+    evaluate: Evaluate
+
+    def value(self, subject: Subject) -> Any:
+        """The value for ``subject``; None where it is unknown or undefined.
+
+        Raises:
+            Unanswerable: it cannot be computed, or there is no such tensor.
+        """
+        try:
+            return self.evaluate(subject)
+        except (ArithmeticError, ValueError, LookupError) as error:
+            reason = str(error.args[-1] if error.args else type(error).__name__)
+            raise Unanswerable(reason) from None
+
+    def holds(self, subject: Subject) -> bool:
+        """Whether a condition is true of ``subject``; what is unknown is not.
+
+        Raises:
+            Unanswerable: see :meth:`value`.
+        """
+        return self.value(subject) is True
+
+
+def parse(text: str) -> Expression:
+    """Understand ``text``.
+
+    >>> parse("max - min").kind
+    'number'
+
+    Raises:
+        ExpressionError: it means nothing in this language.
+    """
+    source = Source(text)
+    return _expression(source, source.tree)
+
+
+def parse_predicate(text: str) -> Expression:
+    """Understand ``text`` as a condition; commas separate alternatives: ``nan, inf, rms>1e3``.
+
+    >>> parse_predicate("rms >> 10")
+    Traceback (most recent call last):
+        ...
+    autograd_core.debug.predicate.source.ExpressionError: unexpected '>'
+
+    Raises:
+        ExpressionError: it is no condition of this language.
+    """
+    source = Source(text)
+    tree = source.tree
+    listed = isinstance(tree, ast.Tuple) and not source.typed(tree).startswith("(")
+    parts = [_expression(source, part) for part in elements(tree)] if listed else []
+    parts = parts or [_expression(source, tree)]
+    for part, place in zip(parts, elements(tree) if listed else [tree]):
+        if part.kind != "flag":
+            hint = f": compare it, as in {part.text} > 10" if part.kind == "number" else ""
+            raise ExpressionError(
+                f"{part.text} is {WHAT[part.kind]}, no condition{hint}", source.start(place)
+            )
+    return Expression(text.strip(), "flag", any_of([part.evaluate for part in parts]))
+
+
+def _expression(source: Source, tree: ast.expr) -> Expression:
+    kind, evaluate = Compiler(source).compile(tree)
+    return Expression(source.typed(tree), kind, evaluate)
