@@ -1,15 +1,11 @@
-"""What stands under a session: something that runs the nodes of one backward pass.
-
-A driver executes plan nodes one by one and can take them back; it knows nothing of
-positions, breakpoints or screens.
-"""
+"""The driver of this package's own engine."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from time import perf_counter
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Self
 
 from autograd_core.autograd.backward import (
     BackwardCall,
@@ -23,105 +19,9 @@ from autograd_core.autograd.backward import (
 )
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
-from autograd_core.autograd.plan import Plan
-from autograd_core.debug.hooks import HookCall, watching
+from autograd_core.debug.driver_protocol import Around, Keep, Nested, Pending, Place
+from autograd_core.debug.hooks import watching
 from autograd_core.debug.world import World, runs_user_code, world_around
-
-Place = Node | Port
-Pending = dict[Place, Any]
-Keep = Callable[[Step, float], bool]
-
-
-class Nested(Protocol):
-    """A pass that ran inside a node of another one."""
-
-    def take_back(self) -> None:
-        """Undo what it did to the program's state."""
-        ...
-
-    def bring_back(self) -> None:
-        """Do it again, from the record."""
-        ...
-
-
-class Around(NamedTuple):
-    """What a node did besides sending gradients: its world before and after, the calls of its
-    hooks, and the passes that ran inside it."""
-
-    before: World
-    after: World
-    calls: tuple[HookCall, ...] = ()
-    nested: tuple[Nested, ...] = ()
-
-
-class Driver(Protocol):
-    """One backward pass, at the mercy of a session."""
-
-    call: BackwardCall
-    order: Sequence[Node]
-    plan: Plan
-    pending: Pending
-    around: dict[int, Around]
-    failed_in: str
-    muted_edges: set[tuple[int, int]]
-    muted_hooks: set[tuple[int, int]]
-    intercept: Interceptor | None
-    nested: list[Nested]
-    live: bool
-
-    def execute(self, index: int) -> Step:
-        """Run plan node ``index`` and tell what it did."""
-        ...
-
-    def record(self, start: int, stop: int, keep: Keep) -> None:
-        """Run plan nodes from ``start`` on, handing each Step and its seconds to ``keep``, to
-        ``stop`` or until that returns False."""
-        ...
-
-    def undo(self, step: Step) -> None:
-        """Put everything back to what it was before ``step``, which was the last one."""
-        ...
-
-    def redo(self, step: Step) -> None:
-        """Do what ``step`` did, from its record, calling no code of the user's."""
-        ...
-
-    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
-        """The input buffers that ``step`` emptied, and what each held."""
-        ...
-
-    def places(self, node: Node) -> Sequence[Place]:
-        """The input buffers of ``node``."""
-        ...
-
-    def entering_seeds(self) -> Sequence[Any]:
-        """The gradients of the roots that take part in the pass, in their order."""
-        ...
-
-    def fork(self, pending: Pending) -> Self:
-        """A driver of the same pass that goes its own way from ``pending``; for nodes that run
-        no code of the user's only."""
-        ...
-
-    def as_before(self, start: int) -> AbstractContextManager[None]:
-        """Within it, leaves hold the data they had before node ``start`` ran."""
-        ...
-
-    def forget(self, start: int) -> None:
-        """Forget what nodes from ``start`` on did; they were taken back."""
-        ...
-
-    def run(self, start: int) -> None:
-        """Run everything from plan node ``start`` on, keeping no record."""
-        ...
-
-    def release(self) -> None:
-        """Let go of saved values as the plain pass would have."""
-        ...
-
-    def gradients(self) -> Gradients:
-        """What the call returns to the program: of ``grad``, the gradients."""
-        ...
 
 
 class NativeDriver:

@@ -16,7 +16,7 @@ from autograd_core.autograd.backward import pass_mode
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.firing import before_node
 from autograd_core.autograd.node import LEAF, Port
-from autograd_core.debug.driver import Driver, Pending, Place
+from autograd_core.debug.driver_protocol import Driver, Pending, Place
 from autograd_core.debug.snapshot import EditRecord
 from autograd_core.tensor import Tensor
 

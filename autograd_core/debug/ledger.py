@@ -12,10 +12,10 @@ from autograd_core.autograd.engine import Delivery
 from autograd_core.autograd.node import Node, Port
 from autograd_core.dag.backward import input_shape
 from autograd_core.dag.model import Graph
-from autograd_core.debug.driver import Pending
+from autograd_core.debug.driver_protocol import Pending
 from autograd_core.debug.history import History
-from autograd_core.debug.snapshot import Contribution, Entry, Incoming, Outgoing, Value
-from autograd_core.tensor import Tensor
+from autograd_core.debug.snapshot import Contribution, Entry, Incoming, Outgoing
+from autograd_core.debug.value import Value, Values, array_of, value
 
 Gradient = Any
 Indices = NDArray[np.int64]
@@ -248,7 +248,7 @@ class Ledger:
             elif (delivery := self._delivery(*source[:2])) is not None:
                 total = delivery.after
             if g is not None:
-                magnitudes = magnitudes + np.abs(_array(g))
+                magnitudes = magnitudes + np.abs(array_of(g))
             producer = None if source.producer == SEED else source.producer
             yield Entry(
                 number,
@@ -273,7 +273,7 @@ def _remaining(total: Gradient, magnitudes: Any) -> float:
     if total is None:
         return 1.0
     parts = float(np.sum(magnitudes, dtype=np.float64))
-    return float(np.sum(np.abs(_array(total)), dtype=np.float64)) / parts if parts else 1.0
+    return float(np.sum(np.abs(array_of(total)), dtype=np.float64)) / parts if parts else 1.0
 
 
 def _column(entries: Sequence[int]) -> Indices:
@@ -283,41 +283,3 @@ def _column(entries: Sequence[int]) -> Indices:
 def _starts(keys: Indices, length: int) -> Indices:
     """Where the entries of each key begin, once they are sorted by key."""
     return np.concatenate(([0], np.cumsum(np.bincount(keys, minlength=length)))).astype(np.int64)
-
-
-class Values:
-    """The Value of each gradient, made once, so that its statistics are computed once.
-
-    The last few thousand are kept, so that this does not become a recording of its own.
-    """
-
-    MOST = 4096
-
-    def __init__(self) -> None:
-        self._made: dict[int, tuple[Gradient, Value | None]] = {}
-
-    def of(self, gradient: Gradient) -> Value | None:
-        """The Value of a gradient that the recording keeps."""
-        if gradient is None:
-            return None
-        found = self._made.get(id(gradient))
-        if found is None:
-            if len(self._made) >= self.MOST:
-                for old in list(self._made)[: self.MOST // 2]:
-                    del self._made[old]
-            # kept beside its Value, because an id is only good while its object lives
-            found = self._made[id(gradient)] = (gradient, value(gradient))
-        return found[1]
-
-
-def value(gradient: Gradient) -> Value | None:
-    """A gradient, or a tensor, as the debugger shows it."""
-    if gradient is None:
-        return None
-    shown = _array(gradient).view()
-    shown.flags.writeable = False
-    return Value(shown)
-
-
-def _array(gradient: Gradient) -> NDArray[Any]:
-    return np.asarray(gradient.array if isinstance(gradient, Tensor) else gradient)

@@ -14,10 +14,11 @@ import numpy as np
 from autograd_core.autograd.backward import pass_mode
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import LEAF, ONE_EDGE
-from autograd_core.debug.driver import Around, Pending, Place
+from autograd_core.debug.driver_protocol import Around, Pending, Place
 from autograd_core.debug.hooks import HookCall
-from autograd_core.debug.ledger import Moment, value
+from autograd_core.debug.ledger import Moment
 from autograd_core.debug.snapshot import Phase, Value
+from autograd_core.debug.value import value
 from autograd_core.debug.world import runs_user_code
 
 Values = tuple[Value | None, ...]

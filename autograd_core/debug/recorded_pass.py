@@ -10,7 +10,8 @@ from autograd_core.autograd.node import Node
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
-from autograd_core.debug.driver import Around, NativeDriver
+from autograd_core.debug.driver import NativeDriver
+from autograd_core.debug.driver_protocol import Around
 from autograd_core.debug.editing import Editor
 from autograd_core.debug.ledger import Ledger
 from autograd_core.debug.scopes import Scopes

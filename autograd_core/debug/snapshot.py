@@ -8,80 +8,16 @@ plan indices; ``Snapshot.graph`` is the backward graph whose node k is plan inde
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Literal, NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
 from autograd_core.dag.model import Graph, SavedState, Shape, Source
-from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.debug.breakpoint import Breakpoint as Breakpoint
-from autograd_core.debug.tensor_views import HeatMap, Histogram, heat_map, histogram, slice_of
 from autograd_core.debug.timeline import CallRecord
+from autograd_core.debug.value import Value as Value
 
 Status = Literal["paused", "finished", "failed"]
 Leave = Literal["", "continue", "detach", "abort"]
 NodeStatus = Literal["done", "current", "waiting"]
-
-
-@dataclass(frozen=True, eq=False)
-class Value:
-    """A tensor as the debugger shows it: read-only, described on request.
-
-    Two values are equal when they agree bit for bit, NaN included.
-    """
-
-    array: NDArray[np.generic]
-
-    @cached_property
-    def statistics(self) -> Statistics:
-        return statistics(self.array)
-
-    @property
-    def shape(self) -> Shape:
-        return self.array.shape
-
-    @property
-    def dtype(self) -> str:
-        return self.array.dtype.name
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Value):
-            return NotImplemented
-        mine, theirs = self.array, other.array
-        return (
-            mine.shape == theirs.shape
-            and mine.dtype == theirs.dtype
-            and mine.tobytes() == theirs.tobytes()
-        )
-
-    def __hash__(self) -> int:
-        return hash((self.shape, self.dtype))
-
-    def histogram(self, bins: int = 20) -> Histogram:
-        """How the elements are distributed."""
-        return histogram(self.array, bins)
-
-    def heat_map(self, rows: int, columns: int) -> HeatMap:
-        """The tensor as a picture of at most ``rows`` by ``columns`` cells."""
-        return heat_map(self.array, rows, columns)
-
-    def slice(self, text: str) -> Value:
-        """A part of it, as between NumPy's brackets: ``value.slice("0, :, 2:5")``.
-
-        Raises:
-            ValueError: it has no such part.
-        """
-        return Value(slice_of(self.array, text))
-
-    def text(self, limit: int = 8) -> str:
-        """The first elements, in three digits: ``[36, 0.5, ...]`` or ``36``."""
-        if self.array.ndim == 0:
-            return format_number(float(self.array))
-        flat = self.array.ravel()
-        shown = ", ".join(format_number(float(element)) for element in flat[:limit])
-        return f"[{shown}{', ...' if flat.size > limit else ''}]"
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.dag.backward import describe, is_number
 from autograd_core.dag.model import Graph, Source
 from autograd_core.debug.history import step_bytes
-from autograd_core.debug.ledger import Ledger, Moment, value
+from autograd_core.debug.ledger import Ledger, Moment
 from autograd_core.debug.snapshot import (
     LeafGradient,
     NodeDetail,
@@ -20,6 +20,7 @@ from autograd_core.debug.snapshot import (
     Value,
 )
 from autograd_core.debug.timeline import LeafCall
+from autograd_core.debug.value import value
 from autograd_core.debug.walk import Walk
 from autograd_core.tensor import Tensor
 

@@ -7,7 +7,7 @@ code; at its end it runs nodes.  Inside a node it stands between two of its phas
 from __future__ import annotations
 
 from autograd_core.autograd.engine import Step
-from autograd_core.debug.driver import Driver
+from autograd_core.debug.driver_protocol import Driver
 from autograd_core.debug.edits import Edits
 from autograd_core.debug.history import History
 from autograd_core.debug.ledger import Moment
