@@ -379,3 +379,76 @@ def test_stepping_over_and_out_of_modules(weight: Any) -> None:
     session.back_out()
     visited.append(session.position)
     assert visited == [4, 1, 4, 2]  # the innermost module begins one node later
+
+
+def test_a_pass_inside_a_node_that_fails_can_be_entered(weight: Any) -> None:
+    class Broken(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 1.0
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            with torch.enable_grad():
+                inner = torch.ones(2).requires_grad_(True)
+                y = inner * weight
+                y.register_hook(lambda g: 1 / 0)
+                y.sum().backward()
+
+    session = Session(Broken.apply(weight).sum())
+    session.continue_()
+    assert session.snapshot.error.startswith("ZeroDivisionError")
+    assert session.enter(session.position)
+    inner = session.snapshot
+    assert inner.status == "failed"
+    assert "tensor hook" in inner.reason
+    assert len(inner.frames) == 2
+    session.abort()
+    assert weight.grad is None
+
+
+def test_breakpoints_are_those_of_the_pass_in_view(weight: Any) -> None:
+    loss, _ = nested_program(weight)
+    session = Session(loss)
+    session.next(2)
+    session.stops.add("mul", pending=True)
+    session.enter(1)
+    session.reverse_continue()
+    assert session.graph.names[session.position] == "MulBackward0"
+    assert len(session.frames) == 2
+    session.finish()
+    assert weight.grad is not None
+
+
+def test_history_says_what_it_takes_and_stays_near_its_budget() -> None:
+    state = torch.ones(1000).requires_grad_(True)
+    for _ in range(100):
+        state = state * 1.0
+    session = Session(state.sum(), history_bytes=100_000)
+    session.continue_()
+    usage = session.snapshot.usage
+    assert usage is not None
+    assert (usage.budget, usage.kept + usage.dropped) == (100_000, session.length)
+    assert usage.dropped > 60
+    assert usage.bytes < 130_000
+    session.jump(3)
+    known = session.detail(2).outgoing[0].value
+    assert known is not None
+    assert known.text(1) == "[1, ...]"
+    assert session.snapshot.usage.recomputed > 0
+    assert session.snapshot.usage.bytes < 130_000
+
+
+def test_a_leaf_in_the_middle_of_the_plan_is_recomputed_around() -> None:
+    weights = [torch.tensor([float(n)] * 3, requires_grad=True) for n in range(1, 9)]
+    state: Any = weights[0]
+    for weight in weights[1:]:
+        state = (state * weight).tanh()
+    session = Session(state.sum(), history_bytes=0)
+    session.jump(session.length)
+    grads = [w.grad.tolist() for w in weights]
+    session.restart()
+    assert [w.grad for w in weights] == [None] * 8
+    session.jump(session.length // 2)
+    session.jump(session.length)
+    assert [w.grad.tolist() for w in weights] == grads
