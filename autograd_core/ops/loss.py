@@ -20,7 +20,8 @@ from autograd_core.ops.reduce import count, sum_dim
 def log_softmax(x, /, dim):
     """The logarithm of :func:`softmax`, without its underflow."""
     shifted = x - np.maximum.reduce(x, dim, keepdims=True)
-    return shifted - np.log(np.add.reduce(np.exp(shifted), dim, keepdims=True))
+    total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
+    return np.subtract(shifted, np.log(total), out=shifted if shifted.ndim else None)
 
 
 @op(
@@ -30,7 +31,8 @@ def log_softmax(x, /, dim):
 def softmax(x, /, dim):
     """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
     powers = np.exp(x - np.maximum.reduce(x, dim, keepdims=True))
-    return powers / np.add.reduce(powers, dim, keepdims=True)
+    total = np.add.reduce(powers, dim, keepdims=True)
+    return np.divide(powers, total, out=powers if powers.ndim else None)
 
 
 _LABELS = np.array([2, 0, 1, 0])

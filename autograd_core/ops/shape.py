@@ -130,8 +130,8 @@ def permute(x, /, dims):
     if len(dims) != x.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
-            f"length of the desired ordering of dimensions i.e. input.dim() = {x.ndim} is not equal to "
-            f"len(dims) = {len(dims)}"
+            "length of the desired ordering of dimensions i.e. input.dim() = "
+            f"{x.ndim} is not equal to len(dims) = {len(dims)}"
         )
     return x.transpose(dims)
 

@@ -82,7 +82,7 @@ class RNNBase(Module):
         """The next state, from what the input contributes and the last one."""
         raise NotImplementedError
 
-    def forward(self, input: Tensor | PackedSequence, hx: Any = None) -> tuple[Any, Any]:
+    def forward(self, input: Any, hx: Any = None) -> tuple[Any, Any]:
         if isinstance(input, PackedSequence):
             return self._packed(input, hx)
         batched = input.ndim == 3
