@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ from hypothesis import strategies as st
 
 UNARY = (
     "tanh", "sin", "neg", "exp", "relu", "transpose", "double", "select", "max", "clone",
-    "exp_in_place", "column_in_place", "hooked",
+    "exp_in_place", "column_in_place", "hooked", "retained", "custom",
 )  # fmt: skip
 BINARY = ("add", "sub", "mul", "cat", "matmul", "add_in_place", "row_in_place", "assign")
 SEVERAL = ("unbind", "split")
@@ -26,6 +27,22 @@ IN_PLACE = {
     "row_in_place": lambda x, y: x[0].mul_(y[1]),
     "assign": _assign,
 }
+
+
+@cache
+def _cube(torch: Any) -> Any:
+    class Cube(torch.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(x)
+            return x * x * x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            return g * 3 * x * x
+
+    return Cube
 
 
 class Instruction(NamedTuple):
@@ -98,6 +115,13 @@ def _apply(name: str, picked: list[Any], torch: Any) -> list[Any]:
         if result.requires_grad:
             result.register_hook(lambda g: g * 0.5)
         return [result]
+    if name == "retained":
+        result = x * 1.0
+        if result.requires_grad:
+            result.retain_grad()
+        return [result]
+    if name == "custom":
+        return [_cube(torch).apply(x)]
     if name == "unbind":
         first, _ = x.unbind(0)
         return [first + x]
