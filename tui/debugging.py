@@ -213,6 +213,4 @@ class _Face:
 
 
 def _is_freed(session: Session) -> bool:
-    return any(
-        value.state == "freed" for values in session.graph.saved.values() for value in values
-    )
+    return any(node.is_freed for node in session.order)
