@@ -10,7 +10,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
 from autograd_core.debug.locations import locate
 from autograd_core.debug.recorded_pass import RecordedPass
-from autograd_core.debug.snapshot import Frame, LeafGradient, NodeDetail
+from autograd_core.debug.snapshot import Frame, Incoming, LeafGradient, NodeDetail, Outgoing
 from autograd_core.debug.stops import Stops
 from autograd_core.debug.walk import Walk
 from autograd_core.tensor import Tensor
@@ -80,6 +80,14 @@ class Movement:
     def detail(self, index: int) -> NodeDetail:
         """All that is known at this position about plan node ``index``."""
         return self._pass.inspector.detail(index)
+
+    def incoming(self, index: int) -> tuple[Incoming, ...]:
+        """What has arrived at node ``index``; the part of :meth:`detail` that is quickly told."""
+        return self._pass.ledger.incoming(index, self._walk.moment)
+
+    def outgoing(self, index: int) -> tuple[Outgoing, ...]:
+        """What node ``index`` has sent; see :meth:`incoming`."""
+        return self._pass.ledger.outgoing(index, self._walk.moment)
 
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None elsewhere."""

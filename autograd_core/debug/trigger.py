@@ -50,7 +50,7 @@ def triggered(
     if position not in point.indices:
         return None
     subjects = list(arriving(session, position, point.hits))
-    subjects = subjects or [NodeSubject(session, position, None, "in", None, point.hits)]
+    subjects = subjects or [NodeSubject(session, position, None, "in", hits=point.hits)]
     return next((Trigger(subject, "") for subject in subjects if holds(subject)), None)
 
 
@@ -60,7 +60,7 @@ def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int)
     leaf = session.leaf(position - 1)
     if leaf is None or leaf.before == leaf.now:
         return None
-    subject = NodeSubject(session, position - 1, leaf.now, f"{leaf.name}.grad", None, point.hits)
+    subject = NodeSubject(session, position - 1, leaf.now, f"{leaf.name}.grad", hits=point.hits)
     if not holds(subject):
         return None
     return Trigger(subject, f"old {_shown(leaf.before, 'None')}, new {_shown(leaf.now, 'None')}")
@@ -84,7 +84,7 @@ def _story(subject: NodeSubject, holds: Holds) -> str:
     leaf = session.leaf(index)
     if leaf is not None and holds(subject.of(leaf.before)):
         return ""
-    for each in session.detail(index).incoming:
+    for each in session.incoming(index):
         if holds(subject.of(each.total)):
             seeds = [part.value for part in each.contributions if part.producer is None]
             if any(holds(subject.of(seed)) for seed in seeds):
@@ -95,14 +95,13 @@ def _story(subject: NodeSubject, holds: Holds) -> str:
 
 def _summed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
     """A sum that fulfils what none of its terms does."""
-    for incoming, subject in zip(
-        session.detail(position).incoming, arriving(session, position, point.hits)
-    ):
-        if incoming.expected > 1 and holds(subject) and not _a_term(incoming, subject, holds):
-            terms = incoming.expected
-            return Trigger(
-                subject, f"none of the {terms} terms of this sum is so: adding them made it"
-            )
+    incoming = session.incoming(position)
+    if all(each.expected < 2 for each in incoming):
+        return None
+    for each, subject in zip(incoming, arriving(session, position, point.hits)):
+        if each.expected > 1 and holds(subject) and not _a_term(each, subject, holds):
+            story = f"none of the {each.expected} terms of this sum is so: adding them made it"
+            return Trigger(subject, story)
     return None
 
 

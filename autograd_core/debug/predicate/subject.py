@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
 
 from autograd_core.dag.model import Graph
-from autograd_core.debug.snapshot import LeafGradient, NodeDetail, Value
+from autograd_core.debug.snapshot import Incoming, LeafGradient, NodeDetail, Outgoing, Value
 
 
 class Inspected(Protocol):
@@ -25,12 +25,16 @@ class Inspected(Protocol):
 
     def detail(self, index: int) -> NodeDetail: ...
 
+    def incoming(self, index: int) -> tuple[Incoming, ...]: ...
+
+    def outgoing(self, index: int) -> tuple[Outgoing, ...]: ...
+
     def leaf(self, index: int) -> LeafGradient | None: ...
 
 
 @dataclass(frozen=True, slots=True)
 class NodeSubject:
-    """One gradient at plan node ``index``; ``before`` is what arrived at the node it came from.
+    """One gradient at plan node ``index``; ``senders`` are the nodes that it comes from.
 
     ``label`` names the gradient as expressions do: ``in``, ``out.1``, ``weight.grad``.
     """
@@ -39,7 +43,7 @@ class NodeSubject:
     index: int
     gradient: Value | None
     label: str
-    before: Value | None = None
+    senders: tuple[int, ...] = ()
     hits: int = 0
 
     def of(self, gradient: Value | None) -> NodeSubject:
@@ -48,10 +52,15 @@ class NodeSubject:
 
     @property
     def ratio(self) -> float | None:
-        """How many times larger than what arrived one node earlier, by rms."""
-        if self.gradient is None or self.before is None or not self.before.statistics.rms:
-            return None
-        return self.gradient.statistics.rms / self.before.statistics.rms
+        """How many times larger than the largest that arrived where it comes from, by rms."""
+        arrived = [
+            each.total.statistics.rms
+            for sender in dict.fromkeys(self.senders)
+            for each in self.session.incoming(sender)
+            if each.total is not None
+        ]
+        before = max(arrived, default=0.0)
+        return self.gradient.statistics.rms / before if self.gradient and before else None
 
     def fact(self, word: str) -> Any:
         """What the node, or the breakpoint, is (see ``help expressions``)."""
@@ -92,16 +101,15 @@ class NodeSubject:
                 return self._leaf_grad(self.index)
             return self.tensor("in")
         head, _, rest = path.partition(".")
-        detail = self.session.detail(self.index)
         if head == "saved":
-            return _saved(detail, rest)
+            return _saved(self.session.detail(self.index), rest)
         nr = int(rest or 0)
         if head == "in":
-            for incoming in detail.incoming:
+            for incoming in self.session.incoming(self.index):
                 if incoming.input_nr == nr:
                     return incoming.total
             raise LookupError(f"nothing arrives at this node as {path}")
-        for outgoing in detail.outgoing:
+        for outgoing in self.session.outgoing(self.index):
             if outgoing.output_nr == nr:
                 if not outgoing.sent:
                     raise LookupError("this node has not run yet, and sent nothing")
@@ -143,37 +151,26 @@ class Nowhere:
 
 def arriving(session: Inspected, index: int, hits: int = 0) -> Iterator[NodeSubject]:
     """The gradients that arrive at node ``index``, one per output of its forward op."""
-    incoming = session.detail(index).incoming
+    incoming = session.incoming(index)
     for each in incoming:
         label = "in" if len(incoming) == 1 else f"in.{each.input_nr}"
-        producers = [part.producer for part in each.contributions if part.producer is not None]
-        before = _largest_arrival(session, producers)
-        yield NodeSubject(session, index, each.total, label, before, hits)
-
-
-def _largest_arrival(session: Inspected, producers: list[int]) -> Value | None:
-    values = [
-        each.total
-        for producer in dict.fromkeys(producers)
-        for each in session.detail(producer).incoming
-        if each.total is not None
-    ]
-    return max(values, key=lambda value: value.statistics.rms, default=None)
+        parts = each.contributions
+        senders = tuple(part.producer for part in parts if part.producer is not None)
+        yield NodeSubject(session, index, each.total, label, senders, hits)
 
 
 def sent(session: Inspected, index: int, hits: int = 0) -> Iterator[NodeSubject]:
     """What node ``index`` made, as far as it has run: what it sends, or a leaf's ``.grad``."""
-    detail = session.detail(index)
-    arrived = [each.total for each in detail.incoming if each.total is not None]
-    before = max(arrived, key=lambda value: value.statistics.rms, default=None)
-    outgoing = [each for each in detail.outgoing if each.sent and each.target is not None]
-    for each in outgoing:
-        label = "out" if len(detail.outgoing) == 1 else f"out.{each.output_nr}"
-        yield NodeSubject(session, index, each.value, label, before, hits)
-    if detail.status == "done" and _is_leaf(session.graph, index):
+    if _is_leaf(session.graph, index):
         leaf = session.leaf(index)
-        if leaf is not None:
-            yield NodeSubject(session, index, leaf.now, f"{leaf.name}.grad", before, hits)
+        if leaf is not None and index < session.position:
+            yield NodeSubject(session, index, leaf.now, f"{leaf.name}.grad", (index,), hits)
+        return
+    outgoing = session.outgoing(index)
+    for each in outgoing:
+        if each.sent and each.target is not None:
+            label = "out" if len(outgoing) == 1 else f"out.{each.output_nr}"
+            yield NodeSubject(session, index, each.value, label, (index,), hits)
 
 
 def _is_leaf(graph: Graph, index: int) -> bool:
