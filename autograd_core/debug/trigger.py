@@ -39,6 +39,8 @@ def triggered(
 ) -> Trigger | None:
     """What hits ``point`` at ``position``, None for nothing.
 
+    A point with a place is asked about at its positions only.
+
     Raises:
         Unanswerable: its condition has no value here.
     """
@@ -47,16 +49,12 @@ def triggered(
         return _changed(point, holds, session, position)
     if point.kind == "catch":
         return _produced(point, holds, session, position)
-    if position not in point.indices:
-        return None
     subjects = list(arriving(session, position, point.hits))
     subjects = subjects or [NodeSubject(session, position, None, "in", hits=point.hits)]
     return next((Trigger(subject, "") for subject in subjects if holds(subject)), None)
 
 
 def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
-    if position - 1 not in point.indices:
-        return None
     leaf = session.leaf(position - 1)
     if leaf is None or leaf.before == leaf.now:
         return None
