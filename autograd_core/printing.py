@@ -59,7 +59,7 @@ def set_printoptions(
         "precision": precision, "threshold": threshold, "edgeitems": edgeitems,
         "linewidth": linewidth,
     }  # fmt: skip
-    base = _options if profile is None else _PROFILES.get(profile.lower(), _options)
+    base = _options if profile is None else _PROFILES.get(profile, _options)
     changes: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
     _options = replace(base, **changes, sci_mode=sci_mode)
 
