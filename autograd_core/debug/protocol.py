@@ -6,13 +6,12 @@ from collections.abc import Iterator, Sequence
 from typing import Protocol
 
 from autograd_core.autograd.node import Node
-from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
 from autograd_core.debug.editing import Editor
+from autograd_core.debug.predicate import Inspected
 from autograd_core.debug.snapshot import (
     Entry,
     Frame,
-    LeafGradient,
     NodeDetail,
     Phase,
     Reply,
@@ -41,19 +40,11 @@ class DebugSession(Protocol):
         ...
 
 
-class Steered(DebugSession, Protocol):
+class Steered(DebugSession, Inspected, Protocol):
     """What the command language moves and asks: the methods behind its words."""
 
-    graph: Graph
     stops: Stops
     timeline: Timeline
-    call: int
-
-    @property
-    def length(self) -> int: ...
-
-    @property
-    def position(self) -> int: ...
 
     @property
     def order(self) -> Sequence[Node]: ...
@@ -75,8 +66,6 @@ class Steered(DebugSession, Protocol):
 
     @property
     def edit(self) -> Editor: ...
-
-    def leaf(self, index: int) -> LeafGradient | None: ...
 
     def phases(self, index: int) -> tuple[Phase, ...]: ...
 
