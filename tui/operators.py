@@ -26,7 +26,7 @@ def show_operators(name: str | None, *, code: bool) -> None:
     Raises:
         Failure: there is no such op, or ``code`` is asked of none in particular.
     """
-    _import_all()
+    import_all()
     if name is None:
         if code:
             raise Failure("--code shows one op's code: name it", ExitCode.USAGE)
@@ -38,7 +38,8 @@ def show_operators(name: str | None, *, code: bool) -> None:
     print("\n\n".join(_code(op) if code else _entry(op) for op in found))
 
 
-def _import_all() -> None:
+def import_all() -> None:
+    """Fill the table: an op is in it once its family is imported."""
     for module in pkgutil.iter_modules(ops.__path__):
         importlib.import_module(f"{ops.__name__}.{module.name}")
 
@@ -58,9 +59,9 @@ def _table() -> Iterator[str]:
         if own != family:
             yield f"{own}:" if not family else f"\n{own}:"
             family = own
-        rules = "; ".join(f"{edge}: {text}" for edge, text in _rules(op)) or "no derivative"
+        derivatives = "; ".join(f"{edge}: {text}" for edge, text in rules(op)) or "no derivative"
         saved = f"  [saves {', '.join(op.saved)}]" if op.saved else ""
-        yield f"  {_signature(op)}  {rules}{saved}"
+        yield f"  {signature(op)}  {derivatives}{saved}"
 
 
 def _entry(op: Op) -> str:
@@ -77,8 +78,8 @@ def _entry(op: Op) -> str:
         ("is", ", ".join(traits)),
         ("overload of", op.public_name if op.public_name != op.name else ""),
     ]
-    lines = [_signature(op), indent(op.doc, "  "), ""]
-    lines += [f"  derivative by {edge}: {text}" for edge, text in _rules(op)]
+    lines = [signature(op), indent(op.doc, "  "), ""]
+    lines += [f"  derivative by {edge}: {text}" for edge, text in rules(op)]
     lines += [f"  {word}: {text}" for word, text in facts if text]
     return "\n".join(lines)
 
@@ -87,7 +88,8 @@ def _code(op: Op) -> str:
     return f"# {op.name}\n{code_text(op)}".rstrip()
 
 
-def _signature(op: Op) -> str:
+def signature(op: Op) -> str:
+    """How the op is called: values, then attributes with their defaults."""
     values = [f"{v}=None" if v in op.optional else v for v in op.values]
     if op.variadic:
         values = [f"*{op.variadic}"]
@@ -103,8 +105,8 @@ def _default(value: object) -> str:
     return value.__name__ if inspect.isclass(value) or inspect.isfunction(value) else repr(value)
 
 
-def _rules(op: Op) -> Iterator[tuple[str, str]]:
-    """The inputs that a rule is for, and its text."""
+def rules(op: Op) -> Iterator[tuple[str, str]]:
+    """The inputs that a rule is for, and the text of the rule."""
     if op.joint is not None:
         yield ", ".join(op.edges), rule_text(op.joint.function) or "one rule for all"
         return
