@@ -163,6 +163,7 @@ LATE = [
     ("autograd_core", ("scipy", "graphviz", "textual", "wasmtime", "torch", "viz", "tui")),
     ("viz", ("scipy", "textual", "wasmtime", "torch", "tui")),
     ("tui.cli", ("scipy", "textual", "wasmtime", "torch", "graphviz", "numpy")),
+    ("tui.drawing", ("scipy", "textual", "graphviz", "autograd_core.debug.session")),
 ]
 
 
@@ -173,6 +174,14 @@ def test_importing_costs_no_more_than_it_must(module: str, late: tuple[str, ...]
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
     )
     assert (run.returncode, run.stdout, run.stderr) == (0, "\n", "")
+
+
+def test_all_that_the_debugger_hands_out_is_there() -> None:
+    from autograd_core import debug
+
+    for name in debug.__all__:
+        assert getattr(debug, name).__name__ == name
+    assert not hasattr(debug, "nothing")
 
 
 # --- the sources -------------------------------------------------------------------------------

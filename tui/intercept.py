@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from autograd_core.autograd.backward import BackwardCall, interceptor, run
-from autograd_core.dag.capture import View, capture
+from autograd_core.dag.capture import View
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import trace
-from autograd_core.debug.driver import NativeDriver
-from autograd_core.tensor import Tensor
+from autograd_core.debug.observed_pass import ObservedPass
 from tui.failure import ExitCode, Failure, ScriptDone
 from tui.script import our_names
 
@@ -100,9 +99,8 @@ def intercepting(handle: Callable[[Intercepted], bool], *, values: bool = False)
 
 def run_and_capture(found: Intercepted, view: View) -> Graph:
     """Carry out the call, and return its graph with the gradients that flowed."""
-    driver = NativeDriver(found.call)
-    steps = [driver.execute(index) for index in range(len(driver.order))]
-    seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in found.call.seeds]
-    graph = capture(found.call.roots, view, gradient=seeds, names=found.names, steps=steps)
-    driver.release()
+    observed = ObservedPass(found.call, found.names)
+    observed.run()
+    graph = observed.graph(view)
+    observed.release()
     return graph

@@ -6,8 +6,7 @@ from typing import Any
 
 from autograd_core.autograd.backward import make_call
 from autograd_core.dag import Graph, Names, capture
-from autograd_core.debug.driver import NativeDriver
-from autograd_core.tensor import Tensor
+from autograd_core.debug.observed_pass import ObservedPass
 from viz.errors import CodeFailed
 
 
@@ -22,19 +21,9 @@ def graph_at(roots: Any, names: Names, step: int | None, title: str = "") -> Gra
     """
     if step is None:
         return capture(roots, names=names, title=title)
-    call = make_call(roots, None, None, False)
-    driver = NativeDriver(call)
-    length = len(driver.order)
-    if not -1 <= step <= length:
-        raise CodeFailed(f"there is no step {step}", remedy=f"this pass has {length} steps")
-    seeds = [seed if isinstance(seed, Tensor) else Tensor.from_array(seed) for seed in call.seeds]
-    done = []
-    try:
-        for index in range(length if step == -1 else step):
-            done.append(driver.execute(index))
-        return capture(
-            call.roots, gradient=seeds, names=names, steps=done, order=driver.order, title=title
-        )
-    finally:
-        for each in reversed(done):
-            driver.undo(each)
+    with ObservedPass(make_call(roots, None, None, False), names) as observed:
+        length = len(observed.order)
+        if not -1 <= step <= length:
+            raise CodeFailed(f"there is no step {step}", remedy=f"this pass has {length} steps")
+        observed.run(None if step == -1 else step)
+        return observed.graph("both", title)

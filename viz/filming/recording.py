@@ -9,12 +9,11 @@ from typing import Any, NamedTuple
 from autograd_core.autograd.backward import BackwardCall, make_call
 from autograd_core.autograd.engine import Gradient, Step
 from autograd_core.autograd.node import Node, resolve
-from autograd_core.dag.capture import capture, describe
+from autograd_core.dag.capture import describe
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics
-from autograd_core.debug.driver import NativeDriver
-from autograd_core.tensor import Tensor
+from autograd_core.debug.observed_pass import ObservedPass
 from viz.picture import View
 
 
@@ -51,24 +50,11 @@ def record(obj: Any, view: View) -> Recording:
 
 def record_call(call: BackwardCall, view: View, names: Names) -> Recording:
     """As :func:`record`, for a call whose tensors have the names ``names``."""
-    seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
-    driver = NativeDriver(call)
-
-    def graph(steps: Sequence[Step]) -> Graph:
-        return capture(
-            call.roots, view, gradient=seeds, names=names, steps=steps, order=driver.order
-        )
-
-    before = graph(())
-    steps: list[Step] = []
-    try:
-        for index in range(len(driver.order)):
-            steps.append(driver.execute(index))
-        after = graph(steps)
-    finally:
-        for step in reversed(steps):
-            driver.undo(step)
-    return Recording(before, after, _waiting(driver.order, steps))
+    with ObservedPass(call, names) as observed:
+        before = observed.graph(view)
+        observed.run()
+        after = observed.graph(view)
+        return Recording(before, after, _waiting(observed.order, observed.steps))
 
 
 def _waiting(order: Sequence[Node], steps: Sequence[Step]) -> dict[int, list[Arrival]]:

@@ -1,0 +1,90 @@
+"""A backward pass that is run to be looked at: its graph with the gradients that flowed so far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from types import TracebackType
+from typing import Self
+
+from autograd_core.autograd.backward import BackwardCall
+from autograd_core.autograd.engine import Step
+from autograd_core.autograd.node import Node
+from autograd_core.dag.capture import View, capture
+from autograd_core.dag.model import Graph
+from autograd_core.dag.names import Names
+from autograd_core.debug.driver import NativeDriver
+from autograd_core.tensor import Tensor
+
+
+def graph_of_call(
+    call: BackwardCall,
+    view: View,
+    names: Names,
+    steps: Iterable[Step],
+    order: Sequence[Node],
+    title: str = "",
+) -> Graph:
+    """The graph of what ``call`` runs, with the gradients of ``steps``."""
+    seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+    return capture(
+        call.roots, view, gradient=seeds, names=names, steps=steps, order=order, title=title
+    )
+
+
+class ObservedPass:
+    """Runs ``call`` node by node; as a context manager it takes back what it did, so that every
+    ``.grad`` is as it was and nothing has been freed.
+
+    >>> import autograd_core as torch
+    >>> from autograd_core.autograd.backward import make_call
+    >>> x = torch.tensor(2.0, requires_grad=True)
+    >>> with ObservedPass(make_call(x * x * x, None, None, False), Names({"x": x})) as seen:
+    ...     seen.run(1)
+    ...     graph = seen.graph("backward")
+    >>> [graph.address(id) for id in graph.statistics if graph.kinds[id] == "op"], x.grad
+    (['mul:2'], None)
+
+    Attributes:
+        order: the nodes in the order in which they run.
+        steps: what those did that have run.
+    """
+
+    def __init__(self, call: BackwardCall, names: Names) -> None:
+        self._call = call
+        self._names = names
+        self._driver = NativeDriver(call)
+        self.order = self._driver.order
+        self.steps: list[Step] = []
+
+    def run(self, stop: int | None = None) -> None:
+        """Run the nodes up to ``stop``, not including it; None is the end.
+
+        Raises:
+            Exception: whatever a node or a hook raised.
+        """
+        for index in range(len(self.steps), len(self.order) if stop is None else stop):
+            self.steps.append(self._driver.execute(index))
+
+    def graph(self, view: View, title: str = "") -> Graph:
+        """The graph as it now stands."""
+        return graph_of_call(self._call, view, self._names, self.steps, self.order, title)
+
+    def take_back(self) -> None:
+        """Undo all that has run."""
+        while self.steps:
+            self._driver.undo(self.steps.pop())
+
+    def release(self) -> None:
+        """Let go of the saved values, as the call itself would have."""
+        self._driver.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        self.take_back()

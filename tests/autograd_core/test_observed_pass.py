@@ -1,0 +1,61 @@
+"""A pass that is run for its graph: what is known after each node, and what stays as it was."""
+
+from __future__ import annotations
+
+import autograd_core as torch
+from autograd_core.autograd.backward import make_call
+from autograd_core.dag.names import Names
+from autograd_core.debug.observed_pass import ObservedPass
+
+
+def program():
+    x = torch.tensor(2.0, requires_grad=True)
+    w = torch.tensor(3.0, requires_grad=True)
+    return x, w, torch.exp(x * w) * w
+
+
+def observe(y, inputs=()):
+    call = make_call(y, None, None, False)
+    return ObservedPass(call._replace(inputs=tuple(inputs)), Names({}))
+
+
+def test_gradients_are_known_as_far_as_the_pass_has_run():
+    *_, y = program()
+    with observe(y) as observed:
+        known = []
+        for stop in range(len(observed.order) + 1):
+            observed.run(stop)
+            known.append(sorted(i for i in observed.graph("backward").statistics if i < 5))
+    assert known == [list(range(stop)) for stop in range(len(known))]
+
+
+def test_leaving_takes_everything_back():
+    x, w, y = program()
+    x.grad = torch.tensor(1.0)
+    with observe(y) as observed:
+        observed.run()
+        assert w.grad is not None
+    assert w.grad is None
+    assert x.grad.item() == 1
+    y.backward()
+    assert x.grad.item() != 1
+
+
+def test_gradients_stand_at_their_nodes_when_only_a_part_runs():
+    """Of a pass for some inputs only, other nodes run, in other places of the order."""
+    _, w, y = program()
+    with observe(y, inputs=[w]) as observed:
+        observed.run()
+        graph = observed.graph("backward")
+        names = [node.name() for node in observed.order]
+    known = {graph.names[id] for id in graph.orders if id in graph.statistics}
+    assert known == {name.removeprefix("torch::autograd::") for name in names}
+
+
+def test_release_frees_what_the_call_would_have_freed():
+    *_, y = program()
+    observed = observe(y)
+    observed.run()
+    observed.release()
+    graph = observed.graph("backward")
+    assert {value.state for saved in graph.saved.values() for value in saved} == {"freed"}
