@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -116,7 +117,7 @@ class Editor:
 
     def _change(self, index: int, input_nr: int, change: Change, text: str) -> Edited:
         place = place_of(self._walk.driver, index, input_nr)
-        edited = self._make(Edit(self._record(text), place=place, change=change))
+        edited = self._make(Edit(self._record(index, text), place=place, change=change))
         self._edited((index,))
         return edited
 
@@ -129,7 +130,7 @@ class Editor:
         if not 0 <= output_nr < len(edges) or edges[output_nr] is None:
             raise EditError(f"node #{index} sends nothing along edge {output_nr}")
         text = f"mute edge {output_nr} of #{index}"
-        return self._make(Edit(self._record(text), edge=(index, output_nr)))
+        return self._make(Edit(self._record(index, text), edge=(index, output_nr)))
 
     def mute_hook(self, index: int, number: int = 0) -> Edited:
         """Do not call a hook of node ``index``; ``number`` counts those that are shown."""
@@ -142,7 +143,7 @@ class Editor:
             raise EditError("what keeps .grad of an intermediate tensor cannot be muted")
         assert node.hooks is not None
         text = f"mute {node.hooks.names()[number]} of #{index}"
-        return self._make(Edit(self._record(text), hook=(index, ids[number])))
+        return self._make(Edit(self._record(index, text), hook=(index, ids[number])))
 
     # making and taking back
 
@@ -155,9 +156,9 @@ class Editor:
         if index < walk.position:
             raise EditError(f"node #{index} has run: go back to it first (jump {index})")
 
-    def _record(self, text: str) -> EditRecord:
+    def _record(self, index: int, text: str) -> EditRecord:
         self._count += 1
-        return EditRecord(self._count, self._walk.position, text)
+        return EditRecord(self._count, self._walk.position, index, text)
 
     def _make(self, edit: Edit) -> Edited:
         walk = self._walk
@@ -207,7 +208,7 @@ class Editor:
         walk.edits.pop()
         walk.error = None
         self._edited(())
-        record = EditRecord(last.record.number, position, f"undone: {last.record.text}")
+        record = replace(last.record, text=f"undone: {last.record.text}")
         return Edited(record, dropped, again)
 
     def difference(self) -> Sequence[LeafDifference]:

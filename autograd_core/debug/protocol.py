@@ -39,6 +39,36 @@ class DebugSession(Protocol):
         """All that is known now about plan node ``index``."""
         ...
 
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """What has happened inside plan node ``index``, which has run or is being run."""
+        ...
+
+    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+        """Every contribution to one input of plan node ``index``, with the sum so far."""
+        ...
+
+    @property
+    def position(self) -> int:
+        """The plan node that runs next; may be read while another thread runs a command."""
+        ...
+
+    @property
+    def selected(self) -> int | None:
+        """The node that looking commands speak of; None at the end of the pass."""
+        ...
+
+    def select(self, index: int) -> None:
+        """Let looking commands speak of node ``index``, until something moves."""
+        ...
+
+    def interrupt(self) -> None:
+        """From another thread: stop before the next node."""
+        ...
+
+    def complete(self, line: str, column: int) -> list[str]:
+        """What may stand where the word before ``column`` of a command line stands."""
+        ...
+
 
 class Steered(DebugSession, Inspected, Protocol):
     """What the command language moves and asks: the methods behind its words."""
@@ -66,10 +96,6 @@ class Steered(DebugSession, Inspected, Protocol):
 
     @property
     def edit(self) -> Editor: ...
-
-    def phases(self, index: int) -> tuple[Phase, ...]: ...
-
-    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]: ...
 
     def path(self, index: int) -> tuple[int, ...]: ...
 

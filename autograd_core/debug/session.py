@@ -12,7 +12,7 @@ from weakref import proxy
 
 from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.debug.commands import open_console
+from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.movement import Movement
 from autograd_core.debug.recorded_pass import RecordedPass
@@ -171,6 +171,19 @@ class Session(Movement):
             self._leave_all()
             self._go(0)
             self._closed = True
+
+    @property
+    def selected(self) -> int | None:
+        """The node that looking commands speak of; None at the end of the pass."""
+        return self.console.node()
+
+    def select(self, index: int) -> None:
+        """Let looking commands speak of node ``index``, until something moves."""
+        self.console.selected = index
+
+    def complete(self, line: str, column: int) -> list[str]:
+        """What may stand where the word before ``column`` of a command line stands."""
+        return complete(proxy(self), line, column)
 
     def do(self, line: str) -> Reply:
         """Carry out one command, such as ``next 10``; an empty line repeats the last one."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from autograd_core.dag.model import Graph, SavedState, Shape, Source
+from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.breakpoint import Breakpoint as Breakpoint
 from autograd_core.debug.timeline import CallRecord
 from autograd_core.debug.value import Value as Value
@@ -158,7 +159,8 @@ class NodeDetail:
     ``formulas`` pairs each input of the forward op with the text of its derivative rule.
     ``source_line`` is the text of the forward line, "" when unknown.  Of a node that has run
     or is being run, ``phases`` are what happened in it so far, ``seconds`` is how long it took
-    and ``nbytes`` what its gradients take.
+    and ``nbytes`` what its gradients take.  ``forward`` describes the result of the forward op,
+    where values were traced.
     """
 
     index: int
@@ -172,6 +174,7 @@ class NodeDetail:
     phases: tuple[Phase, ...] = ()
     seconds: float | None = None
     nbytes: int = 0
+    forward: Statistics | None = None
 
 
 class Usage(NamedTuple):
@@ -187,10 +190,11 @@ class Usage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class EditRecord:
-    """A change by the user, at a position: ``scale #3 by 2``."""
+    """A change by the user, at a position and of node ``index``: ``scale #3 by 2``."""
 
     number: int
     position: int
+    index: int
     text: str
 
 

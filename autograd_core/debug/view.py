@@ -64,6 +64,7 @@ class Inspector:
             phases=walk.phases[: walk.phase] if inside else (),
             seconds=walk.history.seconds(index) if ran or inside else None,
             nbytes=step_bytes(walk.history[index]) if ran else 0,
+            forward=getattr(node.record, "statistics", None),
         )
 
     def phases(self, index: int) -> tuple[Phase, ...]:

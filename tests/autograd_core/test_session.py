@@ -343,3 +343,31 @@ def test_an_interceptor_sees_the_call_before_anything_ran(weight: Any) -> None:
         interceptor.reset(token)
     assert seen == [(6, None)]
     assert weight.grad.item() == 3
+
+
+def test_looking_commands_speak_of_the_node_that_was_selected_until_something_moves() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    session = Session((a * a).tanh(), names={"a": a})
+    assert session.selected == 0
+    session.select(1)
+    assert session.do("info node").text.startswith("#1 mul:1")
+    session.do("next 1")
+    assert session.selected == 1
+    session.select(0)
+    session.do("continue")
+    assert session.selected is None
+
+
+def test_a_session_completes_the_word_before_the_cursor() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    session = Session((a * a).tanh(), names={"a": a})
+    assert session.complete("break ta", 8) == ["tanh", "tanh:1"]
+
+
+def test_an_edit_knows_which_node_it_is_about() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    session = Session((a * a).tanh(), names={"a": a})
+    session.do("mute #1")
+    (edit,) = session.snapshot.edits
+    assert (edit.position, edit.index) == (0, 1)
+    assert session.do("undo").text.startswith("undone: mute edge 0 of #1")
