@@ -63,26 +63,30 @@ def render(
 ) -> Rendering:
     """Draw ``obj``, a tensor or a :class:`~autograd_core.dag.model.Graph`.
 
-    ``out``      a file to write; its suffix says the format, unless ``format`` does.
-    ``view``     "forward", "backward", or "both" with the saved tensors between them.
-    ``format``   one of :data:`FORMATS`; SVG by default.
-    ``theme``    "auto" follows the reader's colour scheme; "light", "dark".
-    ``layout``   "graphviz", "own", or "auto": the better one for this picture.
-    ``leaves``   True gives every leaf and AccumulateGrad a box of its own.
+    Args:
+        obj: what to draw.
+        out: a file to write; its suffix says the format, unless ``format`` does.
+        view: "forward", "backward", or "both" with the saved tensors between them.
+        format: one of :data:`FORMATS`; SVG by default.
+        theme: "auto" follows the reader's colour scheme; "light", "dark".
+        layout: "graphviz", "own", or "auto": the better one for this picture.
+        leaves: True gives every leaf and AccumulateGrad a box of its own.
+        title: the title of the picture; without it, the name of ``obj``, if it has one.
+        full: fold nothing.
+        max_boxes: how many boxes there may be, 60 by default.
+        depth: open modules and scopes down to this depth, and no further.
+        expand: what is opened in any case: "layers.3", or "t=3" for a round of a loop.
+        around: show only what is near this node, given by its address ("encoder.0/addmm:2"),
+            a scope, an op, or the name of a leaf.
+        hops: how near: so many edges, 2 by default.
+        path: show only the ways between two nodes: "loss..fc1.weight".
 
     A picture is folded until it fits: shape ops join the op that they serve, then scopes,
     repeats and loops are shown as finely as the boxes allow.  JSON has it all unless told.
 
-    ``full``       fold nothing.
-    ``max_boxes``  how many boxes there may be, 60 by default.
-    ``depth``      open modules and scopes down to this depth, and no further.
-    ``expand``     what is opened in any case: "layers.3", or "t=3" for a round of a loop.
-    ``around``     show only what is near this node, given by its address ("encoder.0/addmm:2"),
-                   a scope, an op, or the name of a leaf; ``hops`` says how near, 2 by default.
-    ``path``       show only the ways between two nodes: "loss..fc1.weight".
-
-    Raises :class:`VizError`: an option that does not exist, a file that cannot be written, or
-    a format that nothing on this machine can make.
+    Raises:
+        VizError: an option that does not exist, a file that cannot be written, or a format
+            that nothing on this machine can make.
     """
     chosen = choose_format(out, format)
     rendering = render_graph(
