@@ -102,6 +102,13 @@ def render(options: argparse.Namespace) -> None:
         layout=options.layout,
         leaves=options.leaves,
         title=options.title,
+        full=options.full,
+        max_boxes=options.max_boxes,
+        depth=options.depth,
+        expand=options.expand,
+        around=options.around,
+        hops=options.hops,
+        path=options.path,
     )
     for note in notes:
         _say(note)

@@ -133,7 +133,27 @@ def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the picture")
     add("-h", "--help", action="help", help="show this")
+    _add_extent(command)
     return command
+
+
+def _add_extent(command: Parser) -> None:
+    """How much of a graph is drawn, and how finely."""
+    group = command.add_argument_group(
+        "large graphs", "Modules, scopes, repeats and loops are folded until 60 boxes are enough."
+    )
+    add = group.add_argument
+    add("--max-boxes", type=_number, metavar="N", help="how many boxes are enough")
+    add("--depth", type=_number, metavar="N", help="open modules down to this depth, no further")
+    add("--expand", action="append", default=[], metavar="NAME",
+        help="open this module or scope (layers.3), or this round of a loop (t=3); "
+        "may be repeated")  # fmt: skip
+    add("--full", action="store_true", help="fold nothing")
+    add("--around", metavar="NODE", help="draw only what is near a node, given by its address "
+        "(encoder.0/addmm:2), an op, a scope or the name of a leaf")  # fmt: skip
+    add("--hops", type=_number, metavar="K", help="how near: so many edges (2)")
+    add("--path", metavar="A..B", help="draw only the ways between two nodes "
+        "(loss..fc1.weight)")  # fmt: skip
 
 
 def _add_film(commands: argparse._SubParsersAction[Parser]) -> Parser:

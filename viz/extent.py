@@ -8,7 +8,7 @@ from autograd_core.dag.addresses import UnknownAddress, find_nodes
 from autograd_core.dag.folding import fold, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
-from viz.errors import NothingToDraw, UnknownNode
+from viz.errors import NothingToDraw, UnknownNode, VizError
 from viz.leaves import box_count
 
 MAX_BOXES = 60
@@ -26,12 +26,26 @@ class Extent(NamedTuple):
     hops: int | None = None
     path: str | None = None
 
+    def check(self) -> None:
+        """Refuse options that contradict each other.
+
+        Raises:
+            VizError: with what does, and what to leave out.
+        """
+        if self.full and self.folds:
+            raise VizError(
+                "full folds nothing, so max_boxes, depth and expand mean nothing",
+                remedy="leave full out, or these",
+            )
+        if self.hops is not None and self.around is None:
+            raise VizError("hops says how near, but not to what", remedy="add around")
+        if any(number is not None and number < 1 for number in (self.max_boxes, self.depth)):
+            raise VizError("max_boxes and depth count from 1 on", remedy="give a larger number")
+
     @property
     def folds(self) -> bool:
         """Whether folding was asked for."""
-        return not self.full and (
-            self.max_boxes is not None or self.depth is not None or bool(self.expand)
-        )
+        return self.max_boxes is not None or self.depth is not None or bool(self.expand)
 
 
 USUAL = Extent()

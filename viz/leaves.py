@@ -23,12 +23,12 @@ def host_leaves(graph: Graph, view: str, leaves: bool | None) -> dict[int, tuple
     """For each leaf that gets no box of its own, the nodes whose boxes show it.
 
     A leaf and its AccumulateGrad are treated alike, so that both halves stay mirror images.
-    A shared leaf keeps its box, and its lines, while these are few.
+    A shared leaf keeps its box, and its lines, while these are few and other leaves too.
     """
     if leaves is True:
         return {}
     consumers = _consumers(graph, view)
-    few = leaves is None and _count_leaves(graph, view) <= FEW_LEAVES
+    few = _count_leaves(graph, view) <= FEW_LEAVES
     uses = count_uses(graph, consumers)
     hosts: dict[int, tuple[int, ...]] = {}
     for leaf, users in consumers.items():
@@ -36,7 +36,7 @@ def host_leaves(graph: Graph, view: str, leaves: bool | None) -> dict[int, tuple
         if not users or not twin or any(graph.kinds[user] not in _OPS for user in users + twin):
             continue
         alone = max(len(users), len(twin)) == 1
-        if uses[leaf] > FEW_CONSUMERS or (alone and not few):
+        if uses[leaf] > FEW_CONSUMERS or not few or (alone and leaves is False):
             hosts[leaf] = tuple(users)
     return hosts
 
@@ -58,16 +58,11 @@ def chip_hosts(graph: Graph, leaf: int, consumers: Sequence[int]) -> Sequence[in
 
 
 def count_uses(graph: Graph, leaves: Iterable[int]) -> dict[int, int]:
-    """How many ops use each of these leaves, in the graph as it was before folding."""
+    """How many inputs of ops each of these leaves is, in the graph as it was before folding."""
     uses = dict.fromkeys(leaves, 0)
-    seen: set[tuple[int, int]] = set()
     for id, kind in enumerate(graph.edge_kinds):
-        ends = graph.edge_sources[id], graph.edge_targets[id]
-        leaf = ends[0] if kind == "value" else ends[1]
-        if kind == "saved" or leaf not in uses:
-            continue
-        if id in graph.edge_counts or ends not in seen:
-            seen.add(ends)
+        leaf = graph.edge_sources[id] if kind == "value" else graph.edge_targets[id]
+        if kind != "saved" and leaf in uses:
             uses[leaf] += graph.edge_counts.get(id, 1)
     return uses
 

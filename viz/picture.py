@@ -254,7 +254,9 @@ def _line_label(graph: Graph, edge: Edge, several_outputs: bool) -> str:
     stated = edge.kind == "value" and (
         graph.kinds[edge.source] != "op" or graph.kinds[edge.target] == "output"
     )
-    if edge.shape:
+    if edge.multiplicity > 1:
+        parts.append(f"{edge.multiplicity:,} × {format_shape(edge.shape) or 'values'}")
+    elif edge.shape:
         parts.append(format_shape(edge.shape))
     stats = edge.statistics
     if stats is None and edge.kind == "value" and edge.output_nr == 0:

@@ -106,6 +106,7 @@ def render_graph(
     known("view", view, VIEWS)
     known("layout", layout, LAYOUTS)
     known("theme", theme_name, theme.THEMES)
+    extent.check()
     graph = chosen_part(graph, extent)
     folding_notes: tuple[str, ...] = ()
     if format != "json" or extent.folds:

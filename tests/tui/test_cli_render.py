@@ -622,3 +622,47 @@ def test_a_package_that_hides_ours_is_named(tmp_path: Path) -> None:
     assert done.returncode == 3
     assert str(tmp_path / "viz.py") in done.stderr.decode()
     assert b"Traceback" not in done.stderr
+
+
+BLOCKS = """
+    import autograd_core as torch
+    from autograd_core.dag import scope
+
+    w = torch.ones(3, requires_grad=True)
+    h = w
+    for number in range(30):
+        with scope(f"blocks.{number}"):
+            h = (h * w).sin() + h
+    loss = h.sum()
+    loss.backward()
+"""
+
+
+def test_a_large_graph_is_folded_and_opened_by_options(run: Run) -> None:
+    def caption(*options: str) -> str:
+        code, out, err = run(BLOCKS, "script.py", "-o", "-", "--format", "txt", *options)
+        assert (code, err) == (0, "")
+        return out
+
+    whole = caption()
+    assert "forward ↓ · 91 ops shown as 5, 1 leaf" in whole
+    assert re.search(r"blocks\.1 … 29:2 +× 29 +like blocks\.0 · 87 ops", whole)
+    assert "blocks.0 … 2:" in caption("--expand", "blocks.3")
+    assert "91 ops, 1 leaf" in caption("--full")
+    closed = caption("--depth", "1")
+    assert "91 ops shown as 2," in closed
+    assert "[w [3] · used 32 times]" in closed
+    assert "91 ops shown as 3," in caption("--around", "blocks.3/sin:1", "--hops", "1")
+    assert "blocks.28" not in caption("--path", "w..blocks.5/sin:1", "--full")
+
+
+def test_a_node_that_does_not_exist_is_answered_with_those_that_do(run: Run) -> None:
+    for option in (["--around", "blocks.3/sim:1"], ["--path", "loss..blocks.3/sim:1"]):
+        code, out, err = run(BLOCKS, "script.py", *option)
+        assert (code, out) == (2, "")
+        assert "nothing in the graph is called 'blocks.3/sim:1'; did you mean blocks.3/sin:1" in err
+    code, _, err = run(BLOCKS, "script.py", "--expand", "block.3")
+    assert code == 2
+    assert "did you mean blocks.3" in err
+    assert run(BLOCKS, "script.py", "--full", "--depth", "2")[0] == 2
+    assert run(BLOCKS, "script.py", "--hops", "2")[0] == 2

@@ -97,10 +97,12 @@ class _Places:
             self.ports[id] = nr
 
     def _swallow_leaves(self) -> None:
-        """Put leaves that only one closed box reads into it, and their gradients alike."""
+        """Put leaves that only one closed box reads into it, and their gradients alike; but not
+        what all instances of a repeat share."""
         graph = self.graph
         reader = [-1] * len(graph)
-        several = set()
+        several: set[int] = set()
+        uses: dict[int, int] = {}
         edges = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
         for kind, source, target in edges:
             leaf, user = (source, target) if kind == "value" else (target, source)
@@ -110,12 +112,16 @@ class _Places:
             if number < 0 or reader[leaf] not in (-1, number):
                 several.add(leaf)
             reader[leaf] = number
+            uses[leaf] = uses.get(leaf, 0) + 1
         for leaf, number in enumerate(reader):
             partner = graph.pairs.get(leaf, leaf)
             alone = number >= 0 and leaf not in several and partner not in several
             same = reader[partner] in (number, -1)
-            if alone and same and self.closed(number) and self._is_detail(leaf, number):
-                self.item[leaf] = number
+            if alone and same and self.closed(number):
+                instances = self.items[number].instances
+                shared = instances > 1 and max(uses[leaf], uses.get(partner, 0)) >= instances
+                if not shared and self._is_detail(leaf, number):
+                    self.item[leaf] = number
 
     def _is_detail(self, leaf: int, number: int) -> bool:
         """Whether a leaf is of no interest outside the box: a parameter, or without a name."""

@@ -1,0 +1,142 @@
+"""Pictures of real programs: small by default, with everything accounted for."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+
+import pytest
+
+import autograd_core as torch
+import viz
+from autograd_core.dag import Graph, Names, capture, trace
+from autograd_core.dag.model import GraphBuilder
+from tests.viz import sample_graphs, sample_programs
+from viz.extent import USUAL, Extent, folded
+from viz.picture import Picture, make_picture
+
+
+def graph_of(program: Callable[[], sample_programs.Program], traced: bool) -> Graph:
+    torch.manual_seed(0)
+    if traced:
+        with trace():
+            loss, model = program()
+    else:
+        loss, model = program()
+    return capture(loss, names=Names({"loss": loss, "model": model} if model else {"loss": loss}))
+
+
+def picture_of(graph: Graph, view: str = "both", extent: Extent = USUAL) -> Picture:
+    small, _ = folded(graph, view, extent, None)
+    return make_picture(small, view)  # type: ignore[arg-type]
+
+
+REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irregular]
+
+
+@pytest.mark.parametrize("traced", [True, False], ids=["traced", "untraced"])
+@pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
+def test_every_program_takes_sixty_boxes_at_most(
+    program: Callable[[], sample_programs.Program], traced: bool
+) -> None:
+    graph = graph_of(program, traced)
+    for view in ("forward", "backward", "both"):
+        picture = picture_of(graph, view)
+        assert len(picture.boxes) <= 60
+        ops = sum(box.ops for box in picture.boxes if box.role in ("fwd", "bwd"))
+        expected = sum(
+            kind == "op" and view in ("both", half)
+            for kind, half in zip(graph.kinds, graph.halves, strict=True)
+        )
+        assert ops == expected
+
+
+@pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
+def test_the_halves_of_a_ladder_fold_alike(program: Callable[[], sample_programs.Program]) -> None:
+    boxes = picture_of(graph_of(program, traced=True)).boxes
+    for index, box in enumerate(boxes):
+        if box.pair is not None:
+            partner = boxes[box.pair]
+            assert partner.pair == index
+            assert partner.stacked == box.stacked
+            assert not box.stacked or partner.title == box.title
+
+
+def test_a_transformer_is_one_layer_and_a_card_for_the_rest() -> None:
+    for traced in (True, False):
+        picture = picture_of(graph_of(sample_programs.transformer, traced))
+        mirror, card = (box for box in picture.boxes if box.stacked)
+        assert (card.title, card.right) == ("encoder.layers.1 … 47", "× 47")
+        assert card.detail.startswith("like encoder.layers.0 · 2,068 ops · 402 k parameters")
+        assert "saves" in mirror.detail
+        assert ("TransformerEncoderLayer × 47" in card.tooltip) == traced
+
+
+def test_a_long_lstm_shows_its_first_steps_and_its_last() -> None:
+    picture = picture_of(graph_of(sample_programs.lstm, traced=False))
+    titles = [box.title for box in picture.boxes if box.title.startswith("t = ")]
+    assert titles.count("t = 2 … 498") == titles.count("t = 1") == titles.count("t = 499") == 2
+    chips = {chip.name: chip.right for box in picture.boxes for chip in box.chips}
+    assert chips["weight_hh"] == "[64, 16] · used 500 times"
+    assert "2 × [4, 16]" in [line.label for line in picture.lines]
+    assert "shown as" in picture.captions[0]
+
+
+def test_an_irregular_graph_is_drawn_whole_with_a_note() -> None:
+    graph = graph_of(sample_programs.irregular, traced=True)
+    drawing = viz.render(graph, view="forward", format="txt")
+    assert len(drawing.text.splitlines()) > 150
+    assert re.match(r"\d{3} boxes: there are no more scopes or repeats to fold", drawing.notes[0])
+    assert viz.render(sample_graphs.mlp(), format="txt").notes == ()
+
+
+@pytest.mark.parametrize("format", ["svg", "dot", "html", "mermaid", "txt", "json"])
+def test_every_format_shows_the_card(format: str) -> None:
+    graph = sample_graphs.residual(40)
+    text = viz.render(graph, format=format, max_boxes=40).text
+    assert "blocks.1 … 39" in text.replace("\\u2026", "…")
+    assert "blocks.17" not in text
+
+
+def test_json_has_the_whole_graph_unless_folding_was_asked_for() -> None:
+    graph = sample_graphs.residual(40)
+    assert "blocks.17" in viz.render(graph, format="json").text
+    assert "blocks.17" not in viz.render(graph, format="json", depth=1).text
+
+
+def test_options_combine() -> None:
+    graph = sample_graphs.residual(40)
+    near = viz.render(graph, format="txt", around="blocks.7/relu:1", hops=1, view="forward").text
+    assert "161 ops shown as 3" in near
+    way = "loss..blocks.30.0.weight"
+    path = viz.render(graph, format="txt", path=way, view="forward", max_boxes=20).text
+    assert "blocks.32 … 39" in path
+    both = viz.render(graph, format="txt", path=way, around="loss", view="forward").text
+    assert "161 ops shown as 2" in both
+    opened = viz.render(graph, format="txt", expand="blocks.5", view="forward").text
+    assert "blocks.0 … 4" in opened
+    assert "blocks.6 … 39" in opened
+
+
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"full": True, "depth": 2}, "full folds nothing"),
+        ({"hops": 2}, "hops says how near"),
+        ({"max_boxes": 0}, "count from 1 on"),
+        ({"path": "loss"}, "'loss' is no path; write two nodes"),
+        ({"path": "loss..blocks.3.w"}, r"called 'blocks\.3\.w'; did you mean blocks\.3"),
+        ({"path": "blocks.1.0.weight..blocks.2.0.weight"}, "no way leads from"),
+        ({"around": "nowhere"}, "called 'nowhere'; write an address such as"),
+        ({"expand": "blocks.40"}, r"called 'blocks\.40'; did you mean blocks\.4"),
+    ],
+)
+def test_what_does_not_exist_or_fit_is_said(options: dict[str, object], complaint: str) -> None:
+    with pytest.raises(viz.VizError, match=complaint):
+        viz.render(sample_graphs.residual(40), format="txt", **options)  # type: ignore[arg-type]
+
+
+def test_a_graph_of_nothing_but_a_leaf_is_left_alone() -> None:
+    build = GraphBuilder("only")
+    build.node("leaf", "forward", "a", variable="a")
+    assert len(picture_of(build.graph(), "forward").boxes) == 1
