@@ -44,8 +44,10 @@ def bind() -> None:
             setattr(Tensor, name, getattr(source, name))
     computed = {name: getattr(Tensor, name) for name in IN_PLACE}
     computed |= {name: _decided(getattr(Tensor, name)) for name in DECISIONS}
-    for name, call in {**computed, **_ASSIGNMENTS}.items():
+    for name, call in computed.items():
         setattr(Tensor, f"{name}_", inplace(call, f"{name}_"))
+    for name, call in _ASSIGNMENTS.items():
+        setattr(Tensor, f"{name}_", inplace(call, f"{name}_", converts=True))
     for name in IN_PLACE_VIEWS:
         setattr(Tensor, f"{name}_", inplace_view(getattr(Tensor, name), f"{name}_"))
     for name, method in strides.METHODS.items():

@@ -15,9 +15,12 @@ from autograd_core.op.views import check_change, check_rebase, rebase
 from autograd_core.tensor import Tensor
 
 
-def inplace(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
+def inplace(
+    call: Callable[..., Tensor], name: str, converts: bool = False
+) -> Callable[..., Tensor]:
     """The method ``name`` (with its underscore) that stores the result of ``call`` in its first
-    argument and moves that tensor to its new place in the graph.
+    argument and moves that tensor to its new place in the graph; ``converts``, a result of any
+    dtype.
 
     Raises:
         RuntimeError: the tensor is a leaf that requires a gradient, a view of one, or a view
@@ -30,7 +33,7 @@ def inplace(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
             check_change(self)
         before = _before(self)
         result = call(before, *args, **kwargs)
-        _check_result(self, result)
+        _check_result(self, result, converts)
         node = result.edge
         if self.view_of is not None and is_grad_enabled():
             check_rebase(self, node is not None)
@@ -65,13 +68,13 @@ def _before(x: Tensor) -> Tensor:
     return before
 
 
-def _check_result(x: Tensor, result: Tensor) -> None:
+def _check_result(x: Tensor, result: Tensor, converts: bool) -> None:
     if result._shape != x._shape:
         raise RuntimeError(
             f"output with shape {list(x._shape)} doesn't match the broadcast shape "
             f"{list(result._shape)}"
         )
-    if result.dtype.category > x.dtype.category:
+    if not converts and result.dtype.category > x.dtype.category:
         raise RuntimeError(
             f"result type {result.dtype.scalar_name} can't be cast to the desired output type "
             f"{x.dtype.scalar_name}"

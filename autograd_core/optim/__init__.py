@@ -1,6 +1,6 @@
 """Optimizers, under the names of ``torch.optim``."""
 
-from autograd_core.optim import lr_scheduler
+from autograd_core.optim import lr_scheduler, swa_utils
 from autograd_core.optim.adadelta import Adadelta
 from autograd_core.optim.adafactor import Adafactor
 from autograd_core.optim.adagrad import Adagrad
@@ -29,4 +29,5 @@ __all__ = [
     "RMSprop",
     "Rprop",
     "lr_scheduler",
+    "swa_utils",
 ]

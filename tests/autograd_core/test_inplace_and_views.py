@@ -102,6 +102,12 @@ def test_the_node_takes_the_place_in_the_graph(torch: Any) -> None:
     assert y.grad_fn.next_functions[0][0] is before
 
 
+def test_copy_converts_to_the_dtype_it_finds(torch: Any) -> None:
+    x = torch.tensor([1, 2])
+    assert x.copy_(torch.tensor([1.7, -2.2])).tolist() == [1, -2]
+    assert x.fill_(3.5).tolist() == [3, 3]
+
+
 def test_copy_sends_the_gradient_to_its_source(torch: Any) -> None:
     x, row = matrix(torch), torch.tensor([5.0, 6.0], requires_grad=True)
     y = x * 1

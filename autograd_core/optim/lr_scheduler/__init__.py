@@ -5,23 +5,38 @@ work on one optimizer.
 """
 
 from autograd_core.optim.lr_scheduler.base import LRScheduler
-from autograd_core.optim.lr_scheduler.epochs import (
-    CosineAnnealingLR,
+from autograd_core.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
+from autograd_core.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
+from autograd_core.optim.lr_scheduler.cyclic import CyclicLR
+from autograd_core.optim.lr_scheduler.factors import (
+    ConstantLR,
     ExponentialLR,
-    LambdaLR,
+    LinearLR,
     MultiStepLR,
+    PolynomialLR,
     StepLR,
 )
+from autograd_core.optim.lr_scheduler.functions import LambdaLR, MultiplicativeLR
 from autograd_core.optim.lr_scheduler.one_cycle import OneCycleLR
 from autograd_core.optim.lr_scheduler.plateau import ReduceLROnPlateau
 
+_LRScheduler = LRScheduler  # its older name, from which users derive
+
 __all__ = [
+    "ChainedScheduler",
+    "ConstantLR",
     "CosineAnnealingLR",
+    "CosineAnnealingWarmRestarts",
+    "CyclicLR",
     "ExponentialLR",
     "LRScheduler",
     "LambdaLR",
+    "LinearLR",
     "MultiStepLR",
+    "MultiplicativeLR",
     "OneCycleLR",
+    "PolynomialLR",
     "ReduceLROnPlateau",
+    "SequentialLR",
     "StepLR",
 ]

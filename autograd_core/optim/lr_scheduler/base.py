@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
 from typing import Any
 
 from autograd_core.optim.optimizer import Optimizer
+from autograd_core.tensor import Tensor
 
 
 class LRScheduler:
     """The base of schedules; a subclass says in :meth:`get_lr` what the rates are now.
 
-    ``last_epoch`` counts the calls of ``step`` from 0 on; the first is made here.
+    ``last_epoch`` counts the calls of ``step`` from 0 on; the first is made here.  A subclass
+    that can tell the rates of any epoch without those before has ``_get_closed_form_lr``, too.
     """
+
+    _get_lr_called_within_step = False
+    _is_initial = False
 
     def __init__(self, optimizer: Optimizer, last_epoch: int = -1) -> None:
         self.optimizer = checked(optimizer)
         for number, group in enumerate(optimizer.param_groups):
             if last_epoch == -1:
-                group.setdefault("initial_lr", group["lr"])
+                group.setdefault("initial_lr", _apart(group["lr"]))
             elif "initial_lr" not in group:
                 raise KeyError(
                     f"param 'initial_lr' is not specified in param_groups[{number}] when "
-                    "resuming scheduler with last_epoch >= 0."
+                    "resuming scheduler with last_epoch >= 0.\n"
+                    "This typically happens when:\n"
+                    "1. You're trying to resume training from a checkpoint but haven't properly "
+                    "loaded the optimizer state\n"
+                    "2. You're using last_epoch >= 0 for a fresh training run (not recommended)"
                 )
-        self.base_lrs = [group["initial_lr"] for group in optimizer.param_groups]
+        self.base_lrs = [_apart(group["initial_lr"]) for group in optimizer.param_groups]
         self.last_epoch = last_epoch
-        self._step_count = 0
-        self.step()
+        self._initial_step()
 
-    def step(self) -> None:
-        """Go on to the next rate; to be called after the optimizer's ``step``."""
+    def step(self, epoch: float | None = None) -> None:
+        """Go on to the next rate; to be called after the optimizer's ``step``.
+
+        ``epoch``, which PyTorch deprecates, goes on to the rate of that epoch.
+        """
         if self._step_count == 1 and not self.optimizer.was_stepped:
             warnings.warn(
                 "Detected call of `lr_scheduler.step()` before `optimizer.step()`. In PyTorch "
@@ -43,16 +53,21 @@ class LRScheduler:
                 stacklevel=2,
             )
         self._step_count += 1
-        self.last_epoch += 1
-        for group, lr in zip(self.optimizer.param_groups, self.get_lr(), strict=True):
-            group["lr"] = lr
-        self._last_lr = self._rates()
+        if epoch is not None:
+            warnings.warn(
+                "The epoch parameter in `scheduler.step()` was not necessary and is being "
+                "deprecated where possible. Please use `scheduler.step()` to step the "
+                "scheduler. During the deprecation, if epoch is different from None, the "
+                "closed form is used instead of the new chainable form, where available.",
+                stacklevel=2,
+            )
+        self._update_lr(epoch)
 
-    def get_lr(self) -> list[float]:
+    def get_lr(self) -> list[Any]:
         """The rate of each group for ``last_epoch``."""
         raise NotImplementedError
 
-    def get_last_lr(self) -> list[float]:
+    def get_last_lr(self) -> list[Any]:
         """The rates that the last step set."""
         return self._last_lr
 
@@ -64,8 +79,38 @@ class LRScheduler:
         """Take over what :meth:`state_dict` returned."""
         self.__dict__.update(state_dict)
 
-    def _rates(self) -> list[float]:
-        return [group["lr"] for group in self.optimizer.param_groups]
+    def _initial_step(self) -> None:
+        """Set the first rates."""
+        self._step_count = 0
+        self._is_initial = True
+        self.step()
+        self._is_initial = False
+
+    def _update_lr(self, epoch: float | None = None) -> None:
+        """Set the rates of the next epoch, or of ``epoch``."""
+        self.last_epoch = self.last_epoch + 1 if epoch is None else epoch  # type: ignore[assignment]
+        closed = getattr(self, "_get_closed_form_lr", None)
+        self._set_rates(closed() if closed is not None and epoch is not None else self._rates())
+
+    def _rates(self) -> list[Any]:
+        self._get_lr_called_within_step = True
+        try:
+            return self.get_lr()
+        finally:
+            self._get_lr_called_within_step = False
+
+    def _set_rates(self, rates: list[Any]) -> None:
+        for group, rate in zip(self.optimizer.param_groups, rates, strict=True):
+            set_rate(group, rate)
+        self._last_lr = self._found()
+
+    def _found(self) -> list[Any]:
+        """The rates that the groups have now."""
+        return [_apart(group["lr"]) for group in self.optimizer.param_groups]
+
+    def _undo(self) -> None:
+        """Take back the first step, which :class:`SequentialLR` takes itself."""
+        self.last_epoch -= 1
 
 
 def checked(optimizer: Optimizer) -> Optimizer:
@@ -75,6 +120,26 @@ def checked(optimizer: Optimizer) -> Optimizer:
     return optimizer
 
 
-def of_group(value: float | Sequence[float], number: int) -> float:
-    """An option given once for all groups, or for each."""
-    return value[number] if isinstance(value, (list, tuple)) else value  # type: ignore[return-value]
+def set_rate(group: dict[str, Any], rate: Any) -> None:
+    """Set the rate of a group; where it is a tensor, the number in it."""
+    if isinstance(group["lr"], Tensor):
+        group["lr"].fill_(float(rate))
+    else:
+        group["lr"] = rate
+
+
+def _apart(rate: Any) -> Any:
+    return rate.clone() if isinstance(rate, Tensor) else rate
+
+
+def of_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
+    """An option that was given once for all groups, or for each."""
+    count = len(optimizer.param_groups)
+    if not isinstance(value, (list, tuple)):
+        return [value] * count
+    if len(value) != count:
+        raise ValueError(
+            f"{name} must have the same length as optimizer.param_groups. "
+            f"{name} has {len(value)} values, param_groups has {count}."
+        )
+    return list(value)

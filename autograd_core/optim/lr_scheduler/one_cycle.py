@@ -6,7 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.optim.lr_scheduler.base import LRScheduler, of_group
+from autograd_core.optim.lr_scheduler.base import LRScheduler, checked, of_groups
+from autograd_core.optim.lr_scheduler.momentum import check_momentum, set_momentum
 from autograd_core.optim.optimizer import Optimizer
 
 
@@ -48,19 +49,20 @@ class OneCycleLR(LRScheduler):
         self.total_steps = total_steps
         self.anneal_strategy = anneal_strategy
         self.cycle_momentum = cycle_momentum
-        if cycle_momentum and not {"momentum", "betas"} & set(optimizer.defaults):
-            raise ValueError(
-                "optimizer must support momentum or beta1 with `cycle_momentum` option enabled"
-            )
+        if cycle_momentum:
+            check_momentum(checked(optimizer))
         self._ends, self._lrs, self._momenta = _phases(pct_start, total_steps, three_phase)
         if last_epoch == -1:
-            for number, group in enumerate(optimizer.param_groups):
-                group["max_lr"] = of_group(max_lr, number)
+            named = {"max_lr": max_lr}
+            if cycle_momentum:
+                named.update(max_momentum=max_momentum, base_momentum=base_momentum)
+            for name, given in named.items():
+                values = of_groups(name, optimizer, given)
+                for group, value in zip(optimizer.param_groups, values, strict=True):
+                    group[name] = value
+            for group in optimizer.param_groups:
                 group["initial_lr"] = group["max_lr"] / div_factor
                 group["min_lr"] = group["initial_lr"] / final_div_factor
-                if cycle_momentum:
-                    group["max_momentum"] = of_group(max_momentum, number)
-                    group["base_momentum"] = of_group(base_momentum, number)
         super().__init__(optimizer, last_epoch)
 
     def get_lr(self) -> list[float]:
@@ -79,7 +81,7 @@ class OneCycleLR(LRScheduler):
             rates.append(self._between(group, self._lrs[phase : phase + 2], share))
             if self.cycle_momentum:
                 momenta = self._momenta[phase : phase + 2]
-                _set_momentum(group, self._between(group, momenta, share))
+                set_momentum(group, self._between(group, momenta, share))
         return rates
 
     def _between(self, group: dict[str, Any], names: list[str], share: float) -> float:
@@ -103,10 +105,3 @@ def _phases(pct_start: float, total: int, three: bool) -> tuple[list[float], lis
         ["initial_lr", "max_lr", "min_lr"],
         ["max_momentum", "base_momentum", "max_momentum"],
     )
-
-
-def _set_momentum(group: dict[str, Any], momentum: float) -> None:
-    if "betas" in group:
-        group["betas"] = (momentum, *group["betas"][1:])
-    else:
-        group["momentum"] = momentum

@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.optim.lr_scheduler.base import LRScheduler, checked, of_group
+from autograd_core.optim.lr_scheduler.base import LRScheduler, checked, of_groups, set_rate
 from autograd_core.optim.optimizer import Optimizer
 
 
-class ReduceLROnPlateau:
+class ReduceLROnPlateau(LRScheduler):
     """Times ``factor`` when a measure has not become better for more than ``patience`` epochs."""
 
     def __init__(
@@ -39,14 +39,14 @@ class ReduceLROnPlateau:
         self.threshold_mode = threshold_mode
         self.cooldown = cooldown
         self.eps = eps
-        self.min_lrs = [of_group(min_lr, i) for i in range(len(optimizer.param_groups))]
+        self.min_lrs = of_groups("min_lr", optimizer, min_lr)
         self.best = math.inf if mode == "min" else -math.inf
         self.num_bad_epochs = 0
         self.cooldown_counter = 0
         self.last_epoch = 0
-        self._last_lr = [group["lr"] for group in optimizer.param_groups]
+        self._last_lr = self._found()
 
-    def step(self, metrics: Any) -> None:
+    def step(self, metrics: Any) -> None:  # type: ignore[override]
         """Take note of the measure after an epoch, a number or a tensor of one element."""
         measure = float(metrics)
         self.last_epoch += 1
@@ -62,14 +62,7 @@ class ReduceLROnPlateau:
             self._reduce()
             self.cooldown_counter = self.cooldown
             self.num_bad_epochs = 0
-        self._last_lr = [group["lr"] for group in self.optimizer.param_groups]
-
-    def get_last_lr(self) -> list[float]:
-        """The rates that the last step left."""
-        return self._last_lr
-
-    state_dict = LRScheduler.state_dict
-    load_state_dict = LRScheduler.load_state_dict
+        self._last_lr = self._found()
 
     def _is_better(self, measure: float) -> bool:
         sign = 1 if self.mode == "max" else -1
@@ -81,6 +74,6 @@ class ReduceLROnPlateau:
 
     def _reduce(self) -> None:
         for group, least in zip(self.optimizer.param_groups, self.min_lrs, strict=True):
-            lr = max(group["lr"] * self.factor, least)
-            if group["lr"] - lr > self.eps:
-                group["lr"] = lr
+            rate = max(float(group["lr"]) * self.factor, least)
+            if float(group["lr"]) - rate > self.eps:
+                set_rate(group, rate)

@@ -1,0 +1,184 @@
+"""Schedules that multiply the rate they find by a factor that goes by the epoch.
+
+Several of them can work on one optimizer.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+
+from autograd_core.optim.lr_scheduler.base import LRScheduler
+from autograd_core.optim.optimizer import Optimizer
+
+
+class FactorLR(LRScheduler):
+    """The base: :meth:`change` leads from the last epoch's rate to this one's, and
+    :meth:`so_far` from the first."""
+
+    def change(self) -> float:
+        """What the rate of the epoch before is multiplied by."""
+        raise NotImplementedError
+
+    def so_far(self) -> float:
+        """The product of all factors up to ``last_epoch``."""
+        raise NotImplementedError
+
+    def get_lr(self) -> list[float]:
+        change = self.change()
+        return [lr * change for lr in self._found()]
+
+    def _get_closed_form_lr(self) -> list[float]:
+        so_far = self.so_far()
+        return [lr * so_far for lr in self.base_lrs]
+
+
+class StepLR(FactorLR):
+    """Times ``gamma`` every ``step_size`` epochs.
+
+    >>> from autograd_core import optim, tensor
+    >>> optimizer = optim.SGD([tensor(1.0, requires_grad=True)], lr=1.0)
+    >>> scheduler = StepLR(optimizer, step_size=2, gamma=0.5)
+    >>> for _ in range(5):
+    ...     optimizer.step()
+    ...     scheduler.step()
+    >>> scheduler.get_last_lr()
+    [0.25]
+    """
+
+    def __init__(
+        self, optimizer: Optimizer, step_size: int, gamma: float = 0.1, last_epoch: int = -1
+    ) -> None:
+        self.step_size = step_size
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def change(self) -> float:
+        due = self.last_epoch and self.last_epoch % self.step_size == 0
+        return self.gamma if due else 1
+
+    def so_far(self) -> float:
+        return self.gamma ** (self.last_epoch // self.step_size)
+
+
+class MultiStepLR(FactorLR):
+    """Times ``gamma`` at each of the epochs ``milestones``."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        milestones: Iterable[int],
+        gamma: float = 0.1,
+        last_epoch: int = -1,
+    ) -> None:
+        self.milestones = Counter(milestones)
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def change(self) -> float:
+        return self.gamma ** self.milestones[self.last_epoch]
+
+    def so_far(self) -> float:
+        passed = (n for milestone, n in self.milestones.items() if milestone <= self.last_epoch)
+        return self.gamma ** sum(passed)
+
+
+class ExponentialLR(FactorLR):
+    """Times ``gamma`` every epoch."""
+
+    def __init__(self, optimizer: Optimizer, gamma: float, last_epoch: int = -1) -> None:
+        self.gamma = gamma
+        super().__init__(optimizer, last_epoch)
+
+    def change(self) -> float:
+        return 1 if self._is_initial else self.gamma
+
+    def so_far(self) -> float:
+        return self.gamma**self.last_epoch
+
+
+class ConstantLR(FactorLR):
+    """Times ``factor`` for the first ``total_iters`` epochs."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        factor: float = 1 / 3,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 <= factor <= 1:
+            raise ValueError("Constant multiplicative factor expected to be between 0 and 1.")
+        self.factor = factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def change(self) -> float:
+        if self.last_epoch == 0:
+            return self.factor
+        return 1 / self.factor if self.last_epoch == self.total_iters else 1
+
+    def so_far(self) -> float:
+        over = self.last_epoch >= self.total_iters
+        return self.factor + over * (1 - self.factor)
+
+
+class LinearLR(FactorLR):
+    """Times a factor that goes from ``start_factor`` to ``end_factor`` in ``total_iters``
+    epochs, by the same amount each."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        start_factor: float = 1 / 3,
+        end_factor: float = 1.0,
+        total_iters: int = 5,
+        last_epoch: int = -1,
+    ) -> None:
+        if not 0 < start_factor <= 1:
+            raise ValueError(
+                "Starting multiplicative factor expected to be greater than 0 and less or equal "
+                "to 1."
+            )
+        if not 0 <= end_factor <= 1:
+            raise ValueError("Ending multiplicative factor expected to be between 0 and 1.")
+        self.start_factor = start_factor
+        self.end_factor = end_factor
+        self.total_iters = total_iters
+        super().__init__(optimizer, last_epoch)
+
+    def change(self) -> float:
+        if self.last_epoch == 0:
+            return self.start_factor
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        rise = self.end_factor - self.start_factor
+        before = self.total_iters * self.start_factor + (self.last_epoch - 1) * rise
+        return 1 + rise / before
+
+    def so_far(self) -> float:
+        epoch = min(self.total_iters, self.last_epoch)
+        rise = self.end_factor - self.start_factor
+        return self.start_factor + rise * epoch / self.total_iters
+
+
+class PolynomialLR(FactorLR):
+    """Down to 0 in ``total_iters`` epochs, by a power of what is left of them."""
+
+    def __init__(
+        self, optimizer: Optimizer, total_iters: int = 5, power: float = 1.0, last_epoch: int = -1
+    ) -> None:
+        self.total_iters = total_iters
+        self.power = power
+        super().__init__(optimizer, last_epoch)
+
+    def change(self) -> float:
+        if self._is_initial or self.last_epoch > self.total_iters:
+            return 1
+        return (self._left(self.last_epoch) / self._left(self.last_epoch - 1)) ** self.power
+
+    def so_far(self) -> float:
+        return self._left(min(self.total_iters, self.last_epoch)) ** self.power
+
+    def _left(self, epoch: int) -> float:
+        return 1 - epoch / self.total_iters

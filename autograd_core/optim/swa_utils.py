@@ -1,0 +1,198 @@
+"""Models whose weights are averages over a training, and the schedule that goes with them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
+from typing import Any
+
+from autograd_core.autograd.grad_mode import no_grad
+from autograd_core.functions import tensor
+from autograd_core.nn import Module
+from autograd_core.nn.modules.batchnorm import _BatchNorm
+from autograd_core.optim.lr_scheduler.base import LRScheduler, of_groups
+from autograd_core.optim.optimizer import Optimizer
+from autograd_core.tensor import Tensor
+
+__all__ = [
+    "SWALR",
+    "AveragedModel",
+    "get_ema_avg_fn",
+    "get_ema_multi_avg_fn",
+    "get_swa_avg_fn",
+    "get_swa_multi_avg_fn",
+    "update_bn",
+]
+
+Average = Callable[[Tensor, Tensor, Tensor], Tensor]
+Update = Callable[[Sequence[Tensor], Sequence[Tensor], Tensor], None]
+
+
+def get_swa_avg_fn() -> Average:
+    """The mean of all weights so far, all counting the same (Izmailov et al. 2018)."""
+
+    @no_grad()
+    def average(averaged: Tensor, current: Tensor, count: Tensor) -> Tensor:
+        return averaged + (current - averaged) / (count + 1)
+
+    return average
+
+
+def get_ema_avg_fn(decay: float = 0.999) -> Average:
+    """An exponential moving average: ``decay`` is how much of it stays at each update."""
+    if not 0 <= decay <= 1:
+        raise ValueError(
+            f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
+        )
+
+    @no_grad()
+    def average(averaged: Tensor, current: Tensor, count: Tensor) -> Tensor:
+        return decay * averaged + (1 - decay) * current
+
+    return average
+
+
+def get_swa_multi_avg_fn() -> Update:
+    """:func:`get_swa_avg_fn` for many parameters at once, in place."""
+    return _each(get_swa_avg_fn())
+
+
+def get_ema_multi_avg_fn(decay: float = 0.999) -> Update:
+    """:func:`get_ema_avg_fn` for many parameters at once, in place."""
+    return _each(get_ema_avg_fn(decay))
+
+
+def _each(average: Average) -> Update:
+    @no_grad()
+    def update(averaged: Sequence[Tensor], current: Sequence[Tensor], count: Tensor) -> None:
+        for mine, theirs in zip(averaged, current, strict=True):
+            mine.copy_(average(mine, theirs, count))
+
+    return update
+
+
+class AveragedModel(Module):
+    """A copy of a model whose parameters are averages of those of the model.
+
+    Args:
+        avg_fn: the new average of ``(average, parameter, n_averaged)``; the mean, if not given.
+        multi_avg_fn: changes ``(averages, parameters, n_averaged)`` in place, instead.
+        use_buffers: average the buffers, too; else they are copied.
+
+    >>> from autograd_core import nn
+    >>> model = nn.Linear(1, 1, bias=False)
+    >>> averaged = AveragedModel(model)
+    >>> for weight in (1.0, 2.0, 6.0):
+    ...     _ = nn.init.constant_(model.weight, weight)
+    ...     averaged.update_parameters(model)
+    >>> averaged.module.weight.item()
+    3.0
+    """
+
+    n_averaged: Tensor
+
+    def __init__(
+        self,
+        model: Module,
+        device: Any = None,
+        avg_fn: Average | None = None,
+        multi_avg_fn: Update | None = None,
+        use_buffers: bool = False,
+    ) -> None:
+        super().__init__()
+        if avg_fn is not None and multi_avg_fn is not None:
+            raise AssertionError("Only one of avg_fn and multi_avg_fn should be provided")
+        self.module = deepcopy(model).to(device) if device is not None else deepcopy(model)
+        self.register_buffer("n_averaged", tensor(0))
+        self.avg_fn = avg_fn
+        self.multi_avg_fn = multi_avg_fn
+        self.use_buffers = use_buffers
+
+    def forward(self, *args: Any, **kwargs: Any) -> Any:
+        """What the averaged model makes of the input."""
+        return self.module(*args, **kwargs)
+
+    @no_grad()
+    def update_parameters(self, model: Module) -> None:
+        """Take the parameters that ``model`` has now into the averages."""
+        mine, theirs = self._averaged(self.module), self._averaged(model)
+        if self.n_averaged.item() == 0:
+            _copy(mine, theirs)
+        else:
+            update = self.multi_avg_fn or _each(self.avg_fn or get_swa_avg_fn())
+            update(mine, theirs, self.n_averaged)
+        if not self.use_buffers:
+            _copy(self.module.buffers(), model.buffers())
+        self.n_averaged += 1
+
+    def _averaged(self, model: Module) -> list[Tensor]:
+        every = [*model.parameters(), *(model.buffers() if self.use_buffers else ())]
+        return [t.detach() for t in every]
+
+
+def _copy(mine: Iterable[Tensor], theirs: Iterable[Tensor]) -> None:
+    for t, other in zip(mine, theirs, strict=True):
+        t.copy_(other)
+
+
+@no_grad()
+def update_bn(loader: Iterable[Any], model: Module, device: Any = None) -> None:
+    """Compute the running statistics of all batch normalizations anew, from one pass over
+    ``loader``, whose batches are tensors or sequences that begin with one."""
+    layers = [m for m in model.modules() if isinstance(m, _BatchNorm)]
+    if not layers:
+        return
+    momenta = [layer.momentum for layer in layers]
+    was_training = model.training
+    model.train()
+    for layer in layers:
+        layer.reset_running_stats()
+        layer.momentum = None  # the mean over all batches
+    for batch in loader:
+        model(batch[0] if isinstance(batch, (list, tuple)) else batch)
+    for layer, momentum in zip(layers, momenta, strict=True):
+        layer.momentum = momentum
+    model.train(was_training)
+
+
+class SWALR(LRScheduler):
+    """From the rate it finds to ``swa_lr`` within ``anneal_epochs``, and no further."""
+
+    def __init__(
+        self,
+        optimizer: Optimizer,
+        swa_lr: float,
+        anneal_epochs: int = 10,
+        anneal_strategy: str = "cos",
+        last_epoch: int = -1,
+    ) -> None:
+        rates = of_groups("swa_lr", optimizer, swa_lr)
+        for group, rate in zip(optimizer.param_groups, rates, strict=True):
+            group["swa_lr"] = rate
+        if anneal_strategy not in ("cos", "linear"):
+            raise ValueError(
+                "anneal_strategy must be one of 'cos' or 'linear', instead got " + anneal_strategy
+            )
+        if not isinstance(anneal_epochs, int) or anneal_epochs < 0:
+            raise ValueError(f"anneal_epochs must be equal or greater than 0, got {anneal_epochs}")
+        self.anneal_epochs = anneal_epochs
+        self.anneal_strategy = anneal_strategy
+        super().__init__(optimizer, last_epoch)
+
+    def get_lr(self) -> list[float]:
+        step = self._step_count - 1
+        if self.anneal_epochs == 0:
+            step = max(1, step)
+        before, now = self._way(step - 1), self._way(step)
+        rates = []
+        for group in self.optimizer.param_groups:
+            end = group["swa_lr"]
+            start = end if before == 1 else (group["lr"] - before * end) / (1 - before)
+            rates.append(end * now + start * (1 - now))
+        return rates
+
+    def _way(self, step: int) -> float:
+        """How much of the way to ``swa_lr`` lies behind after ``step`` epochs."""
+        share = max(0, min(1, step / max(1, self.anneal_epochs)))
+        return share if self.anneal_strategy == "linear" else (1 - math.cos(math.pi * share)) / 2

@@ -1,0 +1,311 @@
+"""Schedules of the learning rate: every number that PyTorch computes, over 50 steps."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograd_core
+
+
+def label(value: Any) -> str | None:
+    return ", ".join(value) or "plain" if isinstance(value, dict) else None
+
+
+def both(function: Any) -> tuple[Any, Any]:
+    pytorch = pytest.importorskip("torch")
+    importlib.import_module("torch.optim.lr_scheduler")
+    return function(autograd_core), function(pytorch)
+
+
+SCHEDULES: list[tuple[str, dict[str, Any]]] = [
+    ("StepLR", {"step_size": 3}),
+    ("MultiStepLR", {"milestones": [2, 5, 5, 40], "gamma": 0.5}),
+    ("ExponentialLR", {"gamma": 0.9}),
+    ("ConstantLR", {}),
+    ("ConstantLR", {"factor": 0.25, "total_iters": 30}),
+    ("LinearLR", {}),
+    ("LinearLR", {"start_factor": 0.1, "end_factor": 0.5, "total_iters": 40}),
+    ("PolynomialLR", {}),
+    ("PolynomialLR", {"total_iters": 60, "power": 1.7}),
+    ("CosineAnnealingLR", {"T_max": 4, "eta_min": 0.01}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 7}),
+    ("CosineAnnealingWarmRestarts", {"T_0": 4, "T_mult": 2, "eta_min": 0.02}),
+    ("LambdaLR", {"lr_lambda": lambda epoch: 0.95**epoch}),
+    ("LambdaLR", {"lr_lambda": [lambda epoch: epoch, lambda epoch: 1 / (epoch + 1)]}),
+    ("MultiplicativeLR", {"lr_lambda": lambda epoch: 1 - 1 / (epoch + 9)}),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 51}),
+    (
+        "OneCycleLR",
+        {"max_lr": [1.0, 0.5], "epochs": 3, "steps_per_epoch": 17, "anneal_strategy": "linear"},
+    ),
+    ("OneCycleLR", {"max_lr": 1.0, "total_steps": 51, "three_phase": True}),
+    ("CyclicLR", {"base_lr": 0.01, "max_lr": 0.2, "step_size_up": 6}),
+    (
+        "CyclicLR",
+        {"base_lr": [0.01, 0.02], "max_lr": 0.2, "step_size_up": 4, "step_size_down": 9,
+         "mode": "triangular2", "base_momentum": 0.6, "max_momentum": [0.7, 0.95]},
+    ),
+    (
+        "CyclicLR",
+        {"base_lr": 0.01, "max_lr": 0.2, "step_size_up": 5, "mode": "exp_range", "gamma": 0.97},
+    ),
+    (
+        "CyclicLR",
+        {"base_lr": 0.01, "max_lr": 0.2, "step_size_up": 5, "scale_fn": lambda x: 1 / (x + 1),
+         "scale_mode": "iterations", "cycle_momentum": False},
+    ),
+]  # fmt: skip
+
+
+def two_groups(torch: Any, optimizer: str) -> Any:
+    x, y = (torch.tensor([1.0], requires_grad=True) for _ in range(2))
+    options = {"lr": 0.3, "momentum": 0.9} if optimizer == "SGD" else {"lr": 0.3}
+    return getattr(torch.optim, optimizer)([{"params": [x]}, {"params": [y], "lr": 0.2}], **options)
+
+
+def schedule(torch: Any, make: Any, optimizer: str = "SGD", steps: int = 50) -> list[Any]:
+    """Rates and momenta step by step."""
+    made = two_groups(torch, optimizer)
+    schedulers = make(torch.optim.lr_scheduler, made)
+    seen = []
+    for _ in range(steps):
+        made.step()
+        for scheduler in schedulers:
+            scheduler.step()
+        seen.append(
+            [(g["lr"], g.get("momentum"), g.get("betas", [None])[0]) for g in made.param_groups]
+        )
+    seen.append(schedulers[-1].get_last_lr())
+    return seen
+
+
+def assert_same(mine: Any, theirs: Any) -> None:
+    for a, b in zip(mine, theirs, strict=True):
+        np.testing.assert_allclose(
+            np.array(a, float), np.array(b, float), rtol=1e-12, atol=1e-15, equal_nan=True
+        )
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("optimizer", ["SGD", "Adam"])
+@pytest.mark.parametrize(("name", "options"), SCHEDULES, ids=label)
+def test_rates_are_those_of_pytorch(name: str, options: dict[str, Any], optimizer: str) -> None:
+    def rates(torch: Any) -> list[Any]:
+        return schedule(torch, lambda module, o: [getattr(module, name)(o, **options)], optimizer)
+
+    assert_same(*both(rates))
+
+
+@pytest.mark.torch
+def test_schedules_can_be_chained() -> None:
+    def rates(torch: Any) -> list[Any]:
+        return schedule(
+            torch,
+            lambda module, o: [module.ExponentialLR(o, 0.9), module.StepLR(o, 2, gamma=0.5)],
+        )
+
+    assert_same(*both(rates))
+
+
+COMBINED: dict[str, Any] = {
+    "chained": lambda m, o: m.ChainedScheduler([m.ConstantLR(o), m.ExponentialLR(o, 0.9)]),
+    "warm-up, then cosine": lambda m, o: m.SequentialLR(
+        o, [m.LinearLR(o, 0.1, total_iters=8), m.CosineAnnealingLR(o, 30)], [8]
+    ),
+    "each kind after a linear one": lambda m, o: m.SequentialLR(
+        o,
+        [
+            m.StepLR(o, 3), m.LinearLR(o), m.MultiStepLR(o, [3, 4]), m.PolynomialLR(o, 7),
+            m.ConstantLR(o, 0.5), m.LambdaLR(o, lambda e: 0.9**e), m.ExponentialLR(o, 0.8),
+            m.MultiplicativeLR(o, lambda e: 0.7), m.CosineAnnealingWarmRestarts(o, 4),
+        ],
+        [5, 10, 15, 20, 25, 30, 35, 40],
+    ),
+    "a sequence in a sequence": lambda m, o: m.SequentialLR(
+        o, [m.SequentialLR(o, [m.LinearLR(o), m.StepLR(o, 2)], [6]), m.ExponentialLR(o, 0.9)], [20]
+    ),
+    "chained sequences": lambda m, o: m.ChainedScheduler(
+        [m.SequentialLR(o, [m.LinearLR(o), m.StepLR(o, 2)], [6]), m.ExponentialLR(o, 0.9)]
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.torch
+@pytest.mark.filterwarnings("ignore:Detected call")  # a nested sequence steps when made
+@pytest.mark.parametrize("name", COMBINED)
+def test_schedules_can_be_combined(name: str) -> None:
+    assert_same(*both(lambda torch: schedule(torch, lambda m, o: [COMBINED[name](m, o)])))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(("name", "options"), SCHEDULES, ids=label)
+def test_a_schedule_goes_to_any_epoch(name: str, options: dict[str, Any]) -> None:
+    def rates(torch: Any) -> list[Any]:
+        optimizer = two_groups(torch, "SGD")
+        scheduler = getattr(torch.optim.lr_scheduler, name)(optimizer, **options)
+        optimizer.step()
+        seen = []
+        for epoch in (0, 7, 3, 21):
+            if name == "CosineAnnealingWarmRestarts":
+                scheduler.step(epoch + 0.5)
+            else:
+                with pytest.warns(UserWarning, match="The epoch parameter"):
+                    scheduler.step(epoch)
+            seen.append(scheduler.get_last_lr())
+        return seen
+
+    assert_same(*both(rates))
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("strategy", ["cos", "linear"])
+@pytest.mark.parametrize("epochs", [0, 7])
+def test_rates_go_over_to_that_of_averaging(strategy: str, epochs: int) -> None:
+    def rates(torch: Any) -> list[Any]:
+        swa = importlib.import_module(f"{torch.__name__}.optim.swa_utils")
+        return schedule(torch, lambda m, o: [swa.SWALR(o, 0.05, epochs, strategy)])
+
+    assert_same(*both(rates))
+
+
+@pytest.mark.torch
+def test_a_rate_may_be_a_tensor() -> None:
+    def rates(torch: Any) -> list[float]:
+        rate = torch.tensor(0.5)
+        optimizer = torch.optim.SGD([torch.tensor([1.0], requires_grad=True)], lr=rate)
+        scheduler = torch.optim.lr_scheduler.LinearLR(optimizer)
+        optimizer.step()
+        first = scheduler.get_last_lr()[0]
+        scheduler.step()
+        return [first.item(), rate.item(), scheduler.base_lrs[0].item()]
+
+    mine, theirs = both(rates)
+    np.testing.assert_allclose(mine, theirs, rtol=1e-6)
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"patience": 1, "factor": 0.5},
+        {"patience": 0, "mode": "max", "cooldown": 2},
+        {"patience": 1, "threshold": 0.3, "threshold_mode": "abs", "min_lr": 0.1},
+        {"patience": 0, "mode": "max", "threshold": 0.1, "threshold_mode": "abs"},
+    ],
+    ids=str,
+)
+def test_a_plateau_is_waited_for(options: dict[str, Any]) -> None:
+    measures = [1.0, 0.9, 0.8999999, 0.95, 0.7, 0.71, 0.72, 0.73, 0.74, 0.2, 0.3, 0.4, 0.4]
+
+    def rates(torch: Any) -> list[Any]:
+        x = torch.tensor([1.0], requires_grad=True)
+        optimizer = torch.optim.SGD([x], lr=0.3)
+        scheduler = torch.optim.lr_scheduler.ReduceLROnPlateau(optimizer, **options)
+        seen = []
+        for measure in measures:
+            scheduler.step(torch.tensor(measure))
+            seen.append((scheduler.get_last_lr()[0], scheduler.num_bad_epochs))
+        return seen
+
+    assert_same(*both(rates))
+
+
+def test_a_schedule_goes_on_from_its_state() -> None:
+    x = autograd_core.tensor([1.0], requires_grad=True)
+    schedulers = autograd_core.optim.lr_scheduler
+    optimizer = autograd_core.optim.SGD([x], lr=1.0)
+    first = schedulers.StepLR(optimizer, 3, gamma=0.5)
+    optimizer.step()
+    for _ in range(4):
+        first.step()
+    state, options = first.state_dict(), optimizer.state_dict()
+    assert "optimizer" not in state
+    other = autograd_core.optim.SGD([x], lr=1.0)
+    second = schedulers.StepLR(other, 99)
+    second.load_state_dict(state)
+    other.load_state_dict(options)
+    for scheduler in (first, second):
+        scheduler.step()
+        scheduler.step()
+    assert first.get_last_lr() == second.get_last_lr() == [0.25]
+    assert second.last_epoch == 6
+
+
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_the_wrong_order_of_steps_is_warned_about(library: str) -> None:
+    if importlib.util.find_spec(library) is None:
+        pytest.skip(f"{library} is not installed")
+    torch = importlib.import_module(library)
+    x = torch.tensor([1.0], requires_grad=True)
+    scheduler = torch.optim.lr_scheduler.StepLR(torch.optim.SGD([x], lr=1.0), 1)
+    with pytest.warns(UserWarning, match=r"before `optimizer\.step\(\)`"):
+        scheduler.step()
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize(
+    ("name", "options"), [(n, o) for n, o in SCHEDULES if n != "OneCycleLR"], ids=label
+)
+def test_a_state_of_pytorch_goes_on_here(name: str, options: dict[str, Any]) -> None:
+    def started(torch: Any) -> tuple[Any, Any]:
+        optimizer = two_groups(torch, "SGD")
+        return optimizer, getattr(torch.optim.lr_scheduler, name)(optimizer, **options)
+
+    (here, mine), (there, theirs) = both(started)
+    there.step()
+    for _ in range(6):
+        theirs.step()
+    mine.load_state_dict(theirs.state_dict())
+    here.load_state_dict({"state": {}, "param_groups": there.state_dict()["param_groups"]})
+    here.step()
+    for _ in range(6):
+        mine.step()
+        theirs.step()
+    np.testing.assert_allclose(mine.get_last_lr(), theirs.get_last_lr(), rtol=1e-12)
+
+
+def test_a_sequence_saves_the_states_of_its_parts() -> None:
+    schedulers = autograd_core.optim.lr_scheduler
+
+    def started() -> tuple[Any, Any]:
+        optimizer = two_groups(autograd_core, "SGD")
+        parts = [schedulers.LinearLR(optimizer), schedulers.LambdaLR(optimizer, lambda e: 0.9**e)]
+        return optimizer, schedulers.SequentialLR(optimizer, parts, [3])
+
+    (one, first), (other, second) = started(), started()
+    one.step()
+    for _ in range(5):
+        first.step()
+    second.load_state_dict(first.state_dict())
+    other.load_state_dict(one.state_dict())
+    other.step()
+    first.step()
+    second.step()
+    assert first.get_last_lr() == second.get_last_lr()
+
+
+@pytest.mark.parametrize(
+    ("make", "said"),
+    [
+        (lambda m, o: m.ConstantLR(o, 2), "expected to be between 0 and 1"),
+        (lambda m, o: m.LinearLR(o, 0), "expected to be greater than 0 and less or equal to 1"),
+        (lambda m, o: m.CosineAnnealingWarmRestarts(o, 0), "Expected positive integer T_0"),
+        (lambda m, o: m.CyclicLR(o, 0.1, 1, mode="round"), "mode is invalid and scale_fn is None"),
+        (lambda m, o: m.CyclicLR(o, [0.1], 1), "base_lr must have the same length as"),
+        (lambda m, o: m.LambdaLR(o, []), "Expected 2 lr_lambdas, but got 0"),
+        (lambda m, o: m.SequentialLR(o, [], []), "expects at least one scheduler, but got no"),
+        (lambda m, o: m.SequentialLR(o, [m.LinearLR(o)], [1]), "number of schedulers 1 and the"),
+        (lambda m, o: m.ChainedScheduler([m.ReduceLROnPlateau(o)]), "does not support `Reduce"),
+    ],
+)
+def test_wrong_options_are_named(torch: Any, make: Any, said: str) -> None:
+    importlib.import_module(f"{torch.__name__}.optim.lr_scheduler")
+    with pytest.raises(ValueError, match=said):
+        make(torch.optim.lr_scheduler, two_groups(torch, "SGD"))
