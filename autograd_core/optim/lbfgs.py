@@ -10,6 +10,7 @@ import numpy as np
 from autograd_core.autograd.grad_mode import enable_grad
 from autograd_core.optim.line_search import Point, strong_wolfe
 from autograd_core.optim.optimizer import Optimizer, Parameters, check_options
+from autograd_core.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
 
@@ -69,11 +70,11 @@ class LBFGS(Optimizer):
             moves += 1
             state["n_iter"] += 1
             _remember(state, gradient, group["history_size"])
-            direction = state["d"]
+            direction = state["d"].array
             slope = float(gradient @ direction)
             scale = min(1.0, 1.0 / np.abs(gradient).sum()) if state["n_iter"] == 1 else 1.0
             state["t"] = float(scale * group["lr"])
-            state["prev_flat_grad"], state["prev_loss"] = gradient, loss
+            state["prev_flat_grad"], state["prev_loss"] = Tensor.from_array(gradient), loss
             if slope > -group["tolerance_change"]:
                 break
             before = loss
@@ -95,7 +96,7 @@ class LBFGS(Optimizer):
         """Go along the direction; the loss and the gradient there, and what it took."""
         group = self.param_groups[0]
         state = self.state[group["params"][0]]
-        direction = state["d"]
+        direction = state["d"].array
         if group["line_search_fn"] is None:
             self._add(state["t"] * direction)
             if moves == group["max_iter"]:
@@ -148,26 +149,29 @@ class LBFGS(Optimizer):
 def _remember(state: dict[str, Any], gradient: Array, history_size: int) -> None:
     """Note how the gradient changed with the last move, and set the next direction ``d``."""
     if "d" not in state:
-        state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1.0, d=-gradient)
+        start = Tensor.from_array(-gradient)
+        state.update(old_dirs=[], old_stps=[], ro=[], H_diag=1, d=start)
         return
-    change, move = gradient - state["prev_flat_grad"], state["d"] * state["t"]
+    change = gradient - state["prev_flat_grad"].array
+    move = state["d"].array * float(state["t"])
     product = change @ move
     if product > 1e-10:
         for name, value in (("old_dirs", change), ("old_stps", move), ("ro", 1.0 / product)):
-            state[name] = [*state[name], value][-history_size:]
-        state["H_diag"] = product / (change @ change)
-    state["d"] = _two_loops(-gradient, state)
+            state[name] = [*state[name], Tensor.from_array(np.asarray(value))][-history_size:]
+        state["H_diag"] = Tensor.from_array(np.asarray(product / (change @ change)))
+    state["d"] = Tensor.from_array(_two_loops(-gradient, state))
 
 
 def _two_loops(q: Array, state: dict[str, Any]) -> Array:
     """The approximate inverse of the Hessian times ``q``."""
-    memory = list(zip(state["old_dirs"], state["old_stps"], state["ro"], strict=True))
+    names = ("old_dirs", "old_stps", "ro")
+    memory = list(zip(*([t.array for t in state[name]] for name in names), strict=True))
     shares = []
     for change, move, ro in reversed(memory):
         share = (move @ q) * ro
         q = q - share * change
         shares.append(share)
-    result: Array = q * state["H_diag"]
+    result: Array = q * float(state["H_diag"])
     for (change, move, ro), share in zip(memory, reversed(shares), strict=True):
         result = result + move * (share - (change @ result) * ro)
     return result

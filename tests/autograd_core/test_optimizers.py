@@ -184,6 +184,37 @@ def test_lbfgs_makes_the_same_moves(options: dict[str, Any]) -> None:
         np.testing.assert_allclose(mine, theirs, rtol=1e-8, atol=1e-10)
 
 
+@pytest.mark.torch
+@pytest.mark.parametrize("line_search", [None, "strong_wolfe"])
+def test_the_state_of_lbfgs_goes_from_pytorch_to_here(line_search: str | None) -> None:
+    theirs = pytest.importorskip("torch")
+    options = {"lr": 0.5, "max_iter": 3, "history_size": 4, "line_search_fn": line_search}
+    there, here = Regression(theirs), Regression(autograd_core)
+    first = theirs.optim.LBFGS([there.w, there.b], **options)
+    there.run(first, 2)
+    for t, other in ((here.w, there.w), (here.b, there.b)):
+        t.data = autograd_core.tensor(other.detach().numpy())
+    second = autograd_core.optim.LBFGS([here.w, here.b], **options)
+
+    def converted(value: Any) -> Any:
+        if isinstance(value, list):
+            return [converted(each) for each in value]
+        is_tensor = isinstance(value, theirs.Tensor)
+        return autograd_core.tensor(value.detach().numpy()) if is_tensor else value
+
+    state = first.state_dict()
+    state["state"] = {0: {key: converted(v) for key, v in state["state"][0].items()}}
+    second.load_state_dict(state)
+    np.testing.assert_allclose(here.run(second, 2), there.run(first, 2), rtol=1e-8)
+    mine, other = second.state_dict()["state"][0], first.state_dict()["state"][0]
+    assert set(mine) == set(other)
+    for key in ("d", "prev_flat_grad", "H_diag"):
+        np.testing.assert_allclose(mine[key].numpy(), other[key].numpy(), rtol=1e-6)
+    for key in ("old_dirs", "old_stps", "ro"):
+        for a, b in zip(mine[key], other[key], strict=True):
+            np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-6)
+
+
 def test_lbfgs_has_one_group() -> None:
     problem = Regression(autograd_core)
     with pytest.raises(ValueError, match="doesn't support per-parameter options"):

@@ -68,8 +68,8 @@ class CyclicLR(LRScheduler):
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "exp_range":
-            return self.gamma**x
-        return 1.0 if self.mode == "triangular" else 1 / 2.0 ** (x - 1)
+            return math.pow(self.gamma, x)
+        return 1.0 if self.mode == "triangular" else math.pow(2, 1 - x)
 
     def get_lr(self) -> list[float]:
         cycle = math.floor(1 + self.last_epoch / self.total_size)

@@ -5,6 +5,7 @@ Several of them can work on one optimizer.
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Iterable
 
@@ -175,10 +176,11 @@ class PolynomialLR(FactorLR):
     def change(self) -> float:
         if self._is_initial or self.last_epoch > self.total_iters:
             return 1
-        return (self._left(self.last_epoch) / self._left(self.last_epoch - 1)) ** self.power
+        share = self._left(self.last_epoch) / self._left(self.last_epoch - 1)
+        return math.pow(share, self.power)
 
     def so_far(self) -> float:
-        return self._left(min(self.total_iters, self.last_epoch)) ** self.power
+        return math.pow(self._left(min(self.total_iters, self.last_epoch)), self.power)
 
     def _left(self, epoch: int) -> float:
         return 1 - epoch / self.total_iters
