@@ -17,6 +17,7 @@ from autograd_core.debug.session import Session
 from tui.app import DebuggerApp
 from tui.intercept import Intercepted, ScriptDone, intercepting
 from tui.script import run_script
+from tui.wanted import Wanted
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -40,7 +41,7 @@ def photograph(script: str, name: str, keys: tuple[str, ...], size: tuple[int, i
         (IMAGES / name).write_text(tidy(picture), encoding="utf-8", newline="\n")
         raise ScriptDone
 
-    with intercepting(halt):
+    with intercepting(halt, Wanted(1)):
         try:
             run_script(Path(script), [])
         except ScriptDone:

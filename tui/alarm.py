@@ -7,6 +7,7 @@ from autograd_core.debug.predicate import ExpressionError, parse_predicate
 from autograd_core.debug.session import Session
 from autograd_core.debug.stops import Reached, Stops
 from tui.failure import ExitCode, Failure
+from tui.wanted import call_title
 
 
 class Alarm:
@@ -52,7 +53,7 @@ class Alarm:
 
 
 def _report(session: Session, reached: Reached) -> str:
-    heading = f"backward() call {session.call}: {reached.trigger.culprit}"
+    heading = f"{call_title(session.kind, session.call)}: {reached.trigger.culprit}"
     return "\n".join(
         [f"{heading} (--fail-on {reached.point.condition})", *culprit_lines(reached)[1:]]
     )

@@ -18,6 +18,7 @@ from tui.intercept import Intercepted, intercepting
 from tui.report import Report, report_text
 from tui.script import guarded, run_script
 from tui.target import find_named, parse_target, require_file, require_graph, single_scalar
+from tui.wanted import Wanted
 
 _PATIENCE = 2.0  # seconds until progress is shown
 
@@ -26,7 +27,7 @@ def check_target(
     text: str,
     arguments: list[str],
     *,
-    call: int | None,
+    call: Wanted,
     ignore: Sequence[str],
     everything: bool,
     quiet: bool,
@@ -35,7 +36,7 @@ def check_target(
     or lint has an error or a warning.
 
     Args:
-        call: which ``backward()`` call of a script, None for the last one.
+        call: which call of a script; of several, the last one.
         ignore: codes of findings that are to be left out.
         everything: print also what is right, and what is only good to know.
         quiet: print one line for each thing that is wrong, and nothing else.
@@ -66,26 +67,23 @@ def check_target(
     return ExitCode.FOUND if report.is_bad else ExitCode.FINE
 
 
-def _check_script(path: Path, arguments: list[str], call: int | None) -> Report:
+def _check_script(path: Path, arguments: list[str], call: Wanted) -> Report:
     reports: list[Report] = []
 
     def examine(found: Intercepted) -> bool:
-        if call is not None and found.number != call:
-            return False
-        title = f"{path}, backward() call {found.number}"
+        title = f"{path}, {found.title}"
         reports[:] = [_examine(title, found.call.roots, found.names)]
-        if call is not None:
+        if call.number is not None:
             raise ScriptDone
         return False
 
     variables: dict[str, Any] = {}
-    with intercepting(examine, values=True) as calls:
+    with intercepting(examine, call, values=True) as calls:
         variables = run_script(path, arguments)
     if reports:
         return reports[0]
-    if calls.count and call is not None:
-        raise calls.no_such(call)
-    name, scalar = single_scalar(variables)
+    calls.require_wanted()
+    name, scalar = single_scalar(variables, calls.counts["grad"])
     return _examine(f"{path}:{name}", (scalar,), Names(variables))
 
 

@@ -142,6 +142,7 @@ def debug(options: argparse.Namespace) -> None:
         options.arguments,
         places=options.breakpoints,
         call=options.call,
+        grads=options.grad,
         commands=options.commands,
         batch=options.batch,
         fail_on=options.fail_on,

@@ -1,4 +1,4 @@
-"""``gradstep debug``: a session, and a face for it, inside each ``backward()`` of a script."""
+"""``gradstep debug``: a session, and a face for it, inside the backward passes of a script."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
+from autograd_core.autograd.backward import Gradients
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.commands import CommandError, command_lines
@@ -21,6 +22,7 @@ from tui.intercept import Intercepted, intercepting
 from tui.script import guarded, run_script
 from tui.target import Target, find_named, parse_target, require_file, require_graph, single_scalar
 from tui.terminal import show_screen, why_no_screen
+from tui.wanted import Wanted
 
 
 def debug_target(
@@ -28,14 +30,16 @@ def debug_target(
     arguments: list[str],
     *,
     places: Sequence[str],
-    call: int | None,
+    call: Wanted | None,
+    grads: bool,
     commands: str | None,
     batch: bool,
     fail_on: str | None = None,
 ) -> None:
-    """Debug a TARGET; of a script, its ``backward()`` call number ``call``, None for each.
+    """Debug a TARGET; of a script, the call that ``call`` says, None for each of ``backward()``.
 
     Args:
+        grads: of a script, open in each call of ``autograd.grad()`` too.
         places: what ``break`` takes, each the place of a breakpoint.
         commands: a file of commands, for all calls together.
         batch: open no screen.
@@ -57,6 +61,11 @@ def debug_target(
             "--fail-on is for --batch; on the screen, the command catch does the same",
             ExitCode.USAGE,
         )
+    if call is not None and grads:
+        raise Failure(
+            "--grad opens in each call of autograd.grad(), --call in one: leave one of them out",
+            ExitCode.USAGE,
+        )
     alarm = None if fail_on is None else Alarm(fail_on)
     if not batch:
         _require_screen()
@@ -67,25 +76,26 @@ def debug_target(
             found = find_named(target, arguments)
         face.debug_tensor(found.root, Names(found.names), target)
     else:
-        _debug_script(target, target.path, arguments, face, call)
+        halted = Wanted(None, ("backward", "grad") if grads else ("backward",))
+        _debug_script(target, target.path, arguments, face, halted if call is None else call)
 
 
 def _debug_script(
-    target: Target, path: Path, arguments: list[str], face: _Face, call: int | None
+    target: Target, path: Path, arguments: list[str], face: _Face, halted: Wanted
 ) -> None:
-    def halt(found: Intercepted) -> bool:
-        if face.detached or (call is not None and found.number != call):
+    def halt(found: Intercepted) -> bool | Gradients:
+        if face.detached:
             return False
-        face.debug_call(found)
-        return True
+        return face.debug_call(found, halted.means(found.number, found.call.kind))
 
-    with intercepting(halt, values=True) as calls:
+    # an alarm watches every pass, also where nobody is to halt
+    watched = Wanted(None, ("backward", "grad")) if face.watches and not halted.number else halted
+    with intercepting(halt, watched, values=True) as calls:
         variables = run_script(path, arguments)
-        if not calls.count:
-            name, scalar = single_scalar(variables)
+        calls.require_wanted()
+        if not calls.counts["backward"] and not (calls.counts["grad"] and "grad" in watched.kinds):
+            name, scalar = single_scalar(variables, calls.counts["grad"])
             face.debug_tensor(scalar, Names(variables), target._replace(name=name))
-        elif call is not None and calls.count < call:
-            raise calls.no_such(call)
 
 
 class _Line(NamedTuple):
@@ -140,17 +150,22 @@ class _Face:
         self._timeline = Timeline()
         self.detached = False  # whether to halt no more
 
-    def debug_call(self, found: Intercepted) -> None:
-        """Debug a call of the script's."""
-        self._show(
-            Session.of_call(
-                found.call,
-                names=found.names,
-                call=found.number,
-                stops=self._stops,
-                timeline=self._timeline,
-            )
+    @property
+    def watches(self) -> bool:
+        """Whether a condition is to be watched for in every pass."""
+        return self._alarm is not None
+
+    def debug_call(self, found: Intercepted, halt: bool = True) -> bool | Gradients:
+        """Debug a call of the script's, or, without ``halt``, only watch it."""
+        session = Session.of_call(
+            found.call,
+            names=found.names,
+            call=found.number,
+            stops=self._stops,
+            timeline=self._timeline,
         )
+        self._show(session, halt)
+        return session.gradients if found.call.is_grad else True
 
     def debug_tensor(self, root: Tensor, names: Names, target: Target) -> None:
         """Debug ``root.backward()``, which nobody called."""
@@ -171,9 +186,9 @@ class _Face:
         with suppress(ScriptDone):
             guarded(lambda: self._show(session))
 
-    def _show(self, session: Session) -> None:
+    def _show(self, session: Session, halt: bool = True) -> None:
         self._set_breakpoints(session)
-        outcome = self._carry_out(session)
+        outcome = self._carry_out(session) if halt else ""
         if not outcome and not self._batch:
             _require_screen()
             outcome = show_screen(session, self._title)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import viz
+from autograd_core.autograd.backward import Gradients
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
@@ -19,6 +20,7 @@ from tui.failure import ExitCode, Failure, ScriptDone
 from tui.intercept import Intercepted, intercepting, run_and_capture
 from tui.script import run_script
 from tui.target import Target, find_named, parse_target, require_file, require_graph, single_scalar
+from tui.wanted import Wanted
 from viz import errors
 from viz.rendering import choose_format
 
@@ -30,14 +32,14 @@ def render_target(
     output: str | None,
     format: str | None,
     view: View,
-    call: int | None,
+    call: Wanted,
     **options: Any,
 ) -> list[str]:
     """Draw a TARGET, and return notes for the user.
 
     Args:
         output: the file to write, "-" for standard output; None for one named after TARGET.
-        call: which ``backward()`` call of a script to draw, None for the last one.
+        call: which call of a script to draw; of several, the last one.
         options: as :func:`viz.render` takes them.
 
     Raises:
@@ -100,9 +102,8 @@ def _stdout_kept_free() -> Iterator[None]:
         os.close(kept)
 
 
-def graph_of(target: Target, arguments: list[str], view: View, call: int | None) -> Graph:
-    """The graph of ``target``; for a script that of its ``backward()`` call number ``call``,
-    None for the last one.
+def graph_of(target: Target, arguments: list[str], view: View, call: Wanted) -> Graph:
+    """The graph of ``target``; for a script that of the last of its calls that ``call`` means.
 
     Raises:
         Failure: with the exit code that fits.
@@ -116,25 +117,23 @@ def graph_of(target: Target, arguments: list[str], view: View, call: int | None)
     return with_portable_sources(graph, folder_of(target.path))
 
 
-def _graph_of_script(path: Path, arguments: list[str], view: View, call: int | None) -> Graph:
+def _graph_of_script(path: Path, arguments: list[str], view: View, call: Wanted) -> Graph:
     captured: list[Graph] = []
 
-    def draw(found: Intercepted) -> bool:
-        if call is not None and found.number != call:
-            return False
-        captured[:] = [with_portable_sources(run_and_capture(found, view), folder_of(path))]
-        if call is not None:
+    def draw(found: Intercepted) -> bool | Gradients:
+        graph, answer = run_and_capture(found, view)
+        captured[:] = [with_portable_sources(graph, folder_of(path))]
+        if call.number is not None:
             raise ScriptDone
-        return True
+        return answer
 
     variables: dict[str, Any] = {}
-    with intercepting(draw) as calls:
+    with intercepting(draw, call) as calls:
         variables = run_script(path, arguments)
     if captured:
         return captured[0]
-    if calls.count and call is not None:
-        raise calls.no_such(call)
-    name, scalar = single_scalar(variables)
+    calls.require_wanted()
+    name, scalar = single_scalar(variables, calls.counts["grad"])
     graph = capture(scalar, view, names=Names(variables), title=name)
     return with_portable_sources(graph, folder_of(path))
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import viz
-from autograd_core.autograd.backward import make_call, run
+from autograd_core.autograd.backward import make_call
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
 from autograd_core.dag.sources import with_portable_sources
@@ -18,6 +18,7 @@ from tui.failure import ExitCode, Failure, ScriptDone
 from tui.intercept import Intercepted, intercepting
 from tui.script import run_script
 from tui.target import Target, find_named, parse_target, require_file, require_graph, single_scalar
+from tui.wanted import Wanted
 from viz.filming import film_of
 from viz.filming.recording import Recording, record_call
 from viz.picture import View
@@ -31,14 +32,14 @@ def film_target(
     *,
     output: str | None,
     view: View,
-    call: int | None,
+    call: Wanted,
     **options: Any,
 ) -> list[str]:
     """Film a TARGET, and return notes for the user.
 
     Args:
         output: an SVG, a page, or a directory for stills; None for an SVG named after TARGET.
-        call: which ``backward()`` call of a script to film, None for the last one.
+        call: which call of a script to film; of several, the last one.
         options: as :func:`viz.film` takes them.
 
     Raises:
@@ -67,7 +68,7 @@ def _place(path: Path) -> Path:
     return path.resolve() if path.is_dir() and not path.suffix else writable(path)
 
 
-def _recording_of(target: Target, arguments: list[str], view: View, call: int | None) -> Recording:
+def _recording_of(target: Target, arguments: list[str], view: View, call: Wanted) -> Recording:
     if target.path is not None and not target.name:
         return _recording_of_script(target.path, arguments, view, call)
     with trace(values=True):
@@ -77,28 +78,22 @@ def _recording_of(target: Target, arguments: list[str], view: View, call: int | 
     return _portable(made, target.path, target.name)
 
 
-def _recording_of_script(
-    path: Path, arguments: list[str], view: View, call: int | None
-) -> Recording:
+def _recording_of_script(path: Path, arguments: list[str], view: View, call: Wanted) -> Recording:
     recorded: list[Recording] = []
 
     def watch(found: Intercepted) -> bool:
-        if call is not None and found.number != call:
-            return False
         recorded[:] = [record_call(found.call, view, found.names)]
-        if call is not None:
+        if call.number is not None:
             raise ScriptDone
-        run(found.call)
-        return True
+        return False  # recording it has taken back what it did
 
     variables: dict[str, Any] = {}
-    with intercepting(watch, values=True) as calls:
+    with intercepting(watch, call, values=True) as calls:
         variables = run_script(path, arguments)
     if recorded:
         return _portable(recorded[0], path)
-    if calls.count and call is not None:
-        raise calls.no_such(call)
-    name, scalar = single_scalar(variables)
+    calls.require_wanted()
+    name, scalar = single_scalar(variables, calls.counts["grad"])
     return _portable(_recording_of_tensor(scalar, variables, view), path, name)
 
 

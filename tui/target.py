@@ -208,10 +208,11 @@ def require_graph(tensor: Tensor, target: Target) -> None:
         )
 
 
-def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
+def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Tensor]:
     """The one scalar with a graph that a script without ``backward()`` leaves behind.
 
-    Scalars that others were computed from do not count.
+    Scalars that others were computed from do not count.  ``grads`` is how often the script called
+    ``autograd.grad()``, which is then offered instead.
 
     Raises:
         Failure: there is none, or several.
@@ -220,14 +221,16 @@ def single_scalar(namespace: Mapping[str, Any]) -> tuple[str, Tensor]:
     if len(last) == 1:
         return next(iter(last.items()))
     ended = "the script ended without calling backward() in its main thread, and left"
+    times = "once" if grads == 1 else f"{grads} times"
+    offer = f"; it called autograd.grad() {times}: --call grad:1 takes the first" if grads else ""
     if not last:
         raise Failure(
             f"{ended} no scalar with a graph in a global variable; name what to take, as in "
-            "file.py:loss",
+            f"file.py:loss{offer}",
             ExitCode.TARGET,
         )
     raise Failure(
         f"{ended} several scalars with a graph: {', '.join(last)}; name one, as in "
-        f"file.py:{next(iter(last))}",
+        f"file.py:{next(iter(last))}{offer}",
         ExitCode.TARGET,
     )

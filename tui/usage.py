@@ -64,6 +64,7 @@ examples:
   gradstep debug --break mul --break encoder.0 --call 2 train.py
   gradstep debug --batch -x commands.txt train.py --epochs 1
   gradstep debug --batch --fail-on nan,inf train.py
+  gradstep debug --call grad:1 penalty.py       its first autograd.grad()
 """
 CHECK_NOTES = f"""\
 {_ARGUMENTS}

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import replace
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from autograd_core.tensor import Tensor
 
 Place = Tensor | GradientEdge
 Places = Place | Sequence[Place]
+CallKind = Literal["backward", "grad"]
 
 
 class BackwardCall(NamedTuple):
@@ -45,6 +46,11 @@ class BackwardCall(NamedTuple):
     parent: Node | None = None
     depth: int = 0
     line: Line | None = None  # of the user's, that made the call; known while tracing
+
+    @property
+    def kind(self) -> CallKind:
+        """Which of the two it is."""
+        return "grad" if self.is_grad else "backward"
 
 
 Gradients = tuple[Tensor | None, ...]

@@ -20,7 +20,9 @@ class Movement:
     """Moves in a pass, and in those that were started inside it, and stops where ``stops`` say.
 
     Attributes:
-        call: which backward call of the program this is, from 1 on.
+        call: which call of the program this is, from 1 on; those of ``backward`` and of ``grad``
+            are counted apart.
+        kind: which of the two it is.
         stops: breakpoints and the like.
         graph: the backward graph of the pass in view; node k is plan index k.
         edit: changes gradients, edges and hooks of that pass; see :class:`Editor`.
@@ -28,6 +30,7 @@ class Movement:
 
     def __init__(self, first: RecordedPass, call: int, stops: Stops) -> None:
         self.call = call
+        self.kind = first.call.kind
         self.stops = stops
         self._passes: list[RecordedPass] = []
         self._enter(first)

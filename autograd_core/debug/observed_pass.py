@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from autograd_core.autograd.backward import BackwardCall
+from autograd_core.autograd.backward import BackwardCall, Gradients
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node
 from autograd_core.dag.capture import View, capture
@@ -68,6 +68,11 @@ class ObservedPass:
     def graph(self, view: View, title: str = "") -> Graph:
         """The graph as it now stands."""
         return graph_of_call(self._call, view, self._names, self.steps, self.order, title)
+
+    @property
+    def gradients(self) -> Gradients:
+        """What a call of ``grad``, of which all has run, returns to the program."""
+        return self._driver.gradients()
 
     def take_back(self) -> None:
         """Undo all that has run."""

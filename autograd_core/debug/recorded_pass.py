@@ -58,7 +58,7 @@ class RecordedPass:
     @property
     def title(self) -> str:
         """What the program called: ``loss.backward()``."""
-        return f"{self.graph.title}.{'grad' if self.call.is_grad else 'backward'}()"
+        return f"{self.graph.title}.{self.call.kind}()"
 
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
         """The passes that were started inside node ``index``; if it raised, up to then."""
@@ -97,6 +97,7 @@ class RecordedPass:
             self.call.graph,
             self.call.keep,
             () if self.call.is_grad else tuple(self.inspector.leaf_calls()),
+            self.call.kind,
         )
 
     # as part of the pass around it

@@ -133,6 +133,7 @@ class Session(Movement):
             frames=self.frames,
             hint=self._pass.hint,
             calls=self.timeline.calls,
+            kind=self.kind,
         )
 
     def phases(self, index: int) -> tuple[Phase, ...]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
+from autograd_core.autograd.backward import CallKind
 from autograd_core.dag.model import Graph, SavedState, Shape, Source
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.breakpoint import Breakpoint as Breakpoint
@@ -215,6 +216,7 @@ class Frame:
 class Snapshot:
     """The debugger at one position.
 
+    ``call`` is which call of the program this is, of those of its ``kind``.
     ``recorded`` is how far this pass has run; ``position < recorded`` means that we look at
     the past, where moving forward replays the recording and runs no code.  ``reason`` says in
     words why the debugger stopped here ("breakpoint 1: mul", "end of the backward pass"), and is
@@ -243,6 +245,7 @@ class Snapshot:
     frames: tuple[Frame, ...] = ()
     hint: str = ""
     calls: tuple[CallRecord, ...] = ()
+    kind: CallKind = "backward"
 
     @property
     def past(self) -> bool:

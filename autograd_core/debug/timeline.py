@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
+from autograd_core.autograd.backward import CallKind
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics
 
@@ -23,7 +24,7 @@ class LeafCall(NamedTuple):
 
 
 class CallRecord(NamedTuple):
-    """A call of ``backward`` or ``grad`` that is over.
+    """A call of ``backward`` or ``grad`` that is over; ``number`` counts those of its ``kind``.
 
     ``source`` is the line that made it, known while tracing, and ``nodes`` the length of its
     plan.
@@ -36,6 +37,12 @@ class CallRecord(NamedTuple):
     create_graph: bool
     retain_graph: bool
     leaves: tuple[LeafCall, ...]
+    kind: CallKind = "backward"
+
+    @property
+    def label(self) -> str:
+        """``call 2`` for one of ``backward``, ``grad 2`` for one of ``grad``."""
+        return f"{'call' if self.kind == 'backward' else self.kind} {self.number}"
 
 
 class Timeline:

@@ -79,8 +79,8 @@ def timeline(console: Console, operands: Operands) -> str:
     name = operands.text.removesuffix(".grad")
     if not name:
         lines = [
-            (f"call {call.number}", call.title, plural(call.nodes, "node"), _at(call.source),
-             f"{kept} of {_leaves(len(call.leaves))} kept")
+            (call.label, call.title, plural(call.nodes, "node"), _at(call.source),
+             f"{kept} of {_leaves(len(call.leaves))} kept" if call.leaves else "")
             for call in calls.calls
             for kept in [sum(leaf.kept for leaf in call.leaves)]
         ]  # fmt: skip
@@ -88,7 +88,7 @@ def timeline(console: Console, operands: Operands) -> str:
     rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
     for call, leaf in calls.of_leaf(name):
         numbers = (_told(leaf.before), _told(leaf.added), _told(leaf.after))
-        rows.append((f"call {call.number}", *numbers, "kept from before" if leaf.kept else ""))
+        rows.append((call.label, *numbers, "kept from before" if leaf.kept else ""))
     if len(rows) == 1:
         raise operands.error(f"no call that is over has a leaf '{name}'")
     return table_text(rows)

@@ -37,7 +37,7 @@ class StatusLine(LineView):
         state, style = state_text(snapshot)
         if self._busy:
             state, style = "BUSY", "strong"
-        where = f"backward {snapshot.call} · {snapshot.position}/{snapshot.length} run · "
+        where = f"{snapshot.kind} {snapshot.call} · {snapshot.position}/{snapshot.length} run · "
         room = max(8, self.text_width - len(where) - len(state) - 5)
         reason = self._busy or reason_text(snapshot)
         title_width = min(len(title), max(20, room - len(reason) - 3))

@@ -1,0 +1,146 @@
+"""Scripts that call ``autograd.grad()``: such calls are counted for themselves, and every command
+takes them by ``--call grad:K``."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tui.cli import main
+
+PENALTY = """\
+import autograd_core as torch
+
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+for step in (1, 2):
+    loss = (w * w).sum()
+    (g,) = torch.autograd.grad(loss, w, create_graph=True)
+    (loss + (g * g).sum()).backward()
+    print(g.tolist(), w.grad.tolist())
+"""
+PRINTED = ["[2.0, 4.0] [10.0, 20.0]", "[2.0, 4.0] [20.0, 40.0]"]
+ONLY_GRAD = """\
+import autograd_core as torch
+
+w = torch.tensor(2.0, requires_grad=True)
+loss = w * w
+print(torch.autograd.grad(loss, w, retain_graph=True)[0].item())
+other = w * 3
+"""
+NAN_IN_GRAD = """\
+import autograd_core as torch
+
+x = torch.tensor(0.0, requires_grad=True)
+torch.autograd.grad(x.sqrt() * 0, x)
+(x * 2).backward()
+"""
+
+Run = Callable[..., tuple[int, list[str], str]]
+
+
+@pytest.fixture
+def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    monkeypatch.chdir(tmp_path)
+
+    def carry_out(script: str, command: str, *arguments: str) -> tuple[int, list[str], str]:
+        Path("script.py").write_text(script)
+        code = main([command, *arguments, "script.py"])
+        out, err = capsys.readouterr()
+        return code, out.splitlines(), err
+
+    return carry_out
+
+
+@pytest.fixture
+def debug(run: Run) -> Run:
+    def carry_out(script: str, commands: str, *arguments: str) -> tuple[int, list[str], str]:
+        Path("commands").write_text(commands)
+        return run(script, "debug", "--batch", "-x", "commands", *arguments)
+
+    return carry_out
+
+
+def test_by_default_only_backward_calls_halt(debug: Run) -> None:
+    code, out, _ = debug(PENALTY, "info timeline\nq\n" * 2)
+    assert code == 0
+    assert [line.split("  ")[0] for line in out if line.startswith(("call", "grad"))] == ["call 1"]
+    assert [line for line in out if line in PRINTED] == PRINTED
+
+
+def test_grad_halts_at_both_and_numbers_each_kind(debug: Run) -> None:
+    code, out, _ = debug(PENALTY, "next\nq\n" * 3 + "info timeline", "--grad")
+    assert code == 0
+    listed = [line.split()[:3] for line in out if line.startswith(("call", "grad "))]
+    assert listed == [
+        ["grad", "1", "loss.grad()"],
+        ["call", "1", "output.backward()"],
+        ["grad", "2", "loss.grad()"],
+    ]
+    assert [line for line in out if line in PRINTED] == PRINTED
+
+
+def test_a_grad_call_is_chosen_by_its_number(debug: Run) -> None:
+    code, out, _ = debug(PENALTY, "next", "--call", "grad:2")
+    assert code == 0
+    assert [out[0], out[-1]] == PRINTED
+    assert out[1] == "(gradstep) next"
+
+
+def test_a_gradient_that_is_changed_comes_back_to_the_script(debug: Run) -> None:
+    _, out, _ = debug(PENALTY, "scale 3", "--call", "grad:1")
+    assert out[-2].startswith("[6.0, 12.0]")
+
+
+def test_the_alarm_hears_grad_calls_too(run: Run) -> None:
+    code, _, err = run(NAN_IN_GRAD, "debug", "--batch", "--fail-on", "nan")
+    assert code == 5
+    assert "autograd.grad() call 1: " in err
+    assert "sqrt:1 is nan" in err
+
+
+def test_the_alarm_lets_a_script_with_nothing_but_grad_end(run: Run) -> None:
+    assert run(ONLY_GRAD, "debug", "--batch", "--fail-on", "nan") == (0, ["4.0"], "")
+
+
+@pytest.mark.parametrize("call", ["grad:1", "grad:last"])
+def test_pictures_and_checks_take_grad_calls(run: Run, call: str) -> None:
+    code, out, err = run(PENALTY, "render", "--call", call, "-o", "out.txt")
+    assert (code, "wrote out.txt" in err) == (0, True)
+    assert "MulBackward0" in Path("out.txt").read_text()
+    code, _, err = run(PENALTY, "film", "--call", call, "-o", "out.svg")
+    assert (code, "wrote out.svg" in err) == (0, True)
+    code, out, _ = run(PENALTY, "check", "--call", call, "--ignore", "stale-grad")
+    assert code == 0
+    assert f"script.py, autograd.grad() call {'1' if call == 'grad:1' else '2'}" in out
+
+
+def test_going_through_to_the_last_grad_call_gives_the_script_its_gradients(run: Run) -> None:
+    for command, suffix in (("render", "txt"), ("film", "svg")):
+        _, out, _ = run(PENALTY, command, "--call", "grad:last", "-o", f"out.{suffix}")
+        assert out == PRINTED
+
+
+@pytest.mark.parametrize(
+    ("script", "command", "arguments", "code", "said"),
+    [
+        (PENALTY, "render", ("--call", "grad:3"), 3,
+         "called autograd.grad() 2 times: there is no call grad:3; --call takes grad:1 to grad:2"),
+        (ONLY_GRAD, "render", ("--call", "grad:2"), 3,
+         "called autograd.grad() once: there is no call grad:2; leave --call out"),
+        ("", "render", ("--call", "grad:1"), 3, "never called autograd.grad()"),
+        (ONLY_GRAD, "render", (), 3,
+         "it called autograd.grad() once: --call grad:1 takes the first"),
+        (PENALTY, "render", ("--call", "grad:x"), 2, "with or without grad: before it"),
+        (PENALTY, "debug", ("--call", "grad:last", "--batch", "--fail-on", "nan"), 2,
+         "'grad:last' is no number from 1 on, such as 2 or grad:2"),
+        (PENALTY, "debug", ("--call", "2", "--grad", "--batch", "--fail-on", "nan"), 2,
+         "leave one of them out"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_taken_is_told(
+    run: Run, script: str, command: str, arguments: tuple[str, ...], code: int, said: str
+) -> None:
+    found, _, err = run(script, command, *arguments)
+    assert (found, said in err) == (code, True), err
