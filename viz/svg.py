@@ -183,8 +183,9 @@ def _node(box: Box, place: Place) -> str:
     classes = f"node {box.role} alert" if box.alert else f"node {box.role}"
     left, baseline = f"{x + theme.PADDING:.9g}", f"{y + 19:.9g}"
     behind = ""
-    if box.stacked:  # a second card, whose edge shows at the right and below
-        behind = rectangle(Place(x + theme.STACK, y + theme.STACK, width, height), theme.CORNER)
+    if box.stacked:  # a second card, seen at the right only: arrows end above and below
+        back = Place(x + theme.STACK, y + theme.STACK, width, height - 2 * theme.STACK)
+        behind = rectangle(back, theme.CORNER)
     text = (
         f'<g id="@-{box.key}" class="{classes}"><title>{escape(box.tooltip)}</title>'
         f"{behind}{rectangle(place, theme.CORNER)}"
