@@ -41,14 +41,18 @@ def weight_norm(module: M, name: str = "weight", dim: int | None = 0) -> M:
         raise RuntimeError(f"Cannot register two weight_norm hooks on the same parameter {name}")
     hook = WeightNorm(name, dim)
     weight = getattr(module, name)
-    dims = tuple(each for each in range(weight.ndim) if each != hook.dim)
-    length = vector_norm(weight.detach(), 2.0, dims, hook.dim >= 0)
     delattr(module, name)
-    module.register_parameter(f"{name}_g", Parameter(length))
+    module.register_parameter(f"{name}_g", Parameter(length_of(weight.detach(), hook.dim)))
     module.register_parameter(f"{name}_v", Parameter(weight.detach()))
     setattr(module, name, hook.compute_weight(module))
     module.register_forward_pre_hook(hook)
     return module
+
+
+def length_of(weight: Tensor, dim: int) -> Tensor:
+    """The length of each slice of dimension ``dim``; of all, if that is -1."""
+    dims = tuple(each for each in range(weight.ndim) if each != dim)
+    return vector_norm(weight, 2.0, dims, dim >= 0)
 
 
 def _hooks(module: Module) -> list[Any]:
@@ -81,30 +85,42 @@ class SpectralNorm:
         self.name, self.dim, self.eps = name, dim, eps
         self.n_power_iterations = n_power_iterations
 
-    def matrix(self, weight: Tensor) -> Tensor:
-        """The weight as a matrix, the rows of which are its slices of dimension ``dim``."""
-        if self.dim != 0:
-            others = (each for each in range(weight.ndim) if each != self.dim)
-            weight = permute(weight, (self.dim, *others))
-        return reshape(weight, (weight._shape[0], -1))
-
     def compute_weight(self, module: Module, iterate: bool) -> Tensor:
         """The weight; ``iterate``, after further steps towards its singular vectors."""
         weight = getattr(module, f"{self.name}_orig")
         u, v = (getattr(module, f"{self.name}_{part}") for part in "uv")
-        rows = self.matrix(weight)
+        rows = rows_of(weight, self.dim)
         for _ in range(self.n_power_iterations if iterate else 0):
-            v.array[...] = self.unit(rows.array.T @ u.array)
-            u.array[...] = self.unit(rows.array @ v.array)
+            singular_step(rows, u, v, self.eps)
         # the next call changes the vectors in place; this one's graph keeps its own
         return weight / dot(u.clone(), mv(rows, v.clone()))
 
-    def unit(self, x: Any) -> Any:
-        """A vector of length 1."""
-        return x / max(float(np.linalg.norm(x)), self.eps)
-
     def __call__(self, module: Module, inputs: Any) -> None:
         setattr(module, self.name, self.compute_weight(module, module.training))
+
+
+def rows_of(weight: Tensor, dim: int) -> Tensor:
+    """The weight as a matrix, the rows of which are its slices of dimension ``dim``."""
+    if dim != 0:
+        others = (each for each in range(weight.ndim) if each != dim)
+        weight = permute(weight, (dim, *others))
+    return reshape(weight, (weight._shape[0], -1))
+
+
+def start_vectors(rows: Tensor, eps: float) -> list[Tensor]:
+    """Vectors to begin with, one as long as columns and one as long as rows."""
+    drawn = (generator().standard_normal(size) for size in rows._shape)
+    return [Tensor.from_array(_unit(x, eps).astype(rows.array.dtype)) for x in drawn]
+
+
+def singular_step(rows: Tensor, u: Tensor, v: Tensor, eps: float) -> None:
+    """One step of the power iteration towards the singular vectors, in place."""
+    v.array[...] = _unit(rows.array.T @ u.array, eps)
+    u.array[...] = _unit(rows.array @ v.array, eps)
+
+
+def _unit(x: Any, eps: float) -> Any:
+    return x / max(float(np.linalg.norm(x)), eps)
 
 
 def spectral_norm(
@@ -120,13 +136,12 @@ def spectral_norm(
         dim = 1 if type(module).__name__.startswith("ConvTranspose") else 0
     hook = SpectralNorm(name, n_power_iterations, dim, eps)
     weight = getattr(module, name)
-    rows = hook.matrix(weight.detach()).array
+    vectors = start_vectors(rows_of(weight.detach(), dim), eps)
     delattr(module, name)
     module.register_parameter(f"{name}_orig", weight)
     setattr(module, name, weight.detach())
-    for part, size in zip("uv", rows.shape, strict=True):
-        drawn = hook.unit(generator().standard_normal(size)).astype(rows.dtype)
-        module.register_buffer(f"{name}_{part}", Tensor.from_array(drawn))
+    for part, vector in zip("uv", vectors, strict=True):
+        module.register_buffer(f"{name}_{part}", vector)
     module.register_forward_pre_hook(hook)
     return module
 
