@@ -37,13 +37,17 @@ def film(
 
     The pass is run once; afterwards every ``.grad`` is as it was, and the graph is whole.
 
-    ``out``      a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a
-                 directory gets one still per frame.
-    ``view``     "both" shows how the forward pass builds the graph, and then the backward pass;
-                 "forward" only the former, "backward" only the latter.
-    ``seconds``  how long a frame lasts.
-
-    The other options are those of :func:`viz.render`.
+    Args:
+        obj: what to film.
+        out: a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a directory
+            gets one still per frame.
+        view: "both" shows how the forward pass builds the graph, and then the backward pass;
+            "forward" only the former, "backward" only the latter.
+        theme: as for :func:`viz.render`.
+        layout: as for :func:`viz.render`.
+        leaves: as for :func:`viz.render`.
+        seconds: how long a frame lasts.
+        title: as for :func:`viz.render`.
 
     >>> import autograd_core as torch
     >>> x = torch.tensor(2.0, requires_grad=True)
