@@ -34,12 +34,10 @@ class Alarm:
         Raises:
             Failure: a gradient fulfils the condition; which one, in words.
         """
-        while session.position < session.length:
-            before = session.position
+        before = None
+        while before != (before := (len(session.frames), session.position)):
             session.continue_()
             self.check(session)
-            if session.position == before:
-                return  # a node raised: the plain run that follows raises it where it belongs
 
     def check(self, session: Session) -> None:
         """See whether the last movement has come upon such a gradient.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from bisect import bisect_left, bisect_right
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
@@ -17,7 +16,7 @@ from autograd_core.tensor import Tensor
 
 
 class Movement:
-    """Moves in a pass, and in those that were started inside it, and stops where ``stops`` say.
+    """Moves in a pass, and in those that were started inside it.
 
     Attributes:
         call: which call of the program this is, from 1 on; those of ``backward`` and of ``grad``
@@ -42,7 +41,7 @@ class Movement:
 
     def _look_at_last(self) -> None:
         self.graph, self.edit = self._pass.graph, self._pass.edit
-        self.stops.bind(self.graph, self.length)
+        self.stops.bind(self.graph, self.length, self._pass.places)
         self._reason = self._where()
 
     # where we are
@@ -122,6 +121,7 @@ class Movement:
         found = self._pass.nested(index)
         if number >= len(found):
             return False
+        found[number].inside = index
         self._enter(found[number])
         return True
 
@@ -200,14 +200,6 @@ class Movement:
         """Go back to before the first node."""
         self._go(0)
 
-    def continue_(self) -> None:
-        """Go on to the next stop, or to the end."""
-        self._seek(self.length)
-
-    def reverse_continue(self) -> None:
-        """Go back to the stop before, or to the start."""
-        self._seek(0)
-
     def interrupt(self) -> None:
         """From another thread: stop before the next node."""
         self._walk.interrupted = True
@@ -215,28 +207,6 @@ class Movement:
     def _go(self, position: int) -> None:
         with self._moving():
             self._walk.travel(max(0, min(position, self.length)))
-
-    def _seek(self, end: int) -> None:
-        """Go towards ``end`` until a stop is reached."""
-        walk, reached = self._walk, None
-        with self._moving():
-            walk.leave_node()
-            while walk.position != end and reached is None and walk.travel(self._next_stop(end)):
-                reached = self.stops.at(self, walk.position)
-        if reached is not None:
-            self._reason = reached.reason
-
-    def _next_stop(self, end: int) -> int:
-        """The next position towards ``end`` at which a stop is possible."""
-        ahead = end > self.position
-        if self.stops.conditional:
-            return self.position + (1 if ahead else -1)
-        positions = self.stops.positions
-        if ahead:
-            place = bisect_right(positions, self.position)
-            return min(positions[place], end) if place < len(positions) else end
-        place = bisect_left(positions, self.position)
-        return positions[place - 1] if place else end
 
     @contextmanager
     def _moving(self) -> Iterator[None]:

@@ -52,6 +52,8 @@ class RecordedPass:
         self.inspector = Inspector(walk, self.graph, self.ledger)
         self.scopes = Scopes(self.graph, walk.length)
         self.edit = Editor(walk, self.inspector.leaf, self.inspector.edited)
+        self.places: dict[str, tuple[int, ...]] = {}  # what places mean here, once looked up
+        self.inside = -1  # the node of the pass around this one that started it
         self.hint = _hint(driver.order[:_LOOKED_AT])
         self._intercept_nested()
 

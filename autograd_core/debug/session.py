@@ -14,8 +14,8 @@ from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.history import DEFAULT_BUDGET
-from autograd_core.debug.movement import Movement
 from autograd_core.debug.recorded_pass import RecordedPass
+from autograd_core.debug.seeking import Seeking
 from autograd_core.debug.snapshot import (
     Breakpoint,
     Entry,
@@ -28,7 +28,7 @@ from autograd_core.debug.timeline import Timeline
 from autograd_core.tensor import Tensor
 
 
-class Session(Movement):
+class Session(Seeking):
     """Debug one backward pass.
 
     >>> import autograd_core as torch

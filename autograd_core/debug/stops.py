@@ -51,24 +51,28 @@ class Stops:
         self._complained: set[int] = set()
         self._graph: Graph | None = None
         self._length = 0
+        self._known: dict[str, tuple[int, ...]] = {}
         self._messages: list[str] = []
         self._reached: Reached | None = None
         self.last: Reached | None = None
         self.displays: dict[int, str] = {}
         self._arrange()
 
-    def bind(self, graph: Graph, length: int) -> None:
-        """Find every place anew in the plan of a session that begins."""
-        self._graph, self._length = graph, length
+    def bind(self, graph: Graph, length: int, known: dict[str, tuple[int, ...]]) -> None:
+        """Find every place anew in the plan of a pass that comes into view; ``known`` remembers
+        what places mean there."""
+        self._graph, self._length, self._known = graph, length, known
         self._reached = None
         self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
         self._arrange()
 
     def _found(self, place: str) -> tuple[int, ...]:
-        try:
-            return self.locate(place)
-        except UnknownLocation:
-            return ()
+        if place not in self._known:
+            try:
+                self._known[place] = self.locate(place)
+            except UnknownLocation:
+                self._known[place] = ()
+        return self._known[place]
 
     def locate(self, place: str) -> tuple[int, ...]:
         """The plan nodes that ``place`` means in the present pass, in execution order.
@@ -113,6 +117,10 @@ class Stops:
         """The last stop; the next one has to be reached anew."""
         reached, self._reached = self._reached, None
         return reached
+
+    def tell(self, message: str) -> None:
+        """Add to what :meth:`take_messages` gives."""
+        self._messages.append(message)
 
     def take_messages(self) -> list[str]:
         """What log points, and conditions without an answer, have said since the last call."""

@@ -31,35 +31,48 @@ class Walk:
         self.phase = 0
         self.phases: tuple[Phase, ...] = ()
         self.error: BaseException | None = None
+        self._halting = self._halted = False  # see travel
         self.interrupted = False  # set by another thread, to stop before the next node
 
     @property
     def moment(self) -> Moment:
         return moment_in(self.position, self.phases, self.phase)
 
-    def travel(self, target: int) -> bool:
+    def travel(self, target: int, *, halting: bool = False) -> bool:
         """Go to ``target``, outside of nodes; whether it was reached: a node on the way may raise,
-        and another thread may interrupt."""
+        and another thread may interrupt.  ``halting`` ends behind a node inside which passes ran.
+        """
         self.leave_node()
-        self.error = None
-        while self.position > target and not self.interrupted:
+        self.error, self._halting, self._halted = None, halting, False
+        while self.position > target and not self._must_end():
             self._back()
-        while self.position < target and not self.interrupted and self.error is None:
+        while self.position < target and not self._must_end():
             if self.position < len(self.history):
                 self._again()
             else:
                 self._run(self.edits.next_position(self.position, target))
         return self.position == target and self.error is None
 
+    def _must_end(self) -> bool:
+        return self.interrupted or self._halted or self.error is not None
+
+    def _halts(self) -> bool:
+        """Whether to halt where the pass now stands."""
+        around = self.driver.around.get(self.position - 1) if self._halting else None
+        self._halted = around is not None and bool(around.nested)
+        return self._halted
+
     def _back(self) -> None:
         self.edits.leave(self.position)
         self.driver.undo(self.history[self.position - 1])
         self.position -= 1
+        self._halts()
 
     def _again(self) -> None:
         self.driver.redo(self.history[self.position])
         self.position += 1
         self.edits.arrive(self.position)
+        self._halts()
 
     def _run(self, stop: int) -> None:
         start = self.position
@@ -76,7 +89,7 @@ class Walk:
     def _keep(self, step: Step, seconds: float) -> bool:
         self.history.append(step, seconds)
         self.position += 1
-        return not self.interrupted
+        return not self.interrupted and not (self._halting and self._halts())
 
     # inside a node
 

@@ -14,7 +14,7 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from autograd_core.autograd.backward import make_call, run
+from autograd_core.autograd.backward import carry_out, make_call
 from autograd_core.autograd.engine import evaluating
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import enable_grad, no_grad
@@ -209,7 +209,7 @@ class CheckpointFunction(Function):
             raise RuntimeError(
                 "none of output has requires_grad=True, this checkpoint() is not necessary"
             )
-        run(make_call([t for t, _ in pairs], [g for _, g in pairs], None, False))
+        carry_out(make_call([t for t, _ in pairs], [g for _, g in pairs], None, False))
         return None, None, *(t.grad if isinstance(t, Tensor) else None for t in inputs)
 
 

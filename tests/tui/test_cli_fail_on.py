@@ -83,7 +83,9 @@ def test_commands_and_an_alarm_go_together(
     assert "1  catch rms>50  hit 0 times" in out
     assert out.count("breakpoint 2: w") == 2  # set, and reached
     assert "never" not in out
-    assert err.startswith("gradstep: backward() call 2: out.0 of #0 mul:1 is 100 (--fail-on rms>50)")
+    assert err.startswith(
+        "gradstep: backward() call 2: out.0 of #0 mul:1 is 100 (--fail-on rms>50)"
+    )
 
 
 def test_what_a_node_raises_is_raised_in_the_script(
@@ -164,3 +166,19 @@ def test_from_the_shell(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (5, "call 1\n")
     assert "out.0 of #0 mul:1 is 100" in done.stderr
+
+
+def test_a_gradient_in_a_pass_inside_a_node_is_found(
+    script: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script.write_text(
+        dedent("""\
+        import autograd_core as torch
+        from autograd_core.utils.checkpoint import checkpoint
+
+        x = torch.zeros(2, requires_grad=True)
+        checkpoint(lambda v: v.sqrt() * 0, x, use_reentrant=True).sum().backward()
+        """)
+    )
+    assert main(["debug", "--batch", "--fail-on", "nan", "script.py"]) == 5
+    assert "sqrt:1 is nan" in capsys.readouterr().err

@@ -1,0 +1,147 @@
+"""Stops in a pass that runs inside a node of another one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.debug import Session
+from autograd_core.utils.checkpoint import checkpoint
+
+
+class Once(torch.autograd.Function):
+    """Doubles, by a pass inside the backward."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            inner = x.detach().requires_grad_(True)
+            (inner.tanh() * 2.0 * g).sum().backward()
+        return inner.grad
+
+
+@pytest.fixture
+def session() -> Session:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    found = Session(Once.apply(x.exp()).sum(), names={"x": x})
+    assert found.snapshot.graph.address(1) == "once:1"
+    return found
+
+
+def place(session: Session) -> tuple[int, str]:
+    """How many passes are open, and where the one in view stands."""
+    at_end = session.position == session.length
+    return len(session.frames), "end" if at_end else session.graph.address(session.position)
+
+
+def test_a_breakpoint_inside_is_hit_once_the_node_has_run_and_said_to_be(session: Session) -> None:
+    session.stops.add("tanh", pending=True)
+    reply = session.do("continue")
+    assert place(session) == (2, "tanh:1")
+    assert session.frames[0].position == 2
+    assert session.snapshot.reason == "breakpoint 1: tanh"
+    assert "which ran inside #1 once:1; that node has run" in reply.text
+    assert session.breakpoints[0].hits == 1
+
+
+def test_continuing_at_the_end_of_the_inner_pass_goes_on_around_it(session: Session) -> None:
+    session.stops.add("tanh", pending=True)
+    session.stops.add("#3")
+    places = []
+    for _ in range(4):
+        session.continue_()
+        places.append(place(session))
+    # the inner pass, too, has a node #3
+    assert places == [(2, "tanh:1"), (2, "end"), (1, "x"), (1, "end")]
+
+
+def test_going_back_finds_the_stops_inside_too(session: Session) -> None:
+    session.stops.add("tanh", pending=True)
+    session.jump(4)
+    places = []
+    for _ in range(3):
+        session.reverse_continue()
+        places.append(place(session))
+    assert places == [(2, "tanh:1"), (2, "sum:1"), (1, "sum:1")]
+
+
+def test_a_stop_right_behind_the_node_is_not_lost_to_one_inside_it(session: Session) -> None:
+    session.stops.add("tanh", pending=True)
+    session.stops.add("exp")
+    places = []
+    for _ in range(4):
+        session.continue_()
+        places.append(place(session))
+    assert places == [(2, "tanh:1"), (2, "end"), (1, "exp:1"), (1, "end")]
+
+
+def test_a_catch_names_the_node_inside(session: Session) -> None:
+    session.stops.add(kind="catch", condition="op == 'tanh'")
+    session.do("continue")
+    assert len(session.frames) == 2
+    assert "tanh:1" in session.snapshot.reason
+
+
+def test_a_log_point_inside_speaks_without_stopping(session: Session) -> None:
+    session.stops.add("tanh", pending=True, kind="log", message="here {in.rms}")
+    reply = session.do("continue")
+    assert "here" in reply.text
+    assert place(session) == (1, "end")
+
+
+def test_a_pass_two_deep_is_entered_to_the_stop() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def again(g: Any) -> None:
+        with torch.enable_grad():
+            Once.apply(torch.ones(2, requires_grad=True)).sum().backward()
+
+    y = x * 3
+    y.register_hook(again)
+    session = Session(y.sum())
+    session.stops.add("tanh", pending=True)
+    session.continue_()
+    assert place(session) == (3, "tanh:1")
+    assert [frame.position for frame in session.frames[:2]] == [2, 2]
+
+
+def test_stops_inside_change_no_gradient(session: Session) -> None:
+    plain = torch.tensor([1.0, 2.0], requires_grad=True)
+    Once.apply(plain.exp()).sum().backward()
+    session.stops.add("tanh", pending=True)
+    session.continue_()
+    session.reverse_continue()
+    session.continue_()
+    session.finish()
+    (leaf,) = session.names.tensors()
+    assert leaf.grad.tolist() == plain.grad.tolist()
+
+
+def test_without_points_nobody_looks_inside(session: Session) -> None:
+    session.continue_()
+    assert place(session) == (1, "end")
+
+
+def test_the_pass_inside_a_reentrant_checkpoint_is_taken_back_and_made_again() -> None:
+    weight = torch.tensor([1.0, 2.0], requires_grad=True)
+    x = torch.tensor([3.0, 4.0], requires_grad=True)
+    session = Session(checkpoint(lambda v: v * weight, x, use_reentrant=True).sum())
+    session.next(2)
+    assert weight.grad.tolist() == [3.0, 4.0]
+    assert session.nested(1) == 1
+    session.restart()
+    assert weight.grad is None
+    session.edit.scale(0, 2.0)
+    session.next(2)
+    assert weight.grad.tolist() == [6.0, 8.0]
+    session.edit.undo()
+    session.finish()
+    assert weight.grad.tolist() == [3.0, 4.0]
