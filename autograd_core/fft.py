@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from autograd_core.dtype import get_default_dtype
 from autograd_core.functions import to_dtype
+from autograd_core.functions.keywords import take_form
 from autograd_core.ops.fourier import signal
 from autograd_core.ops.rearrange import roll
 from autograd_core.tensor import Tensor
@@ -121,3 +122,6 @@ def _all_or(dim: Dims, x: Tensor) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(x.ndim))
     return (dim,) if isinstance(dim, int) else tuple(dim)
+
+
+take_form(globals(), __all__)

@@ -25,7 +25,9 @@ from autograd_core.tensor import Tensor
 __all__: list[str] = []
 
 # What changes nothing here: there is one layout, one device and no other memory.
-_WITHOUT_EFFECT: Final = ("layout", "pin_memory", "memory_format", "non_blocking", "sparse_grad")
+_WITHOUT_EFFECT: Final = (
+    "layout", "pin_memory", "memory_format", "non_blocking", "sparse_grad", "driver",
+)  # fmt: skip
 _PYTHON: Final[dict[type, dtype]] = {float: float64, int: int64, bool: bool_}
 _NUMPY: Final = {"axis": "dim", "keepdims": "keepdim"}
 # PyTorch's other names of attributes, by function.
@@ -76,7 +78,7 @@ def _form(function: Callable[..., Any]) -> _Form:
     others = dict(zip(argument_names(name, len(places)), places, strict=False))
     others.update(_ATTRIBUTES.get(name, {}))
     if places:
-        for word in ("self", "input", "a", "x", "x1"):
+        for word in ("self", "input", "a", "A", "x", "x1"):
             others.setdefault(word, places[0])
     for word in ("other", "x2"):
         if len(places) > 1:

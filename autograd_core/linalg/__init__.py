@@ -1,5 +1,7 @@
 """Linear algebra, under the names of ``torch.linalg``."""
 
+from autograd_core.functions import matmul
+from autograd_core.functions.keywords import take_form
 from autograd_core.linalg.factorizations import (
     cholesky,
     cholesky_ex,
@@ -20,6 +22,7 @@ from autograd_core.linalg.products import (
     matrix_exp,
     matrix_norm,
     matrix_power,
+    matrix_rank,
     multi_dot,
     norm,
     vander,
@@ -60,9 +63,11 @@ __all__ = [
     "lu_factor",
     "lu_factor_ex",
     "lu_solve",
+    "matmul",
     "matrix_exp",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "multi_dot",
     "norm",
     "pinv",
@@ -79,3 +84,5 @@ __all__ = [
     "vecdot",
     "vector_norm",
 ]
+
+take_form(globals(), [name for name in __all__ if name != "matmul"])

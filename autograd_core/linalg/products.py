@@ -36,6 +36,7 @@ __all__ = [
     "matrix_exp",
     "matrix_norm",
     "matrix_power",
+    "matrix_rank",
     "multi_dot",
     "norm",
     "vander",
@@ -118,6 +119,27 @@ def norm(
         if dim is None and (A.ndim == 2 or isinstance(ord, str)):
             return matrix_norm(A, ord, (-2, -1), keepdim)
     return vector_norm(A, 2 if ord is None else ord, dim, keepdim)  # type: ignore[arg-type]
+
+
+def matrix_rank(
+    A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
+) -> Tensor:
+    """How many singular values are above ``max(atol, rtol * largest)``; ``tol`` is the older name
+    of ``atol``."""
+    check_matrices("linalg.matrix_rank", A.array)
+    array = A.array
+    values = np.linalg.svd(array, compute_uv=False, hermitian=hermitian)
+    absolute = _number(tol if atol is None else atol)
+    relative = _number(rtol)
+    if relative is None:
+        relative = max(A.shape[-2:]) * np.finfo(array.dtype).eps if absolute is None else 0
+    largest = values.max(-1, keepdims=True, initial=0)
+    bound = np.maximum(largest * relative, 0 if absolute is None else absolute)
+    return Tensor.from_array(np.asarray(np.add.reduce(values > bound, -1, np.int64)))
+
+
+def _number(value: Any) -> Any:
+    return value.array[..., None] if isinstance(value, Tensor) else value
 
 
 def cond(A: Tensor, p: Order = None) -> Tensor:

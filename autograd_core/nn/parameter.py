@@ -1,4 +1,4 @@
-"""Parameter: a tensor that a module owns and an optimizer trains."""
+"""Tensors that a module owns: parameters, which an optimizer trains, and buffers."""
 
 from __future__ import annotations
 
@@ -15,12 +15,26 @@ class _ParameterType(type):
         return isinstance(instance, Tensor) and bool(instance.is_parameter)
 
 
+class _BufferType(type):
+    """Lets ``isinstance`` recognise the tensors that :class:`Buffer` makes."""
+
+    def __instancecheck__(cls, instance: Any) -> bool:
+        return isinstance(instance, Tensor) and getattr(instance, "_is_buffer", False)
+
+
 if TYPE_CHECKING:
 
     class Parameter(Tensor):
         """A parameter, as a type checker should see it."""
 
         def __init__(self, data: Tensor | None = None, requires_grad: bool = True) -> None: ...
+
+    class Buffer(Tensor):
+        """A buffer, as a type checker should see it."""
+
+        persistent: bool
+
+        def __init__(self, data: Tensor | None = None, *, persistent: bool = True) -> None: ...
 
 else:
 
@@ -43,3 +57,16 @@ else:
             parameter = Tensor.from_array((zeros(0) if data is None else data).array, requires_grad)
             parameter.is_parameter = True
             return parameter
+
+    class Buffer(metaclass=_BufferType):
+        """``data`` as a tensor that modules register as a buffer when it is assigned to them.
+
+        Args:
+            persistent: whether it is part of the saved state.
+        """
+
+        def __new__(cls, data: Tensor | None = None, *, persistent: bool = True) -> Tensor:
+            given = zeros(0) if data is None else data
+            buffer = given.detach().requires_grad_(given.requires_grad)
+            buffer._is_buffer, buffer.persistent = True, persistent
+            return buffer

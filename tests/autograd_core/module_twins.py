@@ -56,6 +56,8 @@ MORE_LOSSES: list[tuple[Any, dict[str, Any], tuple[Any, ...]]] = [
     ("HuberLoss", {"delta": 0.3}, (Y,)),
 ]
 LAYERS: list[tuple[str, tuple[Any, ...], dict[str, Any], tuple[Any, ...]]] = [
+    ("AdaptiveLogSoftmaxWithLoss", (6, 9, [2, 4, 7]), {"div_value": 1.5}, (X, LABELS)),
+    ("AdaptiveLogSoftmaxWithLoss", (6, 6, [5]), {"head_bias": True}, (X[0], LABELS[0])),
     ("BatchNorm1d", (6,), {}, (X,)),
     ("BatchNorm1d", (2,), {"momentum": None}, (SEQUENCE,)),
     ("BatchNorm2d", (4,), {"affine": False}, (IMAGES,)),

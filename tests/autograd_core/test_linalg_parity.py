@@ -183,3 +183,53 @@ def test_a_singular_matrix_has_the_derivative_of_its_determinant() -> None:
     a = autograd_core.tensor([[1.0, 2.0], [2.0, 4.0]], requires_grad=True)
     autograd_core.linalg.det(a).backward()
     np.testing.assert_allclose(a.grad.numpy(), [[4.0, -2.0], [-2.0, 1.0]], rtol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{}, {"tol": 0.9}, {"atol": 0.5, "rtol": 0.1}, {"rtol": 0.5}, {"hermitian": True}],
+    ids=str,
+)
+def test_the_rank_counts_singular_values(options: dict[str, Any]) -> None:
+    torch = pytest.importorskip("torch")
+    matrices = np.stack([np.diag([3.0, 1.0, 0.0]), np.ones((3, 3)), np.zeros((3, 3))])
+    for array in (
+        matrices,
+        matrices[0],
+        matrices[:, :2] if "hermitian" not in options else matrices,
+    ):
+        mine, theirs = (
+            each.linalg.matrix_rank(each.tensor(array), **options)
+            for each in (autograd_core, torch)
+        )
+        assert repr(mine) == repr(theirs)
+
+
+def test_arguments_may_be_named_and_results_stored() -> None:
+    torch = pytest.importorskip("torch")
+
+    def found(library: Any) -> list[Any]:
+        a = library.tensor([[4.0, 1.0], [1.0, 3.0]])
+        out = library.empty(2, 2)
+        return [
+            library.linalg.det(A=a),
+            library.linalg.matrix_exp(a),
+            library.linalg.cholesky(a, out=out),
+            out,
+            library.linalg.norm(input=a, dim=1, dtype=library.float64),
+            library.linalg.vector_norm(x=a, dtype=library.float64),
+            library.linalg.svdvals(a, driver=None),
+            library.linalg.solve(A=a, B=a),
+            library.linalg.cross(input=a.new_ones(3), other=a.new_ones(3)),
+            library.linalg.matmul(a, a),
+            library.special.entr(input=a),
+            library.special.expit(a, out=library.empty(0)),
+            library.special.polygamma(n=1, input=a),
+            library.special.xlog1py(input=a, other=a),
+            library.special.multigammaln(a, 2),
+            library.fft.irfft(input=a.new_ones(3), n=4),
+        ]
+
+    for mine, theirs in zip(found(autograd_core), found(torch), strict=True):
+        assert str(mine.dtype) == str(theirs.dtype)
+        np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-5)

@@ -253,3 +253,65 @@ def test_what_modules_refuse(name: str, args: Any, options: dict[str, Any]) -> N
             getattr(torch.nn, name)(*args, **options)
         said.append(sorted(str(error.value)))
     assert said[0] == said[1]
+
+
+def test_a_buffer_is_registered_when_it_is_assigned(torch: Any) -> None:
+    nn = torch.nn
+    module = nn.Module()
+    module.scale = nn.Buffer(torch.ones(2))
+    module.cache = nn.Buffer(torch.zeros(1), persistent=False)
+    assert [name for name, _ in module.named_buffers()] == ["scale", "cache"]
+    assert list(module.state_dict()) == ["scale"]
+    assert isinstance(module.scale, nn.Buffer)
+    assert not isinstance(torch.ones(2), nn.Buffer)
+    assert not isinstance(module.scale, nn.Parameter)
+    module.scale = torch.zeros(2)
+    assert module.state_dict()["scale"].tolist() == [0, 0]
+
+
+@pytest.mark.parametrize(
+    ("options", "reduction"),
+    [({"size_average": False}, "sum"), ({"reduce": False}, "none"), ({"reduce": True}, "mean")],
+)
+def test_losses_take_what_was_there_before_reduction(
+    torch: Any, options: dict[str, bool], reduction: str
+) -> None:
+    nn = torch.nn
+    with pytest.warns(UserWarning, match="size_average and reduce args will be deprecated"):
+        loss = nn.CrossEntropyLoss(ignore_index=1, **options)
+    assert (loss.reduction, loss.ignore_index) == (reduction, 1)
+
+
+@pytest.mark.torch
+def test_an_adaptive_softmax_tells_all_classes() -> None:
+    def found(torch: Any) -> list[Any]:
+        nn = torch.nn
+        layer = nn.AdaptiveLogSoftmaxWithLoss(6, 9, [2, 4, 7], div_value=1.5).double()
+        rng = np.random.default_rng(0)
+        for p in layer.parameters():
+            p.data = torch.tensor(rng.standard_normal(tuple(p.shape)))
+        x = torch.tensor(rng.standard_normal((8, 6)))
+        return [layer.log_prob(x).tolist(), layer.predict(x).tolist()]
+
+    mine, theirs = (found(each) for each in (autograd_core, pytest.importorskip("torch")))
+    np.testing.assert_allclose(mine[0], theirs[0], rtol=1e-10)
+    assert mine[1] == theirs[1]
+
+
+@pytest.mark.parametrize(
+    ("shapes", "said"),
+    [
+        (((2, 6), (3,)), "same size in the batch dimension"),
+        (((2, 6), (2, 1)), "multi-target not supported"),
+        (((2, 6), ()), "0D target tensor expects 1D input tensors"),
+    ],
+)
+def test_an_adaptive_softmax_refuses_what_it_cannot_tell(
+    torch: Any, shapes: Any, said: str
+) -> None:
+    nn = torch.nn
+    x, target = torch.zeros(shapes[0]), torch.zeros(shapes[1], dtype=torch.int64)
+    with pytest.raises(RuntimeError, match=said):
+        nn.AdaptiveLogSoftmaxWithLoss(6, 9, [2])(x, target)
+    with pytest.raises(ValueError, match="unique, positive integers sorted"):
+        nn.AdaptiveLogSoftmaxWithLoss(6, 9, [4, 2])

@@ -64,7 +64,6 @@ LEFT_OUT = {
     ),
     "several devices": "DataParallel SyncBatchNorm",
     "deprecated and without use": "Container NLLLoss2d CrossMapLRN2d",
-    "not yet": "AdaptiveLogSoftmaxWithLoss Buffer",
     "a choice of kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
     "made for one kind of hardware": (
         "grouped_mm scaled_grouped_mm scaled_mm conv_tbc native_channel_shuffle"

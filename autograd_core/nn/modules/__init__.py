@@ -30,6 +30,7 @@ from autograd_core.nn.modules.activation import (
     Tanhshrink,
     Threshold,
 )
+from autograd_core.nn.modules.adaptive import AdaptiveLogSoftmaxWithLoss
 from autograd_core.nn.modules.attention import (
     MultiheadAttention,
 )
@@ -198,6 +199,7 @@ __all__ = [
     "AdaptiveAvgPool1d",
     "AdaptiveAvgPool2d",
     "AdaptiveAvgPool3d",
+    "AdaptiveLogSoftmaxWithLoss",
     "AdaptiveMaxPool1d",
     "AdaptiveMaxPool2d",
     "AdaptiveMaxPool3d",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
+from autograd_core.functions.keywords import torch_form
 from autograd_core.nn import functional as F
 from autograd_core.nn.modules.module import Module
 from autograd_core.tensor import Tensor
@@ -15,6 +16,11 @@ class _Loss(Module):
     are buffers."""
 
     function: ClassVar[Callable[..., Tensor]]
+
+    def __init_subclass__(cls, **keywords: Any) -> None:
+        super().__init_subclass__(**keywords)
+        if cls.__module__ == __name__ and "__init__" in vars(cls):
+            cls.__init__ = torch_form(cls.__init__)  # type: ignore[method-assign]
 
     def __init__(self, **options: Any) -> None:
         super().__init__()

@@ -24,7 +24,7 @@ from autograd_core.nn.modules.hooks import (
 )
 from autograd_core.nn.modules.state import IncompatibleKeys, Stateful
 from autograd_core.nn.modules.tree import children_first
-from autograd_core.nn.parameter import Parameter
+from autograd_core.nn.parameter import Buffer, Parameter
 from autograd_core.tensor import Tensor
 
 __all__ = [
@@ -110,6 +110,9 @@ class Module(Hooked, Stateful):
                     "(torch.nn.Module or None expected)"
                 )
             self._modules[name] = None
+        elif isinstance(value, Buffer):
+            _forget(self, name, but="_buffers")
+            self.register_buffer(name, value, value.persistent)
         elif name in registries.get("_buffers", ()):
             self._buffers[name] = value
         else:
