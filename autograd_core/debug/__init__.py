@@ -6,9 +6,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autograd_core.debug.changes import EditError
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
+    from autograd_core.debug.difference import LeafDifference
     from autograd_core.debug.editing import Edited
-    from autograd_core.debug.edits import EditError, LeafDifference
     from autograd_core.debug.linting import Finding, lint
     from autograd_core.debug.locations import UnknownLocation
     from autograd_core.debug.session import Session
@@ -69,9 +70,10 @@ __all__ = [
 ]
 
 _HOMES = {
+    "changes": ("EditError",),
     "checking": ("InputCheck", "NodeCheck", "check", "check_current", "check_node"),
+    "difference": ("LeafDifference",),
     "editing": ("Edited",),
-    "edits": ("EditError", "LeafDifference"),
     "linting": ("Finding", "lint"),
     "locations": ("UnknownLocation",),
     "session": ("Session",),

@@ -10,21 +10,15 @@ import numpy as np
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.dag.backward import input_shape
-from autograd_core.debug.edits import (
-    Baseline,
-    Change,
-    Edit,
-    EditError,
-    LeafDifference,
-    computing,
-    leaf_difference,
-    place_of,
-    setting,
-)
+from autograd_core.debug.changes import Change, EditError, computing, place_of, setting
+from autograd_core.debug.difference import Baseline, LeafDifference, leaf_difference
+from autograd_core.debug.driver_protocol import Place
+from autograd_core.debug.edits import Edit
 from autograd_core.debug.hooks import hook_ids
 from autograd_core.debug.snapshot import EditRecord, LeafGradient
 from autograd_core.debug.walk import Walk
 from autograd_core.debug.world import runs_user_code
+from autograd_core.tensor import Tensor
 
 
 class Edited(NamedTuple):
@@ -53,6 +47,18 @@ class Edited(NamedTuple):
         return "; ".join(said)
 
 
+class _Sum(NamedTuple):
+    """What is to be changed: a sum that waits at ``place``, or the ``.grad`` of ``leaf``."""
+
+    index: int  # type: ignore[assignment]  # the field hides a method of tuples, on purpose
+    name: str
+    shape: Any
+    dtype: Any
+    is_tensor: bool
+    place: Place | None = None
+    leaf: Tensor | None = None
+
+
 class Editor:
     """Changes a pass at the position where it stands; see the methods.
 
@@ -78,47 +84,78 @@ class Editor:
 
     # gradients
 
-    def set(self, index: int, value: Any, input_nr: int = 0) -> Edited:
-        """Replace what waits at an input; ``value`` broadcasts to its shape."""
-        self._require_ahead(index)
-        node = self._walk.driver.order[index]
-        shape, dtype = input_shape(node, input_nr), node.output_dtype.dtype
-        change = setting(value, shape, dtype, self._walk.driver.call.graph)
-        return self._change(index, input_nr, change, f"set {self._name(index, input_nr)}")
+    def set(self, index: int, value: Any, input_nr: int = 0, *, grad: bool = False) -> Edited:
+        """Replace what waits at an input; ``value`` broadcasts to its shape.
 
-    def scale(self, index: int, factor: float, input_nr: int = 0) -> Edited:
-        """Multiply what waits at an input."""
-        text = f"scale {self._name(index, input_nr)} by {factor:g}"
-        return self._compute(index, input_nr, lambda g: g * factor, text)
+        With ``grad`` it is the ``.grad`` of a leaf that has run, here and in what follows.
+        """
+        sum_ = self._sum(index, input_nr, grad)
+        change = setting(value, sum_.shape, sum_.dtype, sum_.is_tensor)
+        return self._change(sum_, change, f"set {sum_.name}")
 
-    def clip(self, index: int, limit: float, input_nr: int = 0) -> Edited:
-        """Limit every element of what waits at an input to -limit … limit."""
+    def scale(self, index: int, factor: float, input_nr: int = 0, *, grad: bool = False) -> Edited:
+        """Multiply what waits at an input; ``grad`` as for :meth:`set`."""
+        sum_ = self._arrived(index, input_nr, grad)
+        change = computing(lambda g: g * factor)
+        return self._change(sum_, change, f"scale {sum_.name} by {factor:g}")
+
+    def clip(self, index: int, limit: float, input_nr: int = 0, *, grad: bool = False) -> Edited:
+        """Limit every element of what waits at an input to -limit … limit; ``grad`` as for
+        :meth:`set`."""
         if not limit >= 0:
             raise EditError(f"a limit is not negative, and {limit:g} is no limit")
-        text = f"clip {self._name(index, input_nr)} to {limit:g}"
-        return self._compute(index, input_nr, lambda g: np.clip(g, -limit, limit), text)
+        sum_ = self._arrived(index, input_nr, grad)
+        change = computing(lambda g: np.clip(g, -limit, limit))
+        return self._change(sum_, change, f"clip {sum_.name} to {limit:g}")
 
-    def zero(self, index: int, input_nr: int = 0) -> Edited:
-        """Make what waits at an input zero."""
-        text = f"zero {self._name(index, input_nr)}"
-        return self._compute(index, input_nr, np.zeros_like, text)
+    def zero(self, index: int, input_nr: int = 0, *, grad: bool = False) -> Edited:
+        """Make what waits at an input zero; ``grad`` as for :meth:`set`."""
+        sum_ = self._arrived(index, input_nr, grad)
+        return self._change(sum_, computing(np.zeros_like), f"zero {sum_.name}")
 
-    def _name(self, index: int, input_nr: int) -> str:
-        return f"#{index}" if input_nr == 0 else f"#{index} input {input_nr}"
-
-    def _compute(
-        self, index: int, input_nr: int, function: Callable[[Any], Any], text: str
-    ) -> Edited:
+    def _sum(self, index: int, input_nr: int, grad: bool) -> _Sum:
+        if grad:
+            return self._leaf_sum(index)
         self._require_ahead(index)
-        self._walk.leave_node()
-        if self._walk.driver.pending[place_of(self._walk.driver, index, input_nr)] is None:
-            raise EditError(f"nothing has arrived at {self._name(index, input_nr)} yet")
-        return self._change(index, input_nr, computing(function), text)
+        driver = self._walk.driver
+        node, name = driver.order[index], f"#{index}"
+        return _Sum(
+            index,
+            name if input_nr == 0 else f"{name} input {input_nr}",
+            input_shape(node, input_nr),
+            node.output_dtype.dtype,
+            driver.call.graph,
+            place=place_of(driver, index, input_nr),
+        )
 
-    def _change(self, index: int, input_nr: int, change: Change, text: str) -> Edited:
-        place = place_of(self._walk.driver, index, input_nr)
-        edited = self._make(Edit(self._record(index, text), place=place, change=change))
-        self._edited((index,))
+    def _leaf_sum(self, index: int) -> _Sum:
+        self._require_live(index)
+        leaf = self._leaf(index)
+        if leaf is None:
+            raise EditError(f"node #{index} is no leaf, and has no .grad")
+        if index >= self._walk.position:
+            raise EditError(
+                f"{leaf.name} has not run: change what arrives there, or its .grad behind #{index}"
+            )
+        node: Any = self._walk.driver.order[index]
+        variable: Tensor = node.variable
+        shape, dtype = leaf.shape, variable.array.dtype
+        return _Sum(index, f"{leaf.name}.grad", shape, dtype, True, leaf=variable)
+
+    def _arrived(self, index: int, input_nr: int, grad: bool) -> _Sum:
+        sum_ = self._sum(index, input_nr, grad)
+        self._walk.leave_node()
+        if sum_.leaf is not None and sum_.leaf.grad is None:
+            raise EditError(f"{sum_.name} is None")
+        if sum_.place is not None and self._walk.driver.pending[sum_.place] is None:
+            raise EditError(f"nothing has arrived at {sum_.name} yet")
+        return sum_
+
+    def _change(self, sum_: _Sum, change: Change, text: str) -> Edited:
+        record = self._record(sum_.index, text)
+        edited = self._make(Edit(record, sum_.place, sum_.leaf, change))
+        if sum_.place is not None:
+            self._edited((sum_.index,))
         return edited
 
     # silence
@@ -147,13 +184,16 @@ class Editor:
 
     # making and taking back
 
-    def _require_ahead(self, index: int) -> None:
+    def _require_live(self, index: int) -> None:
         walk = self._walk
         if not walk.driver.live:
             raise EditError("a pass inside another one can be looked at, not changed")
         if not 0 <= index < walk.length:
             raise EditError(f"there is no node #{index}: the plan has #0 to #{walk.length - 1}")
-        if index < walk.position:
+
+    def _require_ahead(self, index: int) -> None:
+        self._require_live(index)
+        if index < self._walk.position:
             raise EditError(f"node #{index} has run: go back to it first (jump {index})")
 
     def _record(self, index: int, text: str) -> EditRecord:
@@ -220,7 +260,11 @@ class Editor:
         baseline = self._walk.edits.baseline
         if baseline is None:
             return ()
-        unedited = baseline.leaves(self._walk.driver, self._before)
+        walk = self._walk
+        unedited = dict(baseline.leaves(walk.driver, self._before))
+        for index in walk.edits.leaf_gradients:
+            if index < baseline.position:
+                unedited[index] = walk.history[index].after
         found = []
         for index, value in unedited.items():
             leaf = self._leaf(index)

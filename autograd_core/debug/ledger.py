@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -48,6 +49,14 @@ class Source(NamedTuple):
     producer: int
     output_nr: int
     input_nr: int
+
+
+class SumChange(NamedTuple):
+    """A sum was changed by the user, at ``position``: to ``total``, in words ``text``."""
+
+    position: int
+    text: str
+    total: Gradient
 
 
 class Sum(NamedTuple):
@@ -232,16 +241,24 @@ class Ledger:
 
     # the running account
 
-    def entries(self, index: int, input_nr: int, moment: Moment) -> Iterator[Entry]:
-        """Every contribution to one input so far, with the sum it made and what cancelled.
+    def entries(
+        self, index: int, input_nr: int, moment: Moment, changes: Sequence[SumChange] = ()
+    ) -> Iterator[Entry]:
+        """Every contribution to one input so far, with the sum it made and what cancelled, and
+        every change by the user.
 
         Values are handed out one by one, because together they may be larger than memory.
         """
         magnitudes: Any = 0
         total: Gradient = None
+        waiting = deque(changes)
         for number, source in enumerate(self.sources(index)):
             if source.input_nr != input_nr or not moment.has_sent(*source[:2]):
                 continue
+            while waiting and waiting[0].position <= source.producer:
+                change = waiting.popleft()
+                magnitudes = np.abs(array_of(change.total))
+                yield _changed(change)
             g = self._gradient(source)
             if source.producer == SEED:
                 total = g if total is None else total + g
@@ -258,6 +275,11 @@ class Ledger:
                 value(total),
                 _remaining(total, magnitudes),
             )
+        yield from map(_changed, waiting)
+
+
+def _changed(change: SumChange) -> Entry:
+    return Entry(-1, None, 0, None, value(change.total), 1.0, change.text)
 
 
 def _way(leads_to: dict[int, int], node: int) -> tuple[int, ...]:

@@ -141,8 +141,10 @@ class Session(Seeking):
         return self._pass.inspector.phases(index)
 
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
-        """Every contribution to one input of node ``index`` so far, with the running sum."""
-        return self._pass.ledger.entries(index, input_nr, self._walk.moment)
+        """Every contribution to one input of node ``index`` so far, and every change by the user,
+        with the running sum."""
+        changes = self._walk.edits.of_sum(index, input_nr)
+        return self._pass.ledger.entries(index, input_nr, self._walk.moment, changes)
 
     def path(self, index: int) -> tuple[int, ...]:
         """The shortest way of the gradient from a root to node ``index``, as plan indices."""

@@ -63,7 +63,8 @@ class Entry:
     """One line of the account of a sum: what came from where, and what the sum was then.
 
     ``number`` counts the edges that lead to the node.  ``remaining`` is how much of the parts
-    is left in their sum, Σ|sum| / Σ|parts|: 1 when nothing cancelled, 0 when all did.
+    is left in their sum, Σ|sum| / Σ|parts|: 1 when nothing cancelled, 0 when all did.  A line with
+    an ``edit`` is what the user made of the sum, in words.
     """
 
     number: int
@@ -72,6 +73,7 @@ class Entry:
     value: Value | None
     total: Value | None
     remaining: float
+    edit: str = ""
 
 
 @dataclass(frozen=True, slots=True)

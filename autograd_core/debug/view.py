@@ -81,6 +81,8 @@ class Inspector:
         self._catch_up()
         moment = self._walk.moment
         rows = self._rows
+        for index in self._walk.edits.leaves:
+            rows[self._place[index]] = None
         for index, number in self._place.items() if None in rows else ():
             if rows[number] is None:
                 rows[number] = self._leaf(index, Moment(moment.position))
@@ -116,6 +118,9 @@ class Inspector:
         return self._graph.variables.get(index) or self._graph.address(index)
 
     def _now(self, index: int) -> Value | None:
+        edited = self._walk.edits.leaf_gradients.get(index)
+        if edited is not None:
+            return value(edited)
         if index == self._walk.position:
             last = self._walk.phases[self._walk.phase - 1]
             return last.after[0]

@@ -175,6 +175,8 @@ class Walk:
         while (edited := self.edits.next_position(self.position, self.length)) < self.length:
             self._reach(edited)
         self.driver.run(self.position)
+        if self.position < self.length:
+            self.edits.arrive(self.length)
 
     def _reach(self, position: int) -> None:
         if not self.travel(max(self.position, position)):

@@ -17,7 +17,7 @@ from autograd_core.functions.random import generator, use_generator
 from autograd_core.tensor import Tensor
 
 
-class _Grad(NamedTuple):
+class GradOf(NamedTuple):
     """The ``.grad`` of ``owner``: the tensor, and a copy of what it held."""
 
     owner: Tensor
@@ -61,7 +61,7 @@ class _Random(NamedTuple):
 class World(NamedTuple):
     """The part of the program's state that a node may change, at one moment."""
 
-    grads: tuple[_Grad, ...] = ()
+    grads: tuple[GradOf, ...] = ()
     data: _Data | None = None
     random: _Random | None = None
 
@@ -78,21 +78,22 @@ class World(NamedTuple):
 def world_around(node: Node) -> World:
     """What ``node`` and its hooks may change, as it is now."""
     hooks = node.hooks
-    grads: list[_Grad] = []
+    grads: list[GradOf] = []
     data = None
     if isinstance(node, AccumulateGrad):
         leaf: Tensor = node.variable
-        grads.append(_grad_of(leaf))
+        grads.append(grad_of(leaf))
         if hooks is not None and hooks.accumulated:
             data = _data_of(leaf)
     if hooks is not None:
         kept = (reference() for reference in hooks.retain.values())
-        grads.extend(_Grad(tensor, tensor.grad, None) for tensor in kept if tensor is not None)
+        grads.extend(GradOf(tensor, tensor.grad, None) for tensor in kept if tensor is not None)
     return World(tuple(grads), data, _random() if runs_user_code(node) else None)
 
 
-def _grad_of(leaf: Tensor) -> _Grad:
-    return _Grad(leaf, leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
+def grad_of(leaf: Tensor) -> GradOf:
+    """The ``.grad`` of ``leaf`` as it is now."""
+    return GradOf(leaf, leaf.grad, None if leaf.grad is None else leaf.grad.array.copy())
 
 
 def _data_of(leaf: Tensor) -> _Data:

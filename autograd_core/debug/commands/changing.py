@@ -8,12 +8,12 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from autograd_core.dag.statistics import format_number
+from autograd_core.debug.changes import EditError
 from autograd_core.debug.commands.arrival import arrived
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands, pointing_at
 from autograd_core.debug.commands.looking import subject
 from autograd_core.debug.commands.wording import table_text
-from autograd_core.debug.edits import EditError
 from autograd_core.debug.predicate import Unanswerable, parse
 
 _EDGE: Final = re.compile(r"(in|out|hook)(?:\.(\d+))?")
@@ -23,7 +23,7 @@ _SPECIAL: Final = {"nan": "1e999-1e999", "inf": "1e999", "-inf": "-1e999"}
 
 
 class _Target(NamedTuple):
-    """What is to be changed: ``in.K`` or ``out.K`` or ``hook.K`` of a node."""
+    """What is to be changed: ``in.K``, ``out.K``, ``hook.K`` or ``grad`` of a node."""
 
     node: int
     kind: str
@@ -37,9 +37,12 @@ def _target(console: Console, words: list[Operands], at: Operands, kind: str) ->
         found = _EDGE.fullmatch(word.text)
         if found is not None:
             kind, nr = found[1], int(found[2] or 0)
-        else:
-            with pointing_at(word):
-                index = console.session.stops.locate(word.text)[0]
+            continue
+        place = word.text.removesuffix(".grad")
+        if place != word.text:
+            kind = "grad"
+        with pointing_at(word):
+            index = console.session.stops.locate(place)[0]
     if index is None:
         raise at.error("the pass is over: name a node, or go back")
     return _Target(index, kind, nr)
@@ -47,7 +50,7 @@ def _target(console: Console, words: list[Operands], at: Operands, kind: str) ->
 
 def _incoming(console: Console, words: list[Operands], at: Operands) -> _Target:
     target = _target(console, words, at, "in")
-    if target.kind != "in":
+    if target.kind not in ("in", "grad"):
         raise at.error(
             f"{target.kind} cannot be changed: change in of the node it goes to, or mute it"
         )
@@ -82,23 +85,26 @@ def _with_value(change: str) -> Callable[[Console, Operands], str]:
     def run(console: Console, operands: Operands) -> str:
         words = operands.required(f"by how much? {change} [PLACE] VALUE").words()
         value = _number(console, words[-1])
-        index, _, nr = _incoming(console, words[:-1], operands)
+        index, kind, nr = _incoming(console, words[:-1], operands)
         method = getattr(console.session.edit, change)
-        return _edited(operands, lambda: method(index, value, nr))
+        return _edited(operands, lambda: method(index, value, nr, grad=kind == "grad"))
 
     return run
 
 
 def _zero(console: Console, operands: Operands) -> str:
-    index, _, nr = _incoming(console, operands.words(), operands)
-    return _edited(operands, lambda: console.session.edit.zero(index, nr))
+    index, kind, nr = _incoming(console, operands.words(), operands)
+    edit = console.session.edit
+    return _edited(operands, lambda: edit.zero(index, nr, grad=kind == "grad"))
 
 
 def _mute(console: Console, operands: Operands) -> str:
     target = _target(console, operands.words(), operands, "out")
     edit = console.session.edit
-    if target.kind == "in":
-        raise operands.error("in cannot be muted: zero it, or mute out of the node that sends it")
+    if target.kind in ("in", "grad"):
+        raise operands.error(
+            f"{target.kind} cannot be muted: zero it, or mute out of the node that sends it"
+        )
     mute = edit.mute_hook if target.kind == "hook" else edit.mute_edge
     return _edited(operands, lambda: mute(target.node, target.nr))
 
@@ -134,11 +140,12 @@ def edits_text(console: Console) -> str:
     return table_text(rows) or "nothing was changed"
 
 
-_VALUE: Final = (
-    "Without PLACE, of the node that runs next; in.1 before VALUE means its second input. "
-    "VALUE is a number or an expression without spaces, as in 1/rms. What was recorded from "
-    "here on runs anew; undo takes the change back, difference shows what came of it."
+_PLACE: Final = (
+    "Without PLACE, of the node that runs next; in.1 behind it means the second input, and "
+    "weight.grad what a leaf that has run holds. What was recorded from here on runs anew; undo "
+    "takes the change back, difference shows what came of it."
 )
+_VALUE: Final = f"{_PLACE} VALUE is a number or an expression without spaces, as in 1/rms."
 COMMANDS: Final = (
     Command(
         "set [PLACE] VALUE", "replace the gradient that arrives", _with_value("set"), (), "place",
@@ -152,7 +159,7 @@ COMMANDS: Final = (
         "clip [PLACE] LIMIT", "limit each element of it", _with_value("clip"), (), "place",
         details=_VALUE,
     ),
-    Command("zero [PLACE]", "make it zero", _zero, (), "place"),
+    Command("zero [PLACE]", "make it zero", _zero, (), "place", details=_PLACE),
     Command(
         "mute [PLACE] [out.K|hook.K]", "send nothing along an edge, or skip a hook", _mute, (),
         "place", details="info node lists edges and hooks. undo takes it back.",

@@ -125,11 +125,12 @@ def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str
     rows: list[tuple[str, ...]] = [("from", "value", "sum so far", "")]
     remaining = 1.0
     for entry in console.session.ledger(index, incoming.input_nr):
-        origin, place = "the seed", ""
+        origin, place = entry.edit or "the seed", ""
         if entry.producer is not None:
             origin = f"#{entry.producer} {graph.address(entry.producer)}"
             place = source_place(graph, entry.producer)
-        rows.append((origin, shown(entry.value), shown(entry.total), place))
+        given = "" if entry.edit else shown(entry.value)
+        rows.append((origin, given, shown(entry.total), place))
         remaining = entry.remaining
     waiting = incoming.expected - incoming.arrived
     if waiting:
