@@ -15,6 +15,7 @@ import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
 from autograd_core import autograd, functions, linalg, numeric, return_types
+from autograd_core.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from autograd_core.autograd.grad_mode import (
     enable_grad,
     inference_mode,
@@ -156,6 +157,8 @@ __all__ = [
     "int32",
     "int64",
     "inverse",
+    "is_anomaly_check_nan_enabled",
+    "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",

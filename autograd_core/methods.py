@@ -31,7 +31,7 @@ from autograd_core.functions import arithmetic, shapes, subscript
 from autograd_core.linalg import older
 from autograd_core.method_names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
 from autograd_core.op import inplace, inplace_view
-from autograd_core.ops import assign, elementwise, linalg, logic, shape
+from autograd_core.ops import assign, elementwise, linalg, logic, rearrange, shape
 from autograd_core.tensor import Tensor
 
 
@@ -59,6 +59,7 @@ def bind() -> None:
         sum_to=shape.sum_to,
         cast=functions.to_dtype,
         stack=shape.stack,
+        as_strided=rearrange.as_strided,
     )
 
 

@@ -376,11 +376,19 @@ class Tensor(TensorMethods):
                 "protocol at the moment."
             )
         copied = memo[id(self)] = Tensor.from_array(self.array.copy(), self.requires_grad)
+        if self.is_parameter:  # of which PyTorch copies neither gradient nor own attributes
+            copied.is_parameter = True
+            return copied
         if self.grad is not None:
             copied.grad = Tensor.from_array(self.grad.array.copy())
+        copied.__dict__.update(deepcopy(self.__dict__, memo))
+        return copied
+
+    def __copy__(self) -> Tensor:
+        copied = self.detach().requires_grad_(self.requires_grad)
         if self.is_parameter:
             copied.is_parameter = True
-        copied.__dict__.update(deepcopy(self.__dict__, memo))
+        copied.__dict__.update(self.__dict__)
         return copied
 
     def __hash__(self) -> int:

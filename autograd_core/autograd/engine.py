@@ -83,8 +83,8 @@ class GraphTask:
     """
 
     __slots__ = (
-        "_captures", "_ends", "captured", "graph", "keep", "order", "pending", "plan", "ports",
-        "restricted",
+        "__weakref__", "_captures", "_ends", "captured", "graph", "keep", "order", "pending",
+        "plan", "ports", "restricted",
     )  # fmt: skip
 
     def __init__(
@@ -118,7 +118,8 @@ class GraphTask:
         """A pass over the same plan that goes its own way from what ``pending`` holds."""
         other = GraphTask.__new__(GraphTask)
         for name in self.__slots__:
-            setattr(other, name, getattr(self, name))
+            if name != "__weakref__":
+                setattr(other, name, getattr(self, name))
         other.pending = _Buffers(pending)
         other.captured = {}
         return other

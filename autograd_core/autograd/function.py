@@ -6,6 +6,7 @@ is stored on it lives as long as the graph.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import wraps
@@ -13,15 +14,18 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.function_ctx import FunctionCtx, KeptTensor
 from autograd_core.autograd.function_node import FunctionNode
 from autograd_core.autograd.grad_mode import (
+    builds_graph,
     current_mode,
     is_grad_enabled,
     no_grad,
 )
 from autograd_core.autograd.node import Port
 from autograd_core.op.dual import check_tangent, make_dual, tangent_of, undressed
+from autograd_core.op.views import rebase
 from autograd_core.tensor import Tensor
 
 
@@ -57,10 +61,19 @@ class Function:
         )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
-        raise RuntimeError(
+        warnings.warn(
             f"{type(self)} should not be instantiated. Methods on autograd functions are all "
             "static, so you should invoke them on the class itself. Instantiating an autograd "
-            "function will raise an error in a future version of PyTorch."
+            "function will raise an error in a future version of PyTorch.",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        raise RuntimeError(
+            "Legacy autograd function with non-static forward method is deprecated. Please use "
+            "new-style autograd function with static forward method. (Example: "
+            "https://pytorch.org/docs/stable/autograd.html#torch.autograd.Function)"
         )
 
     @staticmethod
@@ -105,7 +118,7 @@ class Function:
             number for number, a in enumerate(arguments) if isinstance(a, Tensor)
         )
         node.all_edges = edges
-        needed = is_grad_enabled() and any(edge is not None for edge in edges)
+        needed = builds_graph() and any(edge is not None for edge in edges)
         tangents = [tangent_of(a) for a in arguments]
         mode = current_mode()
         if needed and mode is not None and mode.tracer is not None:
@@ -157,16 +170,23 @@ def _attach(
     node.output_dtypes = [t.dtype for t in tensors]
     if tensors:
         node.output_shape, node.output_dtype = tensors[0]._shape, tensors[0].dtype
+    dirty = [t for t in tensors if id(t) in node.ctx._dirty]
+    for t in dirty:
+        if needed and type(t.edge) is AccumulateGrad:
+            raise RuntimeError(
+                "a leaf Variable that requires grad has been used in an in-place operation."
+            )
+        t.bump()
     if not needed:
         return results
     numbers: dict[int, int] = {}
     originals = [t for t in outputs if isinstance(t, Tensor)]
     for number, (original, t) in enumerate(zip(originals, tensors, strict=True)):
-        if id(original) in node.ctx._dirty:
-            t.bump()
         numbers[id(original)] = numbers[id(t)] = number
         if id(original) in node.ctx._non_differentiable or not t.dtype.is_floating_point:
             t.edge = None
+        elif dirty and len(tensors) == 1:
+            rebase(t, node)
         else:
             t.edge = Port(node, number) if len(tensors) > 1 else node
     node.ctx._saved = [

@@ -94,6 +94,11 @@ class Mode:
     saved_hooks_refused: str = ""
     anomaly: Anomaly | None = None
 
+    @property
+    def builds(self) -> bool:
+        """Whether ops build a graph: not in inference mode, not even where gradients are on."""
+        return self.grad and not self.inference
+
 
 _mode: ContextVar[Mode | None] = ContextVar("autograd_core_mode", default=None)
 current_mode = _mode.get
@@ -125,21 +130,21 @@ def trace_taken_out(how: str, tensor: Any) -> None:
 
 
 def is_grad_enabled() -> bool:
-    """Whether ops on tensors that require gradients build a graph now."""
+    """Whether gradients are on."""
     mode = current_mode()
     return mode is None or mode.grad
+
+
+def builds_graph() -> bool:
+    """Whether ops on tensors that require gradients build a graph now."""
+    mode = current_mode()
+    return mode is None or mode.builds
 
 
 def is_inference_mode_enabled() -> bool:
     """Whether this code runs within :class:`inference_mode`."""
     mode = current_mode()
     return mode is not None and mode.inference
-
-
-def _changed(mode: Mode, changes: Mapping[str, Any]) -> Mode:
-    changed = replace(mode, **changes)
-    # in inference mode even `enable_grad` gives no graph
-    return replace(changed, grad=False) if changed.inference else changed
 
 
 class _GradMode:
@@ -163,7 +168,7 @@ class _GradMode:
 
     def __enter__(self) -> None:
         mode = current_mode() or USUAL
-        self._tokens.append(enter_mode(_changed(mode, self.changes())))
+        self._tokens.append(enter_mode(replace(mode, **self.changes())))
 
     def __exit__(
         self,
@@ -178,7 +183,7 @@ class _GradMode:
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            token = enter_mode(_changed(current_mode() or USUAL, changes))
+            token = enter_mode(replace(current_mode() or USUAL, **changes))
             try:
                 return function(*args, **kwargs)
             finally:
@@ -235,7 +240,7 @@ class set_grad_enabled(_GradMode):
         super().__init__()
         self._wanted = mode
         self._before = current_mode()
-        enter_mode(_changed(self._before or USUAL, {"grad": mode}))
+        enter_mode(replace(self._before or USUAL, grad=mode))
 
     def changes(self) -> Mapping[str, Any]:
         return {"grad": self._wanted}

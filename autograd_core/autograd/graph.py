@@ -11,6 +11,7 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
+from autograd_core.autograd.engine import GraphTask, evaluating
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Node, Port, resolve
@@ -84,6 +85,14 @@ class _Handles:
         self.remove()
 
 
+class _Arrivals:
+    """The gradients that one pass has computed of several tensors, and how many it will."""
+
+    def __init__(self, expected: int) -> None:
+        self.expected = expected
+        self.gradients: dict[int, Tensor] = {}
+
+
 def register_multi_grad_hook(
     tensors: Sequence[Tensor],
     fn: Callable[[Sequence[Tensor | None]], None] | Callable[[Tensor], None],
@@ -98,18 +107,22 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock = Lock()
-    arrived: dict[int, Tensor] = {}
-    expected = len(tensors)
+    passes: WeakKeyDictionary[GraphTask, _Arrivals] = WeakKeyDictionary()
+    nodes = [resolve(t.edge)[0] for t in tensors]
 
     def hook_of(number: int) -> Callable[[Tensor], None]:
         def hook(g: Tensor) -> None:
+            around = evaluating.get()
+            assert around is not None  # hooks run in a pass
             with lock:
-                first = not arrived
-                arrived[number] = g
-                complete = len(arrived) == expected
-                gradients = [arrived.get(i) for i in range(expected)]
-                if complete:
-                    arrived.clear()
+                if around.task not in passes:
+                    planned = set(around.task.order)
+                    passes[around.task] = _Arrivals(sum(n in planned for n in nodes))
+                arrivals = passes[around.task]
+                first = not arrivals.gradients
+                arrivals.gradients[number] = g
+                complete = len(arrivals.gradients) == arrivals.expected
+                gradients = [arrivals.gradients.get(i) for i in range(len(nodes))]
             if mode == "any" and first:
                 fn(g)  # type: ignore[arg-type]
             elif mode == "all" and complete:

@@ -130,7 +130,7 @@ def _attach(op: Op) -> list[str]:
         none = f" if {v} is not None else None" if v in op.optional else ""
         lines.append(f"f_{v} = {v}.edge{none}")
     no_edge = " and ".join(f"f_{v} is None" for v in edges)
-    lines.append(f"if {no_edge} or grad_mode is not None and not grad_mode.grad:")
+    lines.append(f"if {no_edge} or grad_mode is not None and not grad_mode.builds:")
     node = ["node = Node()"]
     kind = op.kind
     if kind == GENERAL:

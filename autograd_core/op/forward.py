@@ -15,7 +15,7 @@ import numpy as np
 
 from autograd_core.autograd.backward import grad, without_interceptor
 from autograd_core.autograd.deliver import reduce_gradient
-from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
+from autograd_core.autograd.grad_mode import builds_graph, enable_grad
 from autograd_core.autograd.node import GENERAL, Port, resolve
 from autograd_core.op.dual import current_level, fitted, make_dual, tangent_of, undressed
 from autograd_core.op.graph import saved_tensor
@@ -69,7 +69,7 @@ class Application:
 
     def _call_for_hidden(self) -> Any:
         """Call an op such that its node exists, which alone knows the hidden outputs."""
-        op, stand_ins, wanted = self.op, [], is_grad_enabled()
+        op, stand_ins, wanted = self.op, [], builds_graph()
         for v, tangent in zip(self.values, self.given, strict=True):
             if tangent is not None and v.edge is None:
                 leaf = Tensor.from_array(v.array, requires_grad=True)
@@ -173,7 +173,7 @@ class Application:
     def transposed(self) -> dict[Any, Tensor]:
         """The derivative along the tangents of the rules' results, by the gradient they take."""
         op = self.op
-        graph = is_grad_enabled() and any(
+        graph = builds_graph() and any(
             t is not None and t.edge is not None for t in (*self.values, *self.given)
         )
         if not graph:

@@ -257,7 +257,7 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
             raise no_dimension(error) from None
         node = None
         edges = tuple(each.edge for each in tensors)
-        if rule is None or not any(edges) or (mode is not None and not mode.grad):
+        if rule is None or not any(edges) or (mode is not None and not mode.builds):
             t.edge = None
         else:
             node = op.node_class()

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import current_mode, is_grad_enabled
+from autograd_core.autograd.grad_mode import builds_graph, current_mode
 from autograd_core.autograd.version import check_changeable
 from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.saved import Since
-from autograd_core.op.views import check_change, check_rebase, rebase
+from autograd_core.op.views import check_change, check_rebase, make_writeable, rebase
 from autograd_core.tensor import Tensor
 
 
@@ -29,16 +29,17 @@ def inplace(
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         check_changeable(self.version)
-        if is_grad_enabled():
+        if builds_graph():
             check_change(self)
         before = _before(self)
         result = call(before, *args, **kwargs)
         _check_result(self, result, converts)
         node = result.edge
-        if self.view_of is not None and is_grad_enabled():
+        if self.view_of is not None and builds_graph():
             check_rebase(self, node is not None)
         if node is not None:
             _settle(self, before, node)
+        make_writeable(self.array)
         np.copyto(self.array, result.array, casting="unsafe")
         self.bump()
         if node is not None:

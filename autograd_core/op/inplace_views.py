@@ -7,7 +7,7 @@ from functools import cache
 from typing import Any, Final
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.autograd.grad_mode import builds_graph
 from autograd_core.op.views import check_change
 from autograd_core.tensor import Tensor
 
@@ -29,7 +29,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
     """
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
-        if is_grad_enabled():
+        if builds_graph():
             check_change(self)
         if any(each() is not None for each in getattr(self, "_views", ())):
             raise RuntimeError(

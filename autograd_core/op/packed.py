@@ -22,8 +22,16 @@ class Packed:
     def __init__(self, tensor: Tensor, hooks: Hooks) -> None:
         pack, self.unpack = hooks
         self.edge: Edge = tensor.edge
+        before = tensor._version
         with no_grad():
             self.packed = pack(tensor)
+        if tensor._version != before:
+            raise RuntimeError(
+                "A saved tensor pack hook is modifying its input in place. Tensors provided as "
+                "input to pack hook cannot be modified by in-place operations as this can lead to "
+                "unexpected side-effects. Please open an issue if you need to perform in-place "
+                "operations on the input to a pack hook."
+            )
 
     def tensor(self) -> Tensor:
         """What was saved, at its old place in the graph.
@@ -36,7 +44,7 @@ class Packed:
         if not isinstance(unpacked, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
-                f"type {type(unpacked)}"
+                f"type {type(unpacked).__name__}"
             )
         result = unpacked.detach()
         result.edge = self.edge

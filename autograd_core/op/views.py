@@ -15,7 +15,7 @@ from weakref import ref
 import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.deliver import reduce_gradient
+from autograd_core.autograd.deliver import lent, reduce_gradient
 from autograd_core.autograd.grad_mode import USUAL, Line, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import (
     GENERAL,
@@ -36,7 +36,7 @@ def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor
         base.version = [0]
     t.version = base.version
     mode = current_mode()
-    t.view_of = View(base, op, attributes, mode is None or mode.grad)
+    t.view_of = View(base, op, attributes, mode is None or mode.builds)
     root: Any = root_of(base)
     try:
         views = root._views
@@ -91,8 +91,9 @@ def check_rebase(x: Tensor, in_graph: bool) -> None:
         return
     for made in recipe(x):
         if made.op.view == "each":
+            maker = made.op.node_name.partition("Backward")[0]
             raise RuntimeError(
-                f"Output {x.output_nr} of {made.op.node_name} is a view and is being modified "
+                f"Output {x.output_nr} of {maker} is a view and is being modified "
                 "inplace. This view is the output of a function that returns multiple views. "
                 "Such functions do not allow the output views to be modified inplace. You should "
                 "replace the inplace operation by an out-of-place one."
@@ -105,6 +106,22 @@ def check_rebase(x: Tensor, in_graph: bool) -> None:
                 "inside the no_grad block (if you don't want the inplace to be tracked) or both "
                 "outside (if you want the inplace to be tracked)."
             )
+
+
+def make_writeable(array: Any) -> None:
+    """Let a part of an expanded tensor be written to, which NumPy refuses to be safe.
+
+    Raises:
+        RuntimeError: one place in memory stands for several elements; in PyTorch's words.
+    """
+    if array.flags.writeable:
+        return
+    if any(size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)):
+        raise RuntimeError(
+            "unsupported operation: more than one element of the written-to tensor refers to a "
+            "single memory location. Please clone() the tensor before performing the operation."
+        )
+    array.flags.writeable = True
 
 
 def rebase(x: Tensor, node: Node) -> None:
@@ -136,18 +153,32 @@ def _move_retain(before: Any, after: Any) -> None:
 def _make_anew(t: Tensor, root: Tensor) -> None:
     """The edge that ``t`` would have if it were made from ``root`` now."""
     mode = current_mode() or USUAL
-    token = enter_mode(replace(mode, grad=True, tracer=None, profiler=None, saved_hooks=None))
+    token = enter_mode(replace(USUAL, anomaly=mode.anomaly))
     try:
         made = Tensor.from_array(root.array)
         made.edge = root.edge
-        for step in recipe(t):
-            if step.op.view == "each":
-                return
-            made = step.op.call(made, **step.attributes)
+        steps = recipe(t)
+        if any(step.op.view == "each" for step in steps):
+            return
+        if root.array.flags.c_contiguous:  # in one step, as PyTorch does
+            made = lent("as_strided")(made, **_strided(t.array, root.array))
+        else:
+            for step in steps:
+                made = step.op.call(made, **step.attributes)
         _move_retain(t.edge, made.edge)
         t.edge = made.edge
     finally:
         leave_mode(token)
+
+
+def _strided(window: Any, memory: Any) -> dict[str, Any]:
+    """Where in ``memory`` the elements of ``window`` lie."""
+    start, first = (each.__array_interface__["data"][0] for each in (window, memory))
+    return {
+        "size": window.shape,
+        "stride": tuple(n // memory.itemsize for n in window.strides),
+        "storage_offset": (start - first) // memory.itemsize,
+    }
 
 
 class CopySlices(Node):
@@ -198,6 +229,7 @@ class CopySlices(Node):
         for op, attributes in self.steps:
             window = op.kernel(window, **attributes)
         first, *others = self._inner_gradients(self.inner.backward(np.array(window), keep))
+        make_writeable(window)
         window[...] = 0 if first is None else first
         return [result, *others]
 

@@ -249,9 +249,48 @@ def test_numpy_within_forward(torch: Any) -> None:
     assert array(x.grad) == [10, 1]
 
 
-def test_an_instance_is_refused(torch: Any) -> None:
-    with pytest.raises((RuntimeError, TypeError), match=r"should not be instantiated|Legacy"):
-        square_of(torch)()(tensor(torch, 1))
+def test_an_instance_is_frowned_upon_and_cannot_be_called(torch: Any) -> None:
+    with pytest.warns(DeprecationWarning, match="should not be instantiated. Methods on autograd"):
+        instance = square_of(torch)()
+    with pytest.raises(RuntimeError, match="Legacy autograd function with non-static forward"):
+        instance(tensor(torch, 1))
+
+
+def increment_of(torch: Any) -> Any:
+    class Increment(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.mark_dirty(x)
+            x.add_(1)
+            return x
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return 3 * g
+
+    return Increment
+
+
+def test_a_view_that_a_function_changed_changes_its_base(torch: Any) -> None:
+    x = torch.ones(4, requires_grad=True)
+    base = x * 1
+    view = base[:2]
+    assert increment_of(torch).apply(view) is view
+    assert base.grad_fn.name() == "torch::autograd::CopySlices"
+    base.sum().backward()
+    assert array(x.grad) == [3, 3, 1, 1]
+
+
+def test_a_leaf_that_a_function_changed_is_an_error(torch: Any) -> None:
+    with pytest.raises(RuntimeError, match="leaf Variable that requires grad has been used in an"):
+        increment_of(torch).apply(torch.ones(2, requires_grad=True))
+
+
+def test_a_change_by_a_function_counts_outside_the_graph_too(torch: Any) -> None:
+    x = torch.ones(2)
+    before = x._version
+    increment_of(torch).apply(x)
+    assert x._version > before
 
 
 def test_a_graph_with_a_saved_result_dies_without_the_collector() -> None:

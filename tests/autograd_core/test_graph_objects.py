@@ -421,3 +421,37 @@ def test_threads_add_to_one_leaf(torch: Any) -> None:
     for thread in threads:
         thread.join()
     assert leaf.grad.unique().tolist() == [800.0]
+
+
+def test_a_multi_grad_hook_waits_for_what_this_pass_computes_only(torch: Any) -> None:
+    a, b = vector(torch, 1), vector(torch, 1)
+    seen: list[Any] = []
+    hook = seen.append
+    torch.autograd.graph.register_multi_grad_hook((a, b), hook)
+    (a * 3).sum().backward()
+    (a * b).sum().backward()
+    (a * 5).sum().backward()
+    assert [[g and g.item() for g in gradients] for gradients in seen] == [
+        [3, None], [1, 1], [5, None],
+    ]  # fmt: skip
+
+
+def test_a_multi_grad_hook_for_any_fires_once_in_every_pass(torch: Any) -> None:
+    a, b = vector(torch, 1), vector(torch, 1)
+    seen: list[Any] = []
+    torch.autograd.graph.register_multi_grad_hook(
+        (a, b), lambda g: seen.append(g.item()), mode="any"
+    )
+    for factor in (2, 3):
+        (a * b * factor).sum().backward()
+        (a * factor).sum().backward()
+    assert seen == [2, 2, 3, 3]
+
+
+def test_a_pack_hook_may_not_change_what_it_gets(torch: Any) -> None:
+    x = vector(torch)
+    with (
+        pytest.raises(RuntimeError, match="A saved tensor pack hook is modifying its input in pl"),
+        torch.autograd.graph.saved_tensors_hooks(lambda t: t.add_(1), lambda t: t),
+    ):
+        x.clone().pow(2)

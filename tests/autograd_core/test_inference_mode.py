@@ -169,3 +169,24 @@ def test_it_is_a_decorator_too(torch: Any, with_parentheses: bool) -> None:
         return torch.ones(1)
 
     assert function().is_inference()
+
+
+def test_gradients_can_be_on_in_inference_mode_and_yet_no_graph_is_built(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    with torch.inference_mode():
+        assert not torch.is_grad_enabled()
+        with torch.enable_grad():
+            y = x * 2
+            assert torch.is_grad_enabled()
+            assert torch.is_inference_mode_enabled()
+            assert y.is_inference()
+            assert not y.requires_grad
+        with torch.set_grad_enabled(True):
+            assert torch.is_grad_enabled()
+        with torch.inference_mode(False):
+            assert (x * 2).requires_grad
+
+
+def test_leaving_inference_mode_inside_turns_gradients_on(torch: Any) -> None:
+    with torch.no_grad(), torch.inference_mode(False):
+        assert torch.is_grad_enabled()

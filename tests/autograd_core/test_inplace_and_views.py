@@ -259,3 +259,34 @@ def test_views_do_not_keep_each_other_alive() -> None:
         assert [each() for each in watched] == [None, None, None]
     finally:
         gc.enable()
+
+
+@pytest.mark.parametrize("form", ["slice", "select", "view", "t", "chain"])
+def test_a_view_after_a_change_comes_from_its_base_in_one_step(torch: Any, form: str) -> None:
+    made = {
+        "slice": lambda t: t[1:2],
+        "select": lambda t: t[1],
+        "view": lambda t: t.view(4),
+        "t": lambda t: t.t(),
+        "chain": lambda t: t.t()[0][1:],
+    }[form]
+    x = matrix(torch)
+    base = x * 1
+    view = made(base)
+    view.mul_(2)
+    assert view.grad_fn.name() == "AsStridedBackward0"
+    assert view.grad_fn.next_functions[0][0] is base.grad_fn
+    (view * 3).sum().backward()
+    expected = torch.zeros(2, 2)
+    made(expected).fill_(6)
+    assert numbers(x.grad) == numbers(expected)
+
+
+def test_a_part_of_an_expanded_tensor_can_be_changed(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    part = (x * 1).expand(3, 2)[0]
+    part.mul_(2)
+    part.sum().backward()
+    assert numbers(x.grad) == [2, 2]
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers"):
+        (x * 1).expand(3, 2).mul_(2)

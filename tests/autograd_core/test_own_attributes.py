@@ -50,3 +50,24 @@ def test_views_cannot_be_detached_in_place(torch: Any) -> None:
     y = torch.ones(2, requires_grad=True) * 2
     with pytest.raises(RuntimeError, match=r"Can't detach views in-place. Use detach\(\)"):
         y[0].detach_()
+
+
+def test_a_deep_copy_of_a_parameter_leaves_its_gradient_and_attributes_behind(torch: Any) -> None:
+    x, p = torch.ones(2, requires_grad=True), torch.nn.Parameter(torch.ones(2))
+    for t in (x, p):
+        (t * 2).sum().backward()
+        t.tag = 1
+    assert copy.deepcopy(x).grad.tolist() == [2, 2]
+    copied = copy.deepcopy(p)
+    assert copied.grad is None
+    assert not hasattr(copied, "tag")
+    assert isinstance(copied, torch.nn.Parameter)
+
+
+def test_a_shallow_copy_shares_the_data_and_has_no_gradient(torch: Any) -> None:
+    x = torch.ones(2, requires_grad=True)
+    (x * 2).sum().backward()
+    copied = copy.copy(x)
+    assert copied.data_ptr() == x.data_ptr()
+    assert copied.requires_grad
+    assert copied.grad is None

@@ -50,7 +50,7 @@ def jacobian(
             "forward-mode" calls ``func`` once per element of the inputs.
 
     Returns:
-        A tensor of shape ``(*output, *input)``; a tuple of them where inputs or outputs are a tuple;
+        A tensor of shape ``(*output, *input)``; a tuple of them where inputs or outputs are one;
         a tuple per output of a tuple over inputs where both are.
     """
     if strategy not in ("forward-mode", "reverse-mode"):
