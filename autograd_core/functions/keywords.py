@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from functools import lru_cache, wraps
+from functools import lru_cache
 from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
 
@@ -19,6 +19,7 @@ from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.device import check_device
 from autograd_core.dtype import bool_, dtype, float64, int64
 from autograd_core.functions.convert import to_dtype
+from autograd_core.functions.front import in_front
 from autograd_core.op.argument_names import argument_names
 from autograd_core.tensor import Tensor
 
@@ -39,14 +40,7 @@ _ATTRIBUTES: Final = {
 
 def torch_form(function: Callable[..., Any]) -> Callable[..., Any]:
     """``function`` with PyTorch's keywords; without any, nothing is added but a call."""
-
-    @wraps(function)
-    def call(*args: Any, **keywords: Any) -> Any:
-        if keywords:
-            return _with_keywords(function, args, keywords)
-        return function(*args)
-
-    return call
+    return in_front(function, _with_keywords)
 
 
 def take_form(namespace: dict[str, Any], names: list[str]) -> None:
@@ -100,6 +94,8 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
     for word, given_value in keywords.items():
         own = form.others.get(word, word)
         value = _dtype(name, given_value) if word == "dtype" else given_value
+        if own in given:
+            raise TypeError(f"{name}() got multiple values for argument '{own}'")
         if own in form.own:
             given[own] = value
         elif word in ("out", "dtype", "requires_grad"):
@@ -120,7 +116,7 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
         args = (*args, *first, *(rest if isinstance(rest, (tuple, list)) else (rest,)))
     given.update(_old_reduction(later))
     if (kind := later.get("dtype")) is not None:
-        args, given = _converted(kind, args, given)
+        args, given = _converted(kind, form.places[0], args, given)
     out = later.get("out")
     if out is not None:
         _check_out(name, out, (*args, *given.values()))
@@ -140,11 +136,12 @@ def _dtype(name: str, value: Any) -> dtype | None:
     return found
 
 
-def _converted(kind: dtype, args: Any, given: dict[str, Any]) -> tuple[Any, dict[str, Any]]:
+def _converted(
+    kind: dtype, first: str, args: Any, given: dict[str, Any]
+) -> tuple[Any, dict[str, Any]]:
     """The arguments with the first tensor in another dtype."""
     if args:
         return (to_dtype(args[0], kind), *args[1:]), given
-    first, *_ = given
     return args, {**given, first: to_dtype(given[first], kind)}
 
 

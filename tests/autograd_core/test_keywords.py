@@ -166,3 +166,17 @@ def test_devices_look_as_in_pytorch() -> None:
         assert not namespace.cuda.is_available()
         assert not namespace.backends.mps.is_available()
         assert not namespace.accelerator.is_available()
+
+
+@pytest.mark.parametrize(
+    ("call", "said"),
+    [
+        (lambda t, x: t.mul(x), "mul"),
+        (lambda t, x: t.mul(x, x, other=x), "mul"),
+        (lambda t, x: t.mul(x, x, colour=1), "mul"),
+    ],
+)
+def test_wrong_numbers_of_arguments_are_refused(call: Callable[..., Any], said: str) -> None:
+    for library in (autograd_core, torch):
+        with pytest.raises(TypeError, match=said):
+            call(library, library.ones(2))
