@@ -3,7 +3,8 @@
 import sys
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
+DOCS = Path(__file__).resolve().parent
+sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
 
 project = "gradstep"
 author = "The gradstep authors"
@@ -11,11 +12,16 @@ copyright = "The gradstep authors"
 
 extensions = [
     "sphinx.ext.autodoc",
-    "sphinx.ext.doctest",
-    "sphinx.ext.viewcode",
+    "sphinx.ext.napoleon",
     "viz.sphinx",
+    "console",
+    "debugger",
+    "operators",
+    "left_out",
+    "namespace",
+    "exhibit",
 ]
-exclude_patterns = ["_build"]
+exclude_patterns = ["_build", "_ext"]
 nitpicky = False
 numfig = True
 
@@ -23,8 +29,8 @@ html_theme = "furo"
 html_title = "gradstep"
 html_copy_source = False
 html_show_sphinx = False
+html_domain_indices = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "description"
 autodoc_class_signature = "separated"
-doctest_global_setup = ""

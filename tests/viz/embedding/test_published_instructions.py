@@ -1,14 +1,15 @@
-"""Projects of strangers, set up from nothing with what the README says."""
+"""Projects of strangers, set up from nothing with what the documentation says."""
 
 from __future__ import annotations
 
 import os
-import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+from tests.docs.blocks import blocks_of
 
 ROOT = Path(__file__).parents[3]
 MODEL = """\
@@ -21,12 +22,13 @@ def loss():
 """
 
 
-def published(language: str) -> str:
-    """The first block of that language in the README's section about documents."""
-    section = (ROOT / "README.md").read_text(encoding="utf-8").split("\n## In documents\n")[1]
-    found = re.search(rf"^(```+){language}\n(.*?)^\1$", section, re.DOTALL | re.MULTILINE)
-    assert found is not None
-    return found[2]
+PAGE = ROOT / "docs" / "how_to" / "documents.rst"
+
+
+def published(language: str, number: int = 0) -> str:
+    """A block of that language on the page that tells how pictures come into documents."""
+    blocks = [block.text for block in blocks_of(PAGE) if block.language == language]
+    return blocks[number]
 
 
 def run(folder: Path, *command: str) -> str:
@@ -60,7 +62,7 @@ def test_a_mkdocs_project(tmp_path: Path) -> None:
     (tmp_path / "mkdocs.yml").write_text("site_name: Mine\n" + published("yaml"))
     (tmp_path / "model.py").write_text(MODEL)
     (tmp_path / "docs").mkdir()
-    (tmp_path / "docs" / "index.md").write_text("# Title\n\n" + published("markdown"))
+    (tmp_path / "docs" / "index.md").write_text("# Title\n\n" + published("markdown", 1))
     run(tmp_path, "mkdocs", "build", "--strict")
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert "Backward graph of loss: 4 nodes from PowBackward0 back to the leaf w." in page

@@ -1,0 +1,43 @@
+"""``.. exhibit:: program.py:name`` shows a program of the gallery, and its graph three times."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from generated import Generated, heading
+from sphinx.application import Sphinx
+
+_VIEWS = {
+    "forward": "Forward",
+    "backward": "Backward",
+    "both": "Both, with what is saved between them",
+}
+
+
+class Exhibit(Generated):
+    """The docstring of a program as prose, its code, and its graph in every view."""
+
+    required_arguments = 1
+
+    def lines(self) -> Iterator[str]:
+        file, _, name = self.arguments[0].rpartition(":")
+        path = Path(self.env.doc2path(self.env.docname)).parent / file
+        self.env.note_dependency(str(path))
+        module = ast.parse(path.read_text(encoding="utf-8"))
+        yield ast.get_docstring(module) or ""
+        yield from ["", f".. literalinclude:: {file}", f"   :lines: {module.body[1].lineno}-", ""]
+        for view, title in _VIEWS.items():
+            yield from heading(title)
+            yield from [f".. autograd-graph:: {file}:{name}", f"   :view: {view}"]
+            if view != "forward":
+                yield "   :step: all"
+            yield ""
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive with Sphinx."""
+    app.add_directive("exhibit", Exhibit)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,72 @@
+"""``.. namespace:: MODULE`` documents the public names of a module, by topic, from docstrings.
+
+The topic of a name is the file that it comes from.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+from collections import defaultdict
+from collections.abc import Iterator
+from typing import Any, ClassVar
+
+from generated import Generated, heading
+from sphinx.application import Sphinx
+
+# files that are about the same thing, where a reader looks for it
+_MERGED = {
+    "shape": "shapes",
+    "copies": "shapes",
+    "rearrange": "shapes",
+    "diagonals": "shapes",
+    "reduce": "reduction",
+    "statistics": "reduction",
+    "index": "indexing",
+    "select": "elementwise",
+    "arithmetic": "elementwise",
+    "rounding": "elementwise",
+    "exponential": "elementwise",
+    "trigonometry": "elementwise",
+    "loss": "losses",
+    "sorting": "along",
+    "cumulative": "along",
+    "norms": "products",
+    "linalg": "products",
+    "inverses": "linear algebra",
+    "older": "linear algebra",
+    "reflectors": "linear algebra",
+    "triangular": "linear algebra",
+    "convolution": "networks",
+    "native": "networks",
+    "max_pooling": "networks",
+    "mean_pooling": "networks",
+}
+
+
+class Namespace(Generated):
+    """Documents functions and classes by topic; ``:except:`` names those described elsewhere."""
+
+    required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = {"except": str.split}
+
+    def lines(self) -> Iterator[str]:
+        module = importlib.import_module(self.arguments[0])
+        topics: dict[str, list[str]] = defaultdict(list)
+        for name in sorted(set(module.__all__) - set(self.options.get("except", ()))):
+            value = getattr(module, name)
+            if callable(value) and value.__doc__:
+                own = value.__module__.rpartition(".")[2]
+                topics[_MERGED.get(own, own)].append(name)
+        for topic in sorted(topics):
+            if len(topics) > 1:
+                yield from heading(topic.replace("_", " ").capitalize())
+            for name in topics[topic]:
+                kind = "autoclass" if inspect.isclass(getattr(module, name)) else "autofunction"
+                yield from [f".. {kind}:: {module.__name__}.{name}", ""]
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register the directive with Sphinx."""
+    app.add_directive("namespace", Namespace)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,20 @@
+import autograd_core as torch
+from autograd_core.debug import Session
+from autograd_core.debug.commands.console import Console
+from autograd_core.debug.commands.language import Command, Operands
+
+
+def count(console: Console, operands: Operands) -> str:
+    """How many nodes of an op there are in the plan."""
+    op = operands.required("write an op, as in count mul").text
+    graph = console.session.snapshot.graph
+    indices = range(console.session.snapshot.length)
+    return f"{sum(graph.address(index).startswith(f'{op}:') for index in indices)} of {op}"
+
+
+COUNT = Command("count OP", "how many nodes of that op there are", count, operand="place")
+
+x = torch.tensor(2.0, requires_grad=True)
+console = Console(Session(x * x * x), [COUNT])
+print(console.do("count mul").text)
+print(console.do("count").text)

@@ -1,0 +1,23 @@
+import numpy as np
+
+import autograd_core as torch
+from autograd_core.dag import trace
+from autograd_core.debug import check
+from autograd_core.op import Sample, pointwise
+from autograd_core.ops.elementwise import tanh
+
+
+@pointwise(x=lambda g, x: g * tanh(x), samples=(Sample(([-2.0, 0.0, 3.0],)),))
+def log_cosh(x):
+    """The logarithm of the hyperbolic cosine."""
+    size = np.abs(x)
+    return size + np.log1p(np.exp(-2 * size)) - np.log(2).astype(x.dtype)
+
+
+with trace(values=True):
+    x = torch.tensor([-2.0, 0.0, 3.0], requires_grad=True)
+    y = log_cosh(x).sum()
+
+print(y.grad_fn.next_functions[0][0].name())
+for result in check(y):
+    print(result.address, result.verdict)

@@ -1,0 +1,12 @@
+"""One row of a matrix is changed in place, through a view.
+
+The base gets a new node, ``CopySlices``: the gradient of the row goes through the multiplication,
+that of the rest goes round it.
+"""
+
+import autograd_core as torch
+
+x = torch.ones(2, 3, requires_grad=True)
+y = x * 2
+y[0].mul_(5)
+loss = y.sum()

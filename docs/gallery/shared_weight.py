@@ -1,0 +1,12 @@
+"""One weight, used at each of four time steps: state ← weight · state + input.
+
+Its gradient is a sum of four contributions, the last use first: 5 + 6 + 4 + 8 = 23.
+"""
+
+import autograd_core as torch
+
+weight = torch.tensor(2.0, requires_grad=True)
+state = torch.tensor(1.0)
+
+for x in [-1.0, 1.0, -1.0, 2.0]:
+    state = weight * state + x

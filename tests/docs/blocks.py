@@ -1,0 +1,71 @@
+"""The blocks of code in a document, in reStructuredText or Markdown."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+from typing import NamedTuple
+
+_DIRECTIVE = re.compile(r"(?P<indent> *)\.\. (?:code-block|console):: ?(?P<language>[\w.+/-]*)\s*")
+_FENCE = re.compile(r"(?P<marks>`{3,})(?P<language>[\w-]*)")
+
+
+class Block(NamedTuple):
+    """A block of code, and the line of the document at which its text begins, from 1 on."""
+
+    language: str
+    text: str
+    line: int
+
+
+def blocks_of(path: Path) -> list[Block]:
+    """All blocks of a document; in reStructuredText also doctests that stand alone."""
+    lines = path.read_text(encoding="utf-8").splitlines()
+    found = _in_markdown(lines) if path.suffix == ".md" else _in_rest(lines)
+    return list(found)
+
+
+def _in_markdown(lines: list[str]) -> Iterator[Block]:
+    number = 0
+    while number < len(lines):
+        opening = _FENCE.match(lines[number])
+        number += 1
+        if opening is None:
+            continue
+        end = next(n for n in range(number, len(lines)) if lines[n] == opening["marks"])
+        yield Block(opening["language"], "\n".join(lines[number:end]) + "\n", number + 1)
+        number = end + 1
+
+
+def _in_rest(lines: list[str]) -> Iterator[Block]:
+    number = 0
+    while number < len(lines):
+        directive = _DIRECTIVE.fullmatch(lines[number])
+        if directive:
+            start = number + 1
+            number = _end_of_indented(lines, start, len(directive["indent"]))
+            first = next((n for n in range(start, number) if not _is_option(lines[n])), number)
+            text = dedent("\n".join(lines[first:number])).strip("\n") + "\n"
+            yield Block(directive["language"], text, first + 2)
+        elif lines[number].startswith(">>> "):
+            start = number
+            while number < len(lines) and lines[number].strip():
+                number += 1
+            yield Block("pycon", "\n".join(lines[start:number]) + "\n", start + 1)
+        else:
+            number += 1
+
+
+def _is_option(line: str) -> bool:
+    return re.match(r" +:[\w-]+:", line) is not None
+
+
+def _end_of_indented(lines: list[str], start: int, indent: int) -> int:
+    inside = (
+        n
+        for n in range(start, len(lines))
+        if lines[n].strip() and len(lines[n]) - len(lines[n].lstrip()) <= indent
+    )
+    return next(inside, len(lines))

@@ -1,0 +1,47 @@
+"""A command that opens the full screen, in a pseudo-terminal: wait for it, and leave by q."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import pty
+import select
+import struct
+import subprocess
+import termios
+import time
+from pathlib import Path
+
+ALTERNATE_SCREEN = b"\x1b[?1049h"
+DEADLINE = 60.0  # seconds, for a busy machine
+
+
+def run_screen(command: list[str], folder: Path, search: Path) -> int:
+    """The exit code of ``command``, which opens its screen and is left by ``q``."""
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
+    environment = os.environ | {"PYTHONPATH": str(search), "TERM": "xterm-256color"}
+    with subprocess.Popen(
+        command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
+    ) as process:
+        os.close(theirs)
+        try:
+            _press_when_open(ours, b"q", process)
+        finally:
+            process.kill()
+            os.close(ours)
+    return process.returncode
+
+
+def _press_when_open(terminal: int, key: bytes, process: subprocess.Popen[bytes]) -> None:
+    seen, opened, end = b"", False, time.monotonic() + DEADLINE
+    while process.poll() is None:
+        assert time.monotonic() < end, f"the screen did not close:\n{seen[-2000:]!r}"
+        if select.select([terminal], [], [], 0.1)[0]:
+            with contextlib.suppress(OSError):  # how Linux says that the other side has closed
+                seen += os.read(terminal, 65536)
+        elif not opened and ALTERNATE_SCREEN in seen:  # open, and quiet for a moment
+            os.write(terminal, key)
+            opened = True
+    assert opened, f"no screen opened:\n{seen[-2000:]!r}"

@@ -1,0 +1,142 @@
+"""What documents show runs: their Python, their commands, and what these print."""
+
+from __future__ import annotations
+
+import doctest
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.blocks import Block, blocks_of
+from tests.docs.terminal import run_screen
+
+ROOT = Path(__file__).parents[2]
+DOCS = ROOT / "docs"
+sys.path.insert(0, str(DOCS / "_ext"))
+PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.rst"))]
+# what needs no test of its own, and who runs it
+ELSEWHERE = {
+    "sh": "the README's two commands: .ci/run, in a fresh copy",
+    "rst": "tests/viz/embedding/test_published_instructions.py",
+    "yaml": "the same, and below",
+    "markdown": "the same",
+    "samples": "directive `console`, which the build runs (test_site.py)",
+    "samples/bugs": "the same",
+    "docs/examples": "the same",
+    "docs/gallery": "the same",
+    "none": "text, not code",
+    "": "text, not code; or the directive `console`",
+}
+FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+
+
+def named(paths: list[Path]) -> list[object]:
+    return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+
+
+def of(page: Path, *languages: str) -> list[Block]:
+    return [block for block in blocks_of(page) if block.language in languages]
+
+
+@pytest.mark.parametrize("page", named([p for p in PAGES if of(p, "python", "pycon")]))
+def test_the_python_of_a_page_runs_and_shows_what_it_says(
+    page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The blocks of a page share their variables, as a reader would have them."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("tui.debug", lambda *_: None)  # the screen is tested elsewhere
+    variables: dict[str, object] = {"__name__": "__main__"}
+    runner = doctest.DocTestRunner(optionflags=FLAGS)
+    for block in of(page, "python", "pycon"):
+        if ">>> " in block.text:
+            test = doctest.DocTestParser().get_doctest(
+                block.text, {}, page.name, str(page), block.line - 1
+            )
+            test.globs = variables
+            said: list[str] = []
+            runner.run(test, out=said.append, clear_globs=False)
+            assert not said, "".join(said)
+        else:
+            code = "\n" * (block.line - 1) + block.text
+            exec(compile(code, str(page), "exec"), variables)
+
+
+def expected(block: Block) -> list[tuple[str, str]]:
+    """The commands of a block, each with the output that is shown below it, if any."""
+    parts = ("\n" + block.text).split("\n$ ")[1:]
+    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
+
+
+@pytest.mark.skipif(
+    any(shutil.which(name) is None for name in ("bash", "less")),
+    reason="the commands use bash and less",
+)
+@pytest.mark.parametrize("page", named([p for p in PAGES if of(p, "console")]))
+def test_the_commands_of_a_page_run_and_print_what_stands_below_them(page: Path) -> None:
+    console = pytest.importorskip("console", reason="Sphinx is not installed (the extra 'docs')")
+    folder = ROOT if page.suffix == ".md" else DOCS / "examples"
+    wanted = [each for block in of(page, "console") for each in expected(block)]
+    assert wanted
+    plain = [(command, output) for command, output in wanted if not opens_screen(command)]
+    with console.copy_of(folder) as copy:
+        for (command, output), done in zip(
+            plain, console.run_commands([c for c, _ in plain], copy), strict=True
+        ):
+            if not output.strip():
+                assert done.code == 0, f"$ {command}\n{done.output}"
+            else:
+                assert doctest.OutputChecker().check_output(output, done.output, FLAGS), (
+                    f"$ {command}\n{done.output}"
+                )
+        for command, _ in wanted:
+            if opens_screen(command):
+                arguments = command.split()[1:]
+                assert run_screen([sys.executable, "-P", "-m", "tui", *arguments], copy, ROOT) == 0
+
+
+def opens_screen(command: str) -> bool:
+    return command.startswith("gradstep debug ") and "--batch" not in command
+
+
+@pytest.mark.parametrize("page", named(PAGES))
+def test_every_block_is_of_a_language_that_somebody_runs(page: Path) -> None:
+    known = {"python", "pycon", "console", *ELSEWHERE}
+    assert {block.language for block in blocks_of(page)} <= known
+
+
+def test_the_commands_of_the_workflow_run(tmp_path: Path) -> None:
+    page = DOCS / "how_to" / "ci.rst"
+    (workflow,) = of(page, "yaml")
+    commands = [line.partition(".venv/bin/gradstep ")[2] for line in workflow.text.splitlines()]
+    assert all(commands)
+    for command in commands:
+        done = subprocess.run(
+            [sys.executable, "-m", "tui", *command.split()],
+            cwd=ROOT,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("path", named(sorted((DOCS / "examples").glob("*.py"))))
+def test_an_example_runs_by_itself(path: Path, tmp_path: Path) -> None:
+    if path.name == "own_renderer.py" and shutil.which("rsvg-convert") is None:
+        pytest.skip("rsvg-convert is not installed")
+    done = subprocess.run(
+        [sys.executable, str(path)],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
