@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         Reply,
         Saved,
         Snapshot,
+        Term,
         Usage,
         Value,
     )
@@ -59,6 +60,7 @@ __all__ = [
     "Session",
     "Snapshot",
     "Stops",
+    "Term",
     "Timeline",
     "UnknownLocation",
     "Usage",

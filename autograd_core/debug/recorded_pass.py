@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from weakref import ref
 
 from autograd_core.autograd.backward import BackwardCall, Gradients
+from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
@@ -30,7 +32,13 @@ class RecordedPass:
     whole, and kept with the node that started them; they can be looked at, not changed.
     """
 
-    def __init__(self, call: BackwardCall, names: Names, history_bytes: int) -> None:
+    def __init__(
+        self,
+        call: BackwardCall,
+        names: Names,
+        history_bytes: int,
+        measured: profile | None = None,
+    ) -> None:
         self.call = call
         self.names = names
         self._history_bytes = history_bytes
@@ -44,12 +52,13 @@ class RecordedPass:
             plan=driver.plan,
             order=driver.order,
             live=True,
+            profile=measured or _running_profile(),
         )
         self.walk = walk = Walk(driver, history_bytes)
         self.ledger = Ledger(
             self.graph, driver.order, driver.entering_seeds(), walk.history, driver.pending
         )
-        self.inspector = Inspector(walk, self.graph, self.ledger)
+        self.inspector = Inspector(walk, self.graph, self.ledger, names)
         self.scopes = Scopes(self.graph, walk.length)
         self.edit = Editor(walk, self.inspector.leaf, self.inspector.edited)
         self.places: dict[str, tuple[int, ...]] = {}  # what places mean here, once looked up
@@ -127,6 +136,13 @@ class RecordedPass:
             for inner in around.nested:
                 if isinstance(inner, RecordedPass):
                     inner._release()
+
+
+def _running_profile() -> profile | None:
+    """The profile within which the program has called us."""
+    mode = current_mode()
+    found = None if mode is None else mode.profiler
+    return found if isinstance(found, profile) else None
 
 
 def _hint(nodes: Sequence[Node]) -> str:

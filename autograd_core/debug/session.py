@@ -11,6 +11,7 @@ from typing import Any
 from weakref import proxy
 
 from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
+from autograd_core.autograd.profiler import profile
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.history import DEFAULT_BUDGET
@@ -49,6 +50,8 @@ class Session(Seeking):
         timeline: what calls before this one did; this one is added when it is over.
         history_bytes: how much the recording may take; beyond, it is computed again when it is
             asked for.
+        measured: a profile of the forward pass, which knows what each op took; by default the
+            one that is being made.
 
     Attributes:
         timeline: the calls of the program that are over.
@@ -67,9 +70,10 @@ class Session(Seeking):
         stops: Stops | None = None,
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
+        measured: profile | None = None,
     ) -> None:
         backward_call = make_call(roots, gradient, retain_graph, create_graph)
-        self._begin(backward_call, _names(names), call, stops, timeline, history_bytes)
+        self._begin(backward_call, _names(names), call, stops, timeline, history_bytes, measured)
 
     @classmethod
     def of_call(
@@ -81,10 +85,11 @@ class Session(Seeking):
         stops: Stops | None = None,
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
+        measured: profile | None = None,
     ) -> Session:
         """The session of a call of ``backward`` or ``grad`` that was intercepted."""
         session = cls.__new__(cls)
-        session._begin(backward_call, names, call, stops, timeline, history_bytes)
+        session._begin(backward_call, names, call, stops, timeline, history_bytes, measured)
         return session
 
     def _begin(
@@ -95,8 +100,9 @@ class Session(Seeking):
         stops: Stops | None,
         timeline: Timeline | None,
         history_bytes: int,
+        measured: profile | None,
     ) -> None:
-        first = RecordedPass(backward_call, names, history_bytes)
+        first = RecordedPass(backward_call, names, history_bytes, measured)
         super().__init__(first, call, Stops() if stops is None else stops)
         self.timeline = Timeline() if timeline is None else timeline
         self._closed = False

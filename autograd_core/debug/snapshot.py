@@ -156,14 +156,32 @@ class Phase:
 
 
 @dataclass(frozen=True, slots=True)
+class Term:
+    """The rule for one ``input`` of the forward op, such as ``g · b``, and what its names mean.
+
+    ``numbers`` is the rule with numbers in the place of names, ``3 · 2``, where each of them is a
+    single one, else "".  ``result`` is what was sent to the input in the end, None as long as
+    nothing was, or an undefined gradient.
+    """
+
+    input: str
+    rule: str
+    values: tuple[tuple[str, Value | None], ...]
+    numbers: str
+    result: Value | None
+
+
+@dataclass(frozen=True, slots=True)
 class NodeDetail:
     """Everything known about one node of the plan at the present position.
 
-    ``formulas`` pairs each input of the forward op with the text of its derivative rule.
+    ``formulas`` pairs each input of the forward op with the text of its derivative rule, and
+    ``terms`` says what they are computed from, for inputs that need a gradient.
     ``source_line`` is the text of the forward line, "" when unknown.  Of a node that has run
     or is being run, ``phases`` are what happened in it so far, ``seconds`` is how long it took
     and ``nbytes`` what its gradients take.  ``forward`` describes the result of the forward op,
-    where values were traced.
+    where values were traced; ``forward_seconds`` and ``forward_bytes`` are what that took, where
+    it ran under a profile.
     """
 
     index: int
@@ -178,6 +196,9 @@ class NodeDetail:
     seconds: float | None = None
     nbytes: int = 0
     forward: Statistics | None = None
+    forward_seconds: float | None = None
+    forward_bytes: int | None = None
+    terms: tuple[Term, ...] = ()
 
 
 class Usage(NamedTuple):

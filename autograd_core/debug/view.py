@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import linecache
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import Node, Port
 from autograd_core.dag.backward import describe, is_number
 from autograd_core.dag.model import Graph, Source
+from autograd_core.dag.names import Names
+from autograd_core.dag.records import Cost
 from autograd_core.debug.history import step_bytes
 from autograd_core.debug.ledger import Ledger, Moment
 from autograd_core.debug.snapshot import (
@@ -19,6 +21,7 @@ from autograd_core.debug.snapshot import (
     Saved,
     Value,
 )
+from autograd_core.debug.terms import terms_of
 from autograd_core.debug.timeline import LeafCall
 from autograd_core.debug.value import value
 from autograd_core.debug.walk import Walk
@@ -33,11 +36,12 @@ class Inspector:
     What is asked for at every stop costs what was moved since the last one, not what was run.
     """
 
-    def __init__(self, walk: Walk, graph: Graph, ledger: Ledger) -> None:
+    def __init__(self, walk: Walk, graph: Graph, ledger: Ledger, names: Names) -> None:
         self._walk = walk
         self._order = walk.driver.order
         self._graph = graph
         self._ledger = ledger
+        self._names = names
         leaves = [i for i, kind in enumerate(graph.kinds[: walk.length]) if kind != "op"]
         nodes: list[Any] = [self._order[index] for index in leaves]
         self._before = {i: _copied(n.variable.grad) for i, n in zip(leaves, nodes, strict=True)}
@@ -52,11 +56,13 @@ class Inspector:
         walk, moment, node = self._walk, self._walk.moment, self._order[index]
         ran = index < walk.position
         inside = index == walk.position and bool(walk.phase)
+        outgoing = self._ledger.outgoing(index, moment)
+        cost = self._graph.costs.get(index, Cost())
         return NodeDetail(
             index=index,
             status="done" if ran else "current" if index == walk.position else "waiting",
             incoming=self._ledger.incoming(index, moment),
-            outgoing=self._ledger.outgoing(index, moment),
+            outgoing=outgoing,
             saved=tuple(_saved(node)),
             formulas=node.formulas(),
             hooks=() if node.hooks is None else node.hooks.names(),
@@ -65,7 +71,19 @@ class Inspector:
             seconds=walk.history.seconds(index) if ran or inside else None,
             nbytes=step_bytes(walk.history[index]) if ran else 0,
             forward=getattr(node.record, "statistics", None),
+            forward_seconds=cost.forward_seconds,
+            forward_bytes=cost.forward_bytes,
+            terms=terms_of(node, self._given(index, ran or inside), outgoing, self._names),
         )
+
+    def _given(self, index: int, ran: bool) -> Sequence[Any]:
+        """What the rules of node ``index`` were given, or what has arrived for them so far."""
+        if ran:
+            return self._walk.history[index].hooked
+        node, pending = self._order[index], self._walk.driver.pending
+        if not node.ported:
+            return (pending[node],)
+        return [pending.get(Port(node, nr)) for nr in range(node.output_count)]
 
     def phases(self, index: int) -> tuple[Phase, ...]:
         """What has happened inside node ``index``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from autograd_core.dag.statistics import format_bytes, format_number, format_shape
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands, pointing_at
@@ -26,11 +28,23 @@ def node(console: Console, operands: Operands) -> str:
     detail = session.detail(index)
     lines = [node_line(session.graph, index)]
     rows = _arrivals(detail) + _departures(detail) + _kept(detail)
-    rows += [(f"d/d{name}", text) for name, text in detail.formulas]
+    rows += [(f"d/d{name}", text) for name, text in _rules(detail)]
     rows += [("hook", hook) for hook in detail.hooks]
     if detail.source_line:
         rows.append(("line", detail.source_line))
     return "\n".join([*lines, *(f"  {line}" for line in table_text(rows).splitlines())])
+
+
+def _rules(detail: NodeDetail) -> Iterator[tuple[str, str]]:
+    """The rule of each input, with what its names stand for where those are single numbers."""
+    terms = {term.input: term for term in detail.terms}
+    for name, text in detail.formulas:
+        term = terms.get(name)
+        if term is None or not term.numbers:
+            yield name, text
+        else:
+            result = "" if term.result is None else f" \N{RIGHTWARDS ARROW} {shown(term.result)}"
+            yield name, f"{term.rule} = {term.numbers}{result}"
 
 
 def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:

@@ -1,0 +1,86 @@
+"""What a node's rules are computed from, and what its forward op took."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import autograd_core as torch
+from autograd_core.autograd.profiler import profile
+from autograd_core.debug import NodeDetail, Session
+
+
+def scalars() -> tuple[Any, Any]:
+    return torch.tensor(2.0, requires_grad=True), torch.tensor(-4.0, requires_grad=True)
+
+
+def told(detail: NodeDetail) -> list[tuple[str, str, str, str | None]]:
+    return [
+        (term.input, term.rule, term.numbers, None if term.result is None else term.result.text())
+        for term in detail.terms
+    ]
+
+
+def test_terms_name_the_numbers_of_a_rule_and_what_came_of_them() -> None:
+    a, b = scalars()
+    session = Session(a * b * 3.0, names={"a": a, "b": b})
+    session.next()
+    assert told(session.detail(1)) == [
+        ("x", "g · b", "3 · (−4)", None),
+        ("y", "g · a", "3 · 2", None),
+    ]
+    session.next()
+    assert told(session.detail(1)) == [
+        ("x", "g · b", "3 · (−4)", "−12"),
+        ("y", "g · a", "3 · 2", "6"),
+    ]
+    names = [[name for name, _ in term.values] for term in session.detail(1).terms]
+    assert names == [["g", "b"], ["g", "a"]]
+
+
+def test_a_gradient_that_has_not_arrived_is_unknown_not_zero() -> None:
+    a, b = scalars()
+    session = Session(a * b * 3.0, names={"a": a, "b": b})
+    (by_a, _) = session.detail(1).terms
+    assert by_a.values[0] == ("g", None)
+    assert (by_a.numbers, by_a.result) == ("", None)
+
+
+def test_inputs_that_need_no_gradient_have_no_term() -> None:
+    a, _ = scalars()
+    session = Session(a * torch.tensor(5.0), names={"a": a})
+    assert [term.input for term in session.detail(0).terms] == ["x"]
+
+
+def test_tensors_are_values_not_numbers() -> None:
+    w = torch.ones(2, 2, requires_grad=True)
+    session = Session((w * w).sum(), names={"w": w})
+    (term, _) = session.detail(1).terms
+    assert term.numbers == ""
+    assert dict(term.values)["w"].text() == "[1, 1, 1, 1]"  # type: ignore[union-attr]
+
+
+def test_a_hook_changes_what_the_rule_is_given() -> None:
+    a, b = scalars()
+    y = a * b
+    y.register_hook(lambda g: g * 10)
+    session = Session(y, names={"a": a, "b": b})
+    session.next()
+    assert told(session.detail(0))[1] == ("y", "g · a", "10 · 2", "20")
+
+
+def test_the_cost_of_the_forward_op_is_known_from_a_profile() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with profile() as measured:
+        y = x.exp().sum()
+    found = Session(y, measured=measured).detail(1)
+    assert found.forward_bytes == 12
+    assert found.forward_seconds is not None
+    assert found.forward_seconds > 0
+    y = x.exp().sum()
+    assert Session(y).detail(1).forward_seconds is None
+
+
+def test_a_profile_that_runs_is_found() -> None:
+    x = torch.ones(3, requires_grad=True)
+    with profile():
+        assert Session(x.exp().sum()).detail(1).forward_bytes == 12
