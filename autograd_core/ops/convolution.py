@@ -2,7 +2,9 @@
 
 The output and the gradients of image and weight are each bilinear in what they are made of,
 and the derivatives of each are the other two: three entries, closed under differentiation.
-Inside, images lie as (C, ..., N), so that copying patches copies long runs of memory.
+Inside, images lie as (C, ..., N), so that copying patches copies long runs of memory; where the
+columns are few, as for the channels of a photograph, it costs more to turn images round than it
+gains, and they stay (N, C, ...), with a product each.
 """
 
 from __future__ import annotations
@@ -52,8 +54,12 @@ def convolution(x, weight, bias=None, /, stride=(), padding=(), dilation=(), gro
     windows = Windows(weight.shape[2:], stride, padding, dilation)
     check_same_dtype(x, weight, bias)
     _check(x, weight, bias, groups)
-    columns, size = _columns(x, windows)
-    product = np.matmul(_grouped(weight, groups), columns.reshape(groups, -1, columns.shape[-1]))
+    each = _is_each(weight.shape, groups)
+    columns, size = _columns(x, windows, groups, each)
+    product = np.matmul(_grouped(weight, groups), columns)
+    if each:
+        result = product.reshape(len(x), len(weight), *size)
+        return result if bias is None else np.add(result, _per_channel(bias, x.ndim), out=result)
     result = _images(product.reshape(len(weight), *size, len(x)))
     if bias is None:
         return np.ascontiguousarray(result)
@@ -79,13 +85,15 @@ def convolution_input(grad, weight, /, shape, stride, padding, dilation, groups)
     windows = Windows(weight.shape[2:], stride, padding, dilation)
     count, channels, *size = shape
     output = grad.shape[2:]
-    rows = _rows(grad).reshape(groups, len(weight) // groups, -1)
-    columns = np.matmul(_grouped(weight, groups).swapaxes(1, 2), rows)
-    columns = columns.reshape(channels, *windows.kernel, *output, count)
-    padded = _padded((channels, *size, count), windows, grad.dtype)
-    for offset, patch in windows.offsets(padded, output, axis=1):
-        patch += columns[(slice(None), *offset)]
-    return np.ascontiguousarray(_images(padded[(slice(None), *windows.inside(size))]))
+    each = _is_each(weight.shape, groups)
+    columns = np.matmul(_grouped(weight, groups).swapaxes(1, 2), _rows(grad, groups, each))
+    lead, last = ((count, channels), ()) if each else ((channels,), (count,))
+    columns = columns.reshape(*lead, *windows.kernel, *output, *last)
+    padded = np.zeros((*lead, *windows.padded_size(size), *last), grad.dtype)
+    for offset, patch in windows.offsets(padded, output, axis=len(lead)):
+        patch += columns[(*_every(lead), *offset)]
+    found = padded[(*_every(lead), *windows.inside(size))]
+    return np.ascontiguousarray(found if each else _images(found))
 
 
 @op(
@@ -104,29 +112,48 @@ def convolution_input(grad, weight, /, shape, stride, padding, dilation, groups)
 )
 def convolution_weight(grad, x, /, shape, stride, padding, dilation, groups):
     """The gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
-    columns, _ = _columns(x, Windows(shape[2:], stride, padding, dilation))
-    rows = _rows(grad).reshape(groups, shape[0] // groups, -1)
-    return np.matmul(rows, columns.reshape(groups, -1, rows.shape[-1]).swapaxes(1, 2)).reshape(
-        shape
-    )
+    each = _is_each(shape, groups)
+    columns, _ = _columns(x, Windows(shape[2:], stride, padding, dilation), groups, each)
+    product = np.matmul(_rows(grad, groups, each), columns.swapaxes(-1, -2))
+    return (np.add.reduce(product, 0) if each else product).reshape(shape)
 
 
-def _columns(x: Any, windows: Windows) -> tuple[Any, tuple[int, ...]]:
-    """What lies in each window, (C * kernel, windows * N), and how many there are."""
-    count, channels, *size = x.shape
+def _is_each(shape: tuple[int, ...], groups: int) -> bool:
+    """Whether kernels of ``shape`` have so few weights that each image gets its own product."""
+    return math.prod(shape[1:]) <= 4 * (shape[0] // groups)
+
+
+def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tuple[int, ...]]:
+    """What lies in each window, (groups, C / groups * kernel, windows * N), or, of each image,
+    (N, groups, C / groups * kernel, windows); and how many windows there are."""
+    images = x if each else _channels_first(x)
+    size = x.shape[2:]
     output = windows.output_size(size)
-    padded = _padded((channels, *size, count), windows, x.dtype)
-    padded[(slice(None), *windows.inside(size))] = _channels_first(x)
-    columns: Any = np.empty((channels, *windows.kernel, *output, count), x.dtype)
-    for offset, patch in windows.offsets(padded, output, axis=1):
-        columns[(slice(None), *offset)] = patch
-    return columns.reshape(channels * math.prod(windows.kernel), -1), output
+    lead, last = (x.shape[:2], ()) if each else (x.shape[1:2], x.shape[:1])
+    padded = images
+    if any(windows.padding):
+        padded = np.zeros((*lead, *windows.padded_size(size), *last), x.dtype)
+        padded[(*_every(lead), *windows.inside(size))] = images
+    elif not each:
+        padded = np.ascontiguousarray(images)
+    columns: Any = np.empty((*lead, *windows.kernel, *output, *last), x.dtype)
+    for offset, patch in windows.offsets(padded, output, axis=len(lead)):
+        columns[(*_every(lead), *offset)] = patch
+    count = math.prod(output) * math.prod(last)
+    return columns.reshape(*lead[:-1], groups, -1, count), output
 
 
-def _padded(shape: tuple[int, ...], windows: Windows, kind: Any) -> Any:
-    """Zeros for images (C, ..., N) with their padding."""
-    channels, *size, count = shape
-    return np.zeros((channels, *windows.padded_size(size), count), kind)
+def _rows(grad: Any, groups: int, each: bool) -> Any:
+    """The gradient of the output, (N, O, ...), as :func:`_columns` has the windows."""
+    count, outputs, *size = grad.shape
+    if each:
+        return grad.reshape(count, groups, outputs // groups, math.prod(size))
+    rows = np.ascontiguousarray(_channels_first(grad))
+    return rows.reshape(groups, outputs // groups, math.prod(size) * count)
+
+
+def _every(lead: tuple[int, ...]) -> tuple[slice, ...]:
+    return (slice(None),) * len(lead)
 
 
 def _channels_first(x: Any) -> Any:
@@ -137,11 +164,6 @@ def _channels_first(x: Any) -> Any:
 def _images(x: Any) -> Any:
     """(C, ..., N) as (N, C, ...)."""
     return x.transpose(x.ndim - 1, *range(x.ndim - 1))
-
-
-def _rows(grad: Any) -> Any:
-    """(N, O, ...) as (O, ... * N), a contiguous copy."""
-    return np.ascontiguousarray(_channels_first(grad)).reshape(grad.shape[1], -1)
 
 
 def _per_channel(bias: Any, ndim: int) -> Any:
