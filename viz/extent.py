@@ -12,6 +12,9 @@ from viz.errors import NothingToDraw, UnknownNode, VizError
 from viz.leaves import box_count
 
 MAX_BOXES = 60
+MAX_BOXES_OF_BOTH = 40
+"""Two halves side by side, on one screen: twenty rows of two."""
+
 HOPS = 2
 
 
@@ -90,7 +93,8 @@ def folded(
     if extent.full:
         return graph, ()
     halves = BOTH if view == "both" else tuple(half for half in BOTH if half == view)
-    most = MAX_BOXES if extent.max_boxes is None else extent.max_boxes
+    usual = MAX_BOXES_OF_BOTH if view == "both" else MAX_BOXES
+    most = usual if extent.max_boxes is None else extent.max_boxes
     allowed = most
     for _ in range(2):
         try:

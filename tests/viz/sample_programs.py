@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import nullcontext
+
 import numpy as np
 
 import autograd_core as torch
 import autograd_core.nn.functional as F
 from autograd_core import nn
+from autograd_core.dag import Graph, Names, capture, trace
 from autograd_core.tensor import Tensor
 
 Program = tuple[Tensor, "nn.Module | None"]
@@ -110,3 +114,11 @@ def irregular(ops: int = 300) -> Program:
 
 
 ALL = (mlp, residual, transformer, lstm, gru, dense, gan, shared, irregular)
+
+
+def graph_of(program: Callable[[], Program], traced: bool = True) -> Graph:
+    """The graph of a program, with the names of its module."""
+    torch.manual_seed(0)
+    with trace() if traced else nullcontext():
+        loss, model = program()
+    return capture(loss, names=Names({"loss": loss, "model": model} if model else {"loss": loss}))

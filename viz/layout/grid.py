@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,9 +22,24 @@ from viz.picture import Line, Picture
 LANE_GAP = 20
 TRACK_TOP = 16
 TRACK_STEP = 17
-LABEL_SPACE = 34
 SLANT = 0.26
-MOST_SLANT = 80
+
+
+class Spacing(NamedTuple):
+    """Heights of the space between rows: without square lines, below these for labels, and how
+    much is added at most where lines go far to the side."""
+
+    row_gap: float
+    label_space: float
+    most_slant: float
+
+
+ROOMY = Spacing(theme.ROW_GAP, 34, 80)
+TIGHT = Spacing(38, 26, 36)
+"""For pictures that would not fit a screen."""
+
+SCREEN = 1100
+"""The height of a picture that fits one."""
 
 
 @dataclass(slots=True)
@@ -52,6 +68,7 @@ class Grid:
     centers: list[float] = field(default_factory=list)
     places: list[Place] = field(default_factory=list)
     pages: Pages = field(default_factory=lambda: Pages([], []))
+    spacing: Spacing = ROOMY
     row_top: list[float] = field(default_factory=list)
     track_top: list[float] = field(default_factory=list)
     row_bottom: list[float] = field(default_factory=list)
@@ -116,8 +133,20 @@ class Grid:
 
     def channels(self, tracks: dict[int, int]) -> list[float]:
         """The least height between each row and the next, for square lines and soft ones."""
-        slants = _slants(self)
-        return [_channel(tracks.get(row, 0)) + slant for row, slant in enumerate(slants)]
+        gap = self.spacing.row_gap
+        return [
+            max(self._channel(tracks.get(row, 0)), gap + slant)
+            for row, slant in enumerate(_slants(self))
+        ]
+
+    def _channel(self, tracks: int) -> float:
+        space = TRACK_TOP + tracks * TRACK_STEP + self.spacing.label_space if tracks else 0
+        return max(self.spacing.row_gap, space)
+
+    def set_spacing(self, tracks: dict[int, int]) -> None:
+        """Move the rows together where the picture would be too tall for a screen."""
+        if sum(self.row_heights()) + sum(self.channels(tracks)) > SCREEN:
+            self.spacing = TIGHT
 
     def set_rows(self, top: float, tracks: dict[int, int], pages: Pages) -> None:
         """Give every row its height, every channel room for its tracks, every box its place."""
@@ -125,7 +154,7 @@ class Grid:
         self.above = top - TRACK_TOP
         pages.starts.append(top)
         if -1 in tracks:
-            top += _channel(tracks[-1])
+            top += self._channel(tracks[-1])
         last_rows = set(pages.last_rows)
         heights, channels = self.row_heights(), self.channels(tracks)
         start = top
@@ -157,10 +186,6 @@ def _tracks_height(tracks: dict[int, int], row: int) -> float:
     return TRACK_TOP + tracks[row] * TRACK_STEP if row in tracks else 0
 
 
-def _channel(tracks: int) -> float:
-    return max(theme.ROW_GAP, TRACK_TOP + tracks * TRACK_STEP + LABEL_SPACE if tracks else 0)
-
-
 def _slants(grid: Grid) -> list[float]:
     """Extra height for the channels in which lines go far to the side, so that they stay soft."""
     upper, lower = grid.layers.steps
@@ -169,7 +194,7 @@ def _slants(grid: Grid) -> list[float]:
     for columns in grid.columns.values():
         x = np.array(columns)
         np.maximum.at(widest, rows, np.abs(x[upper] - x[lower]))
-    slants = np.clip(np.floor((widest - 60) * SLANT), 0, MOST_SLANT)
+    slants = np.clip(np.floor((widest - 60) * SLANT), 0, grid.spacing.most_slant)
     return [float(slant) for slant in slants.tolist()]
 
 

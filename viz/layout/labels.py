@@ -19,6 +19,7 @@ from viz.layout.paths import Point
 from viz.layout.tracks import Anchor, Corner, Run
 
 BESIDE = 6
+APART = 12
 HEIGHT = 12
 SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52, 65, -65, 78, -78)
 ALONG = 12
@@ -35,10 +36,10 @@ class Rectangle(NamedTuple):
     bottom: float
 
     def overlaps(self, other: Rectangle) -> bool:
-        """Whether two texts would touch, or nearly so."""
+        """Whether two texts would touch, or read as one."""
         return (
-            self.left < other.right + 4
-            and other.left < self.right + 4
+            self.left < other.right + APART
+            and other.left < self.right + APART
             and self.top < other.bottom
             and other.top < self.bottom
         )
@@ -116,14 +117,14 @@ def place_labels(
 
     ``ways`` are the points of the soft lines, two for each edge of a row that they pass.
     """
-    channels = _channels(grid, ways, corners, tracks)
+    channels, square = _channels(grid, ways, corners, tracks)
     busy = _busy_ends(grid)
     labels: list[Label | None] = []
     for line, data in enumerate(grid.picture.lines):
         if not data.label:
             labels.append(None)
         elif line in corners:
-            labels.append(_on_square(grid, channels, corners[line], data.label))
+            labels.append(_on_square(grid, square, corners[line], data.label))
         else:
             labels.append(_on_soft(grid, channels, ways[line], line, busy))
     return labels
@@ -140,31 +141,38 @@ def _channels(
     ways: dict[int, list[Point]],
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
-) -> list[Channel]:
-    """The channels between rows, with the curves and the saved lines that run through them."""
+) -> tuple[list[Channel], list[Channel]]:
+    """The channels below each row, with the lines that run through them: those for soft lines,
+    and those for square lines, which at the end of a page stay on that page."""
     channels = [
         Channel(bottom, bottom + TRACK_STEP * tracks.get(row, 0), next_top)
         for row, (bottom, next_top) in enumerate(
             zip(grid.row_bottom, [*grid.row_top[1:], *grid.row_bottom[-1:]], strict=True)
         )
     ]
+    square = channels.copy()
+    for row, end in zip(grid.pages.last_rows, grid.pages.ends, strict=True):
+        square[row] = Channel(grid.track_top[row], end, end + 1)
     for line, points in ways.items():
-        row = grid.rows[grid.upper[line]]
-        for piece in _pieces(points, line):
+        first = grid.rows[grid.upper[line]]
+        for index, piece in enumerate(_pieces(points, line)):
+            row = first + index
             channels[row].pieces.append(piece)
-            row += 1
+            if square[row] is not channels[row]:
+                x = points[2 * index][0]
+                square[row].pieces.append(Piece(line, x, x))
     for line, way in corners.items():
         for (x, level), (_, after) in zip(way, [*way[1:], way[-1]], strict=True):
             if isinstance(level, Anchor) or level.row < 0:
                 continue
-            y, shift = grid.level(level), grid.shift(level)
+            channel, y, shift = square[level.row], grid.level(level), grid.shift(level)
             run = Rectangle(level.low + shift, y - HEIGHT, level.high + shift, y + 3)
-            if not channels[level.row].runs or channels[level.row].runs[-1] != run:
-                channels[level.row].runs.append(run)
+            if not channel.runs or channel.runs[-1] != run:
+                channel.runs.append(run)
             if isinstance(after, Anchor):
                 x += grid.shift(after)
-                channels[level.row].pieces.append(Piece(line, x, x))
-    return channels
+                channel.pieces.append(Piece(line, x, x))
+    return channels, square
 
 
 def _pieces(points: list[Point], line: int) -> list[Piece]:

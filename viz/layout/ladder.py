@@ -39,6 +39,7 @@ def lay_out(picture: Picture) -> Layout:
     for plan in plans:
         corners[plan.line] = saved.saved_corners(grid, plan, gutter_end)
     tracks = stack_runs([one for way in corners.values() for one in saved.runs_of(way)])
+    grid.set_spacing(tracks)
     halves = [grid.extent[half] for half in picture.halves]
     captions = geometry.place_captions(picture, [(low, high - low) for low, high in halves])
     pages = _make_pages(grid, tracks, ports, corners, right)

@@ -12,16 +12,19 @@ from itertools import accumulate
 from math import sqrt
 from typing import NamedTuple
 
-TALL = 1700
-"""Lower pictures than this stay in one piece: they are read at full size, by scrolling."""
+TALL = 1300
+"""Lower pictures than this stay in one piece: they nearly fit a screen."""
 
-SLIM = 2.6
+SLIM = 1.4
 """So many times as high as wide a picture may be."""
 
-SHAPE = 1.2
-"""How wide a paged picture shall be, for its height."""
+SHAPE = 1.6
+"""How wide a paged picture shall be, for its height: that of a screen."""
 
-MOST_TURNS = 2
+SLACK = 0.2
+"""How far a page may end from where it would for equal pages, as a part of its height."""
+
+MOST_TURNS = 3
 """So many lines of each half, and one more, may turn into the next page; two more in what would
 be a strip, and in a picture of hundreds of rows, which nobody follows by eye, six times as many."""
 
@@ -111,7 +114,7 @@ def choose_pages(
     last_rows: list[int] = []
     row = 0
     for page in range(1, count):
-        ideal, slack = height * page / count, 0.14 * height / count
+        ideal, slack = height * page / count, SLACK * height / count
         while row < len(pitches) and bottoms[row] < ideal - slack:
             row += 1
         choices = []

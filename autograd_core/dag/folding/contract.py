@@ -108,6 +108,8 @@ class _Places:
             leaf, user = (source, target) if kind == "value" else (target, source)
             if kind == "saved" or graph.kinds[leaf] not in LEAVES:
                 continue
+            if graph.halves[leaf] not in self.halves:
+                continue
             number = self.item[user]
             if number < 0 or reader[leaf] not in (-1, number):
                 several.add(leaf)
