@@ -55,7 +55,8 @@ def render_target(
         path = None if to_stdout else writable(Path(name))
         with _stdout_kept_free() if to_stdout else nullcontext():
             graph = graph_of(target, arguments, view, call)
-        drawing = viz.render(graph, view=view, format=chosen, **options)
+        folder = folder_of(target.path)
+        drawing = viz.render(graph, view=view, format=chosen, folder=folder, **options)
         if path is None:
             sys.stdout.buffer.write(drawing.data)
             sys.stdout.buffer.flush()

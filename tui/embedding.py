@@ -23,7 +23,7 @@ from typing import NamedTuple
 
 from tui.failure import ExitCode, Failure
 from viz.errors import CannotWrite
-from viz.rendering import write_atomically
+from viz.files import write_atomically
 from viz.svg import title_of
 
 _BEGIN = re.compile(r"\s*<!--\s*gradstep:(?P<command>.*?)-->\s*")

@@ -151,6 +151,12 @@ def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
         help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the picture")
+    add("--magnitude", action=argparse.BooleanOptionalAction,
+        help="show how large gradients are, on a log scale (without either: where they spread "
+        "over more than a factor of 100)")  # fmt: skip
+    add("--legend", action="store_true", help="explain colours, lines and marks below the picture")
+    add("--link", metavar="URL", help="lead from boxes to the lines of the program: "
+        "vscode://file/{path}:{line}, or https://host/repo/blob/main/{path}#L{line}")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     _add_extent(command)
     return command

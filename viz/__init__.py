@@ -18,13 +18,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from autograd_core.dag.model import Graph
+from viz.compose import make_picture
 from viz.errors import VizError
 from viz.extent import Extent, folded
-from viz.picture import View, make_picture
+from viz.links import Links
+from viz.magnitude import scale_of
+from viz.picture import View
 from viz.rendering import FORMATS, Rendering, choose_format, render_graph
+from viz.subject import subject_of
 
 if TYPE_CHECKING:
     import graphviz
@@ -53,6 +57,11 @@ def render(
     layout: str = "auto",
     leaves: bool | None = None,
     title: str | None = None,
+    inputs: Any = None,
+    magnitude: bool | None = None,
+    legend: bool = False,
+    link: str | None = None,
+    folder: str | os.PathLike[str] | None = None,
     full: bool = False,
     max_boxes: int | None = None,
     depth: int | None = None,
@@ -61,10 +70,12 @@ def render(
     hops: int | None = None,
     path: str | None = None,
 ) -> Rendering:
-    """Draw ``obj``, a tensor or a :class:`~autograd_core.dag.model.Graph`.
+    """Draw a graph.
 
     Args:
-        obj: what to draw.
+        obj: a tensor or several; a module or function, which is called with ``inputs``; a
+            :class:`~autograd_core.dag.model.Graph`; or a :class:`~autograd_core.debug.Session`,
+            with the gradients that have flowed so far.
         out: a file to write; its suffix says the format, unless ``format`` does.
         view: "forward", "backward", or "both" with the saved tensors between them.
         format: one of :data:`FORMATS`; SVG by default.
@@ -72,6 +83,14 @@ def render(
         layout: "graphviz", "own", or "auto": the better one for this picture.
         leaves: True gives every leaf and AccumulateGrad a box of its own.
         title: the title of the picture; without it, the name of ``obj``, if it has one.
+        inputs: what a module or function is called with: one input, a tuple of them, or a
+            dictionary by name.  Without it, the attribute ``sample_inputs`` of a module is used.
+        magnitude: show how large gradients are by a sign, a shade and a width, on a log scale;
+            by default where they are known and spread over more than a factor of 100.
+        legend: explain colours, lines and marks below the picture.
+        link: where the line of the program behind a box is to be seen, such as
+            ``vscode://file/{path}:{line}`` or ``https://host/repo/blob/main/{path}#L{line}``.
+        folder: where relative names of source files begin, the current directory by default.
         full: fold nothing.
         max_boxes: how many boxes there may be, 60 by default.
         depth: open modules and scopes down to this depth, and no further.
@@ -89,14 +108,20 @@ def render(
             that nothing on this machine can make.
     """
     chosen = choose_format(out, format)
+    subject = subject_of(obj, view, inputs)
+    here = Path.cwd() if folder is None else Path(folder)
     rendering = render_graph(
-        _graph_of(obj, view),
+        subject.graph,
         chosen,
         view=view,
         theme_name=theme,
         layout=layout,
         leaves=leaves,
         title=title,
+        magnitude=magnitude,
+        legend=legend,
+        links=None if link is None else Links(link, here),
+        position=subject.position,
         extent=Extent(full, max_boxes, depth, _several(expand), around, hops, path),
     )
     if out is not None:
@@ -104,29 +129,35 @@ def render(
     return rendering
 
 
-def to_dot(obj: Any, *, view: View = "both", leaves: bool | None = None, full: bool = False) -> str:
-    """The DOT text of a picture, for anyone's Graphviz."""
-    return str(to_graphviz(obj, view=view, leaves=leaves, full=full).source)
+def to_dot(
+    obj: Any,
+    *,
+    view: View = "both",
+    leaves: bool | None = None,
+    full: bool = False,
+    inputs: Any = None,
+) -> str:
+    """The DOT text of a picture, for anyone's Graphviz; arguments as for :func:`render`."""
+    return str(to_graphviz(obj, view=view, leaves=leaves, full=full, inputs=inputs).source)
 
 
 def to_graphviz(
-    obj: Any, *, view: View = "both", leaves: bool | None = None, full: bool = False
+    obj: Any,
+    *,
+    view: View = "both",
+    leaves: bool | None = None,
+    full: bool = False,
+    inputs: Any = None,
 ) -> graphviz.Digraph:
     """The picture as a ``graphviz.Digraph``, to style, extend and render as you like."""
     from viz.dot import make_digraph
 
-    graph, _ = folded(_graph_of(obj, view), view, Extent(full), leaves)
-    return make_digraph(make_picture(graph, view, leaves=leaves))
+    subject = subject_of(obj, view, inputs)
+    graph, _ = folded(subject.graph, view, Extent(full), leaves)
+    scale = scale_of(graph, None)
+    picture = make_picture(graph, view, leaves=leaves, scale=scale, position=subject.position)
+    return make_digraph(picture)
 
 
 def _several(names: str | Sequence[str]) -> tuple[str, ...]:
     return (names,) if isinstance(names, str) else tuple(names)
-
-
-def _graph_of(obj: Any, view: View) -> Graph:
-    if isinstance(obj, Graph):
-        return obj
-    from autograd_core.dag import capture
-
-    graph: Graph = capture(obj, view)
-    return graph

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
 from viz import wording
+from viz.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
 LONGEST_GROUP_DETAIL = 64
@@ -21,7 +22,9 @@ def role(graph: Graph, id: int) -> str:
     return "const" if kind == "constant" else "leaf"
 
 
-def right_text(graph: Graph, id: int, stats: Statistics | None) -> tuple[str, bool]:
+def right_text(
+    graph: Graph, id: int, stats: Statistics | None, gradients: Gradients
+) -> tuple[str, bool]:
     """The text at the right edge, and whether it is muted: a value, or the order ``#3``.
 
     A gradient is written on its line, so that an op of the backward half keeps its order
@@ -39,7 +42,10 @@ def right_text(graph: Graph, id: int, stats: Statistics | None) -> tuple[str, bo
     if id in graph.undefined:
         return "undefined", True
     if stats is not None:
-        return wording.value(stats), False
+        step = gradients.step(stats) if graph.halves[id] == "backward" else 0
+        return f"{wording.value(stats)} {sign(step)}".rstrip(), False
+    if gradients.awaits(graph, id):
+        return wording.NOT_YET, True
     return "", True
 
 
@@ -47,7 +53,7 @@ def detail(graph: Graph, id: int, view: str) -> str:
     """The second line: what a reader asks next."""
     changed = wording.changed_value(graph.saved.get(id, ()))
     if changed:
-        return wording.shorten(f"! saved {changed} was changed in place", LONGEST_DETAIL)
+        return wording.shorten(f"! saved {changed}", LONGEST_DETAIL)
     if graph.kinds[id] == "group":
         return wording.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
     if graph.kinds[id] == "op":

@@ -6,15 +6,24 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_bytes
 from autograd_core.dag.totals import totals
 from viz import wording
+from viz.magnitude import Scale
 
 
-def captions(graph: Graph, view: str) -> tuple[str, ...]:
+def captions(
+    graph: Graph, view: str, scale: Scale | None = None, position: int | None = None
+) -> tuple[str, ...]:
     """One caption for each half that is shown and not empty, the forward one first."""
     found = []
     if view != "backward" and "forward" in graph.halves:
         found.append(_forward_caption(graph))
     if view != "forward" and "backward" in graph.halves:
-        found.append(_backward_caption(graph, view))
+        parts = [_backward_caption(graph, view)]
+        if position is not None:
+            last = max(graph.orders.values(), default=-1)
+            parts.append(f"#{position + 1} runs next" if position <= last else "all has run")
+        if scale is not None:
+            parts.append(scale.text)
+        found.append(" · ".join(parts))
     return tuple(found)
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from viz import theme
 from viz.geometry import box_size, text_columns
+from viz.magnitude import shade
 from viz.picture import Box, Line, Picture
 
 if TYPE_CHECKING:
@@ -78,6 +79,9 @@ def _graph_attributes(picture: Picture, upwards: bool) -> dict[str, str]:
 def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
     width, height = box_size(box)
     role = theme.BOX_ROLES["alert" if box.alert else box.role]
+    more = {"URL": escape(box.href)} if box.href else {}
+    if box.runs_next:
+        more["penwidth"] = "3"
     digraph.node(
         box.key,
         label=_box_label(box),
@@ -88,18 +92,25 @@ def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
         color=theme.LIGHT[role.stroke],
         id=box.key,
         peripheries="2" if box.stacked else None,
+        **more,
         **{"class": f"{box.role} alert" if box.alert else box.role},
     )
 
 
 def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
-    role = "alert" if line.alert else line.kind
+    colour = theme.LINE_ROLES["alert" if line.alert else line.kind]
+    if line.step:
+        colour = theme.SHADES[shade(line.step) - 1]
     attributes = {
         "tooltip": _tooltip(line.tooltip),
-        "color": theme.LIGHT[theme.LINE_ROLES[role]],
+        "color": theme.LIGHT[colour],
         "id": line.key,
         "class": f"{line.kind} alert" if line.alert else line.kind,
     }
+    if line.step:
+        attributes["penwidth"] = str(theme.SHADE_WIDTHS[shade(line.step) - 1])
+    if line.waits:
+        attributes["style"] = "dashed"
     if line.kind == "saved":
         attributes |= {"style": "dotted", "constraint": "false"}
     elif line.kind == "gradient" and picture.view == "both":

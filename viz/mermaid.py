@@ -30,6 +30,7 @@ def write_mermaid(picture: Picture) -> str:
         label = f'|"{escape(line.label)}"|' if line.label else ""
         source, target = picture.boxes[line.source].key, picture.boxes[line.target].key
         rows.append(f"  {source} {arrows[line.kind]}{label} {target}")
+    rows += [f'  click {box.key} href "{escape(box.href)}"' for box in picture.boxes if box.href]
     for role, (fill, stroke) in theme.BOX_ROLES.items():
         colours = f"fill:{theme.LIGHT[fill]},stroke:{theme.LIGHT[stroke]}"
         rows.append(f"  classDef {role} {colours},color:{theme.LIGHT['ink']}")

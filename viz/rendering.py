@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -11,9 +10,9 @@ from typing import Any, NamedTuple
 from autograd_core.dag.model import Graph
 from autograd_core.dag.sources import with_portable_sources
 from viz import theme
+from viz.compose import make_picture
 from viz.dot import write_dot
 from viz.errors import (
-    CannotWrite,
     FormatMismatch,
     NothingToDraw,
     RendererUnavailable,
@@ -22,11 +21,14 @@ from viz.errors import (
     VizError,
 )
 from viz.extent import USUAL, Extent, chosen_part, folded
+from viz.files import write_atomically
 from viz.geometry import Layout
 from viz.layout import lay_out
+from viz.links import Links
+from viz.magnitude import scale_of
 from viz.mermaid import write_mermaid
 from viz.pages import write_graph_page
-from viz.picture import VIEWS, Picture, View, make_picture
+from viz.picture import VIEWS, Picture, View
 from viz.placement import read_placement
 from viz.renderers import Renderer, default_renderers
 from viz.svg import title_of, write_svg
@@ -98,15 +100,24 @@ def render_graph(
     layout: str = "auto",
     leaves: bool | None = None,
     title: str | None = None,
+    magnitude: bool | None = None,
+    legend: bool = False,
+    links: Links | None = None,
+    position: int | None = None,
     extent: Extent = USUAL,
     renderers: Sequence[Renderer] | None = None,
 ) -> Rendering:
-    """Draw ``graph``; see :func:`viz.render` for the options."""
+    """Draw ``graph``; see :func:`viz.render` for the options.
+
+    ``position`` is the order of the node that a debugger runs next.
+    """
     known("format", format, FORMATS)
     known("view", view, VIEWS)
     known("layout", layout, LAYOUTS)
     known("theme", theme_name, theme.THEMES)
     extent.check()
+    if links is not None:
+        links.check()
     graph = chosen_part(graph, extent)
     folding_notes: tuple[str, ...] = ()
     if format != "json" or extent.folds:
@@ -115,7 +126,10 @@ def render_graph(
         from autograd_core.dag.serialize import to_json
 
         return Rendering("json", to_json(with_portable_sources(graph, Path.cwd())).encode())
-    picture = make_picture(graph, view, leaves=leaves, title=title)
+    picture = make_picture(
+        graph, view, leaves=leaves, title=title, scale=scale_of(graph, magnitude),
+        position=position, links=links,
+    )  # fmt: skip
     if not picture.boxes:
         raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
     writers: dict[str, Callable[[Picture], str]] = {
@@ -128,10 +142,10 @@ def render_graph(
     helpers = default_renderers() if renderers is None else renderers
     if format in _BINARY:
         return Rendering(
-            format, _render_binary(picture, format, theme_name, helpers), folding_notes
+            format, _render_binary(picture, format, theme_name, legend, helpers), folding_notes
         )
     places, notes = place(picture, layout, helpers)
-    svg = write_svg(picture, places, theme_name)
+    svg = write_svg(picture, places, theme_name, legend=legend)
     text = svg if format == "svg" else write_graph_page(svg, picture, theme_name)
     return Rendering(format, text.encode(), (*folding_notes, *notes))
 
@@ -161,7 +175,7 @@ def place(
 
 
 def _render_binary(
-    picture: Picture, format: str, theme_name: str, renderers: Sequence[Renderer]
+    picture: Picture, format: str, theme_name: str, legend: bool, renderers: Sequence[Renderer]
 ) -> bytes:
     """By the first renderer that can: from our own SVG, else from DOT, with Graphviz's looks."""
     problems: list[str] = []
@@ -171,7 +185,7 @@ def _render_binary(
         try:
             if renderer.source == "dot":
                 return renderer.render(write_dot(picture), format)
-            svg = write_svg(picture, lay_out(picture), theme_name, plain=True)
+            svg = write_svg(picture, lay_out(picture), theme_name, plain=True, legend=legend)
             return renderer.render(svg, format)
         except VizError as error:
             problems.append(error.what)
@@ -214,43 +228,3 @@ def choose_format(out: str | os.PathLike[str] | None, format: str | None) -> str
             remedy=f"name it {path.stem}.{format}, or leave the format out",
         )
     return format or by_suffix or "svg"
-
-
-def write_atomically(path: Path, data: bytes) -> Path:
-    """Write a temporary file beside ``path``, then put it in its place.
-
-    A link is followed, and a device or pipe written to: nothing may replace those.
-    """
-    temporary = ""
-    path = path.resolve()
-    try:
-        if path.exists() and not path.is_file() and not path.is_dir():
-            path.write_bytes(data)
-            return path
-        with tempfile.NamedTemporaryFile(
-            dir=path.parent, prefix=f".{path.name[:40]}.", suffix=".part", delete=False
-        ) as file:
-            temporary = file.name
-            file.write(data)
-        os.chmod(temporary, _mode(path))
-        os.replace(temporary, path)
-    except OSError as error:
-        if temporary:
-            Path(temporary).unlink(missing_ok=True)
-        reason = (error.strerror or str(error)).lower()
-        raise CannotWrite(
-            f"cannot write the file ({reason})",
-            where=str(path),
-            remedy="choose a directory that exists and that you may write to",
-        ) from None
-    return path
-
-
-def _mode(path: Path) -> int:
-    """The rights of the file that is replaced, else what a new file would get."""
-    try:
-        return path.stat().st_mode & 0o777
-    except OSError:
-        mask = os.umask(0)
-        os.umask(mask)
-        return 0o666 & ~mask

@@ -26,6 +26,10 @@ LIGHT: Final[Tokens] = {
     "alert": "#b3261e",
     "alertbg": "#fdeeec",
     "saved": "#8250b8",
+    "g1": "#5f9c87",
+    "g2": "#2f8468",
+    "g3": "#0a6349",
+    "g4": "#043d2c",
 }
 
 DARK: Final[Tokens] = {
@@ -43,6 +47,10 @@ DARK: Final[Tokens] = {
     "alert": "#ff8177",
     "alertbg": "#3a1a1a",
     "saved": "#c69bf5",
+    "g1": "#3d8069",
+    "g2": "#4aae8b",
+    "g3": "#6fdcb5",
+    "g4": "#c4ffea",
 }
 
 THEMES: Final = ("auto", "light", "dark")
@@ -70,6 +78,12 @@ LINE_ROLES: Final[dict[str, str]] = {
     "saved": "saved",
     "alert": "alert",
 }
+
+SHADES: Final = ("g1", "g2", "g3", "g4")
+"""Gradients from small to large: the larger, the stronger against the background."""
+
+SHADE_WIDTHS: Final = (1.0, 1.6, 2.4, 3.4)
+"""How wide lines are in each shade, so that it does not take colour to tell them apart."""
 
 FONT_FAMILY: Final = 'ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace'
 TITLE_SIZE: Final = 14

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections.abc import Iterable
 
-from autograd_core.dag.model import Edge, Graph, Group, SavedValue
+from autograd_core.dag.model import Graph, Group, SavedValue, Source
 from autograd_core.dag.statistics import (
     Statistics,
     format_bytes,
@@ -104,14 +104,19 @@ def title(graph: Graph, id: int) -> str:
     return f"{variable}.grad" if graph.halves[id] == "backward" else variable
 
 
+NOT_YET = "not yet"
+"""What stands where a gradient will be: neither 0 nor undefined."""
+
+
 def runs_backward(graph: Graph, id: int) -> bool:
     """Whether this is what the backward pass runs between the seed and the leaves."""
     return graph.kinds[id] in ("op", "group") and graph.halves[id] == "backward"
 
 
 def changed_value(saved: Iterable[SavedValue]) -> str:
-    """The first saved value that an in-place op has changed, "" when there is none."""
-    return next((value.name for value in saved if value.state == "changed"), "")
+    """The first saved value that an in-place op has changed, and where; "" when there is none."""
+    changed = next((value for value in saved if value.state == "changed"), None)
+    return "" if changed is None else f"{changed.name} was {saved_state(changed)}"
 
 
 def tooltip(graph: Graph, id: int) -> str:
@@ -131,8 +136,7 @@ def tooltip(graph: Graph, id: int) -> str:
     if stats := graph.statistics.get(id):
         facts.append(_statistics_text(stats))
     if source := graph.sources.get(id):
-        file = re.split(r"[/\\]", source.file)[-1] if _ABSOLUTE.match(source.file) else source.file
-        facts.append(f"{file}:{source.line}")
+        facts.append(place(source))
     return _lines_of(facts)
 
 
@@ -158,9 +162,11 @@ def _lines_of(facts: Iterable[str]) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _saved_text(saved: SavedValue) -> str:
-    state = "" if saved.state == "kept" else f", {saved.state}"
+    state = saved_state(saved)
+    if saved.state == "freed" and not saved.nbytes:
+        return f"{saved.name}, {state}"
     shape, size = format_shape(saved.shape), format_bytes(saved.nbytes)
-    return f"{saved.name} {shape} {saved.dtype}, {size}{state}"
+    return f"{saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}"
 
 
 def _statistics_text(stats: Statistics) -> str:
@@ -177,44 +183,78 @@ def _statistics_text(stats: Statistics) -> str:
     return text
 
 
-def saved_label(graph: Graph, edge: Edge) -> str:
+def flowing(graph: Graph, edge: int) -> Statistics | None:
+    """What is known of the values or gradients that flow along an edge."""
+    stats = graph.edge_statistics.get(edge)
+    if stats is None and graph.edge_kinds[edge] == "value" and not graph.edge_output_nrs[edge]:
+        stats = graph.statistics.get(graph.edge_sources[edge])
+    return stats
+
+
+def saved_label(graph: Graph, edge: int) -> str:
     """Name and bytes of a saved value, and what has become of it if it is not simply kept."""
-    state = _saved_state(graph, edge)
-    values = plural(edge.multiplicity, "value") if edge.multiplicity > 1 else ""
-    parts = [edge.label, values, format_bytes(edge.nbytes) if edge.nbytes else "", state]
-    if state == "changed":
-        parts.insert(0, "!")
-    return " · ".join(part for part in parts if part).replace("! · ", "! ")
+    value = _saved_value(graph, edge)
+    count, nbytes = graph.edge_counts.get(edge, 1), graph.edge_nbytes.get(edge, 0)
+    parts = [
+        graph.edge_labels.get(edge, ""),
+        plural(count, "value") if count > 1 else "",
+        format_bytes(nbytes) if nbytes else "",
+        "" if value is None else saved_state(value),
+    ]
+    text = " · ".join(part for part in parts if part)
+    return f"! {text}" if value is not None and value.state == "changed" else text
 
 
-def _saved_state(graph: Graph, edge: Edge) -> str:
-    for saved in graph.saved.get(edge.target, ()):
-        if saved.name == edge.label and saved.state != "kept":
-            return saved.state
-    return ""
+def _saved_value(graph: Graph, edge: int) -> SavedValue | None:
+    """The value at the end of a saved edge, where it is known."""
+    label = graph.edge_labels.get(edge, "")
+    for value in graph.saved.get(graph.edge_targets[edge], ()):
+        if value.name == label:
+            return value
+    return None
 
 
-def line_tooltip(graph: Graph, edge: Edge) -> str:
+def saved_state(value: SavedValue) -> str:
+    """What has become of a saved value, and where; "" while it is kept.
+
+    >>> from autograd_core.dag.model import Source
+    >>> saved_state(SavedValue("a", (), "float32", 4, "changed", None, (Source("train.py", 7),)))
+    'changed in place at train.py:7'
+    """
+    if value.state == "kept":
+        return ""
+    did = "changed in place" if value.state == "changed" else value.state
+    return f"{did} at {place(value.lines[-1])}" if value.lines else did
+
+
+def place(source: Source) -> str:
+    """A line of the program, without the folders of somebody's machine."""
+    file = re.split(r"[/\\]", source.file)[-1] if _ABSOLUTE.match(source.file) else source.file
+    return f"{file}:{source.line}"
+
+
+def line_tooltip(graph: Graph, edge: int) -> str:
     """Where a line goes and all that is known about what flows along it."""
-    facts = [f"{graph.address(edge.source)} → {graph.address(edge.target)}"]
-    if edge.kind == "saved":
+    source, target = graph.edge_sources[edge], graph.edge_targets[edge]
+    facts = [f"{graph.address(source)} → {graph.address(target)}"]
+    output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
+    if graph.edge_kinds[edge] == "saved":
         facts.append(f"saved {saved_label(graph, edge)}")
-    elif edge.output_nr or edge.input_nr:
-        facts.append(f"output {edge.output_nr} to input {edge.input_nr}")
-    if edge.shape is not None or edge.dtype:
-        facts.append(f"{format_shape(edge.shape)} {edge.dtype}".strip())
-    if edge.undefined:
+    elif output_nr or input_nr:
+        facts.append(f"output {output_nr} to input {input_nr}")
+    shape, dtype = graph.edge_shapes[edge], graph.edge_dtypes[edge]
+    if shape is not None or dtype:
+        facts.append(f"{format_shape(shape)} {dtype}".strip())
+    if edge in graph.edge_undefined:
         facts.append("gradient undefined")
-    if edge.statistics:
-        facts.append(_statistics_text(edge.statistics))
+    if stats := graph.edge_statistics.get(edge):
+        facts.append(_statistics_text(stats))
     return _lines_of(facts)
 
 
-def line_in_trouble(graph: Graph, edge: Edge) -> bool:
+def line_in_trouble(graph: Graph, edge: int, stats: Statistics | None) -> bool:
     """Whether a line carries NaN or Inf, or a saved value that has changed since."""
-    if edge.kind == "saved":
-        return _saved_state(graph, edge) == "changed"
-    stats = edge.statistics
-    if stats is None and edge.kind == "value" and edge.output_nr == 0:
-        stats = graph.statistics.get(edge.source)
+    if graph.edge_kinds[edge] == "saved":
+        value = _saved_value(graph, edge)
+        return value is not None and value.state == "changed"
     return bool(stats and stats.trouble)

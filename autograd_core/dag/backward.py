@@ -19,7 +19,7 @@ from autograd_core.autograd.node import Node as GradFn
 from autograd_core.dag.formula import Constant, formula_text
 from autograd_core.dag.forward import plus
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
-from autograd_core.dag.model import GraphBuilder, SavedValue, Shape
+from autograd_core.dag.model import GraphBuilder, SavedValue, Shape, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, format_statistics, statistics
 from autograd_core.op.saved import SavedNode
@@ -260,14 +260,18 @@ def saved_values(node: GradFn, storages: dict[int, int] | None = None) -> Iterab
     """
     for name, value, state in node.saved():
         if value is None:
-            yield SavedValue(name, (), "", 0, "freed")
+            freed = () if node.freed_at is None else (Source(*node.freed_at),)
+            yield SavedValue(name, (), "", 0, "freed", None, freed)
         elif not is_number(value):
             array = value.array if isinstance(value, Tensor) else value
             storage = None
             if storages is not None:
                 begin = array.__array_interface__["data"][0]
                 storage = storages.setdefault(begin, len(storages))
-            yield SavedValue(name, array.shape, array.dtype.name, array.nbytes, state, storage)
+            lines = () if state == "kept" else tuple(Source(*at) for at in node.changed_at(name))
+            yield SavedValue(
+                name, array.shape, array.dtype.name, array.nbytes, state, storage, lines
+            )
 
 
 def is_number(value: Any) -> bool:

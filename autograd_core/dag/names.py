@@ -12,10 +12,11 @@ from typing import Any
 
 from autograd_core.tensor import Tensor
 
-_PACKAGES = tuple(
+OUR_FILES = tuple(
     f"{Path(__file__).resolve().parent.parent.parent / name}{os.sep}"
     for name in ("autograd_core", "viz", "tui")
 )
+"""Where the names of our own source files begin."""
 
 
 class Names:
@@ -94,15 +95,16 @@ def _elements(name: str, value: Any) -> Named:
     return [(f"{name}[{key!r}]", each) for key, each in pairs if isinstance(each, Tensor)]
 
 
-def caller_names() -> Names:
-    """The names in the program that called this library: local ones first, then global."""
+def caller_names(others: Mapping[str, Any] | None = None) -> Names:
+    """The names in the program that called this library: local ones first, then global, then
+    ``others``."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(_PACKAGES):
+    while frame is not None and frame.f_code.co_filename.startswith(OUR_FILES):
         frame = frame.f_back
     if frame is None:
-        return Names()
+        return Names(others or {})
     local = frame.f_locals
-    names = Names(local, frame.f_globals)
+    names = Names(local, frame.f_globals, others or {})
     if sys.version_info < (3, 13) and frame.f_code.co_flags & CO_OPTIMIZED:
         # Before 3.13 this is a copy that the frame keeps, and with it every tensor that the
         # caller had a name for, for as long as the function runs.

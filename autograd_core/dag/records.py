@@ -24,8 +24,9 @@ class SavedValue(NamedTuple):
     """What a backward node keeps from the forward pass.
 
     ``state`` is "kept", "freed" (a backward pass let go of it) or "changed" (an
-    in-place op changed it after it was saved).  Values that share their memory have the same
-    number in ``storage``; None where that is unknown.
+    in-place op changed it after it was saved), ``lines`` are those of the program that did so, as
+    far as it was traced.  Values that share their memory have the same number in ``storage``; None
+    where that is unknown.
     """
 
     name: str
@@ -34,6 +35,7 @@ class SavedValue(NamedTuple):
     nbytes: int
     state: SavedState = "kept"
     storage: int | None = None
+    lines: tuple[Source, ...] = ()
 
 
 GroupKind = Literal["chain", "scope", "repeat", "loop", "iteration"]

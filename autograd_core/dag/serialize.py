@@ -156,6 +156,7 @@ _UNKNOWN: dict[str, Any] = {
     "statistics": None,
     "undefined": False,
     "storage": None,
+    "lines": (),
     "group": None,
 }
 
@@ -235,6 +236,7 @@ class _Record:
                     entry.integer("nbytes", 0),
                     entry.choice("state", SavedState),
                     entry.integer("storage"),
+                    tuple(_read_source(line, entry.where) for line in entry.get("lines", list, [])),
                 )
             )
         return tuple(found)
@@ -288,7 +290,7 @@ def _read_totals(record: _Record) -> Totals:
 
 
 def _read_source(value: list[Any], where: str) -> Source:
-    if len(value) != 2:
+    if len(_typed(value, list, where)) != 2:
         raise ValueError(f"{where}: 'source' is not [file, line]")
     return Source(_typed(value[0], str, where), _typed(value[1], int, where))
 

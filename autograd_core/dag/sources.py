@@ -7,15 +7,24 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 
-from autograd_core.dag.model import Graph, Source
+from autograd_core.dag.model import Graph, SavedValue, Source
 
 
 def with_portable_sources(graph: Graph, here: Path) -> Graph:
     """``graph`` with its source files named by :func:`portable`."""
-    files = {source.file for source in graph.sources.values()}
-    names = {file: portable(file, here) for file in files}
-    sources = {id: Source(names[at.file], at.line) for id, at in graph.sources.items()}
-    return replace(graph, sources=sources)
+    names: dict[str, str] = {}
+
+    def named(at: Source) -> Source:
+        if at.file not in names:
+            names[at.file] = portable(at.file, here)
+        return Source(names[at.file], at.line)
+
+    def told(value: SavedValue) -> SavedValue:
+        return value._replace(lines=tuple(map(named, value.lines))) if value.lines else value
+
+    sources = {id: named(at) for id, at in graph.sources.items()}
+    saved = {id: tuple(map(told, values)) for id, values in graph.saved.items()}
+    return replace(graph, sources=sources, saved=saved)
 
 
 def portable(file: str, here: Path) -> str:

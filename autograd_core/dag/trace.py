@@ -8,13 +8,11 @@ on that node (see :mod:`autograd_core.dag.kept`).
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import count
-from pathlib import Path
 from types import FrameType
 from typing import Any
 from weakref import ref
@@ -30,11 +28,12 @@ from autograd_core.autograd.node import Node
 from autograd_core.dag.cut import Cut, Departure, leaves_behind
 from autograd_core.dag.kept import BUDGET, Copy, Keeper
 from autograd_core.dag.model import Source
+from autograd_core.dag.names import OUR_FILES
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
-_PACKAGE = f"{Path(__file__).resolve().parent.parent}{os.sep}"
+_NOT_THE_USERS = (*OUR_FILES, "<op ")
 _next_number = count().__next__
 
 
@@ -248,10 +247,10 @@ def scope(name: str) -> Iterator[None]:
 
 
 def user_source(frame: FrameType | None) -> Source | None:
-    """The innermost line on the stack that is not this package's own."""
+    """The innermost line on the stack that is not our own."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith((_PACKAGE, "<op ")):
+        if not file.startswith(_NOT_THE_USERS):
             return Source(file, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
+from autograd_core.autograd.backward import BackwardCall
+from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
 from autograd_core.debug.locations import locate
@@ -63,6 +65,17 @@ class Movement:
     def roots(self) -> Sequence[Tensor]:
         """What the pass in view was called on."""
         return self._pass.call.roots
+
+    @property
+    def backward_call(self) -> BackwardCall:
+        """The call that started the pass in view."""
+        return self._pass.call
+
+    @property
+    def steps(self) -> list[Step]:
+        """What the nodes of the pass in view did, up to here."""
+        history = self._walk.history
+        return [history[index] for index in range(self._walk.position)]
 
     @property
     def names(self) -> Names:

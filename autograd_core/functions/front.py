@@ -46,7 +46,7 @@ def _first(call: Any, function: Callable[..., Any]) -> Any:
 
 @cache
 def _compiled(text: str) -> CodeType:
-    return compile(text, "<function in front>", "exec")
+    return compile(text, "<op call in front>", "exec")
 
 
 def _text(parameters: list[Parameter]) -> str:

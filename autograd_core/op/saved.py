@@ -109,9 +109,10 @@ class SavedNode(Node):
 
     def state(self, name: str) -> SavedState:
         """ "kept", "changed" (in place, since it was saved) or "freed"."""
-        value, version = getattr(self, name), getattr(self, f"{name}_version")
+        value = getattr(self, name)
         if value is FREED:
             return "freed"
+        version = getattr(self, f"{name}_version")
         if isinstance(value, Packed):
             return "kept"
         if isinstance(value, Tensor):
@@ -122,6 +123,8 @@ class SavedNode(Node):
         for name in self.op.saved:
             value = getattr(self, name)
             if value is not NOT_SAVED and value is not None:
+                if value is FREED and not hasattr(self, f"{name}_version"):
+                    continue  # it never was saved: all are marked at once
                 state = self.state(name)
                 if isinstance(value, Packed):
                     value = value.tensor()

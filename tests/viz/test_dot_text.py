@@ -13,8 +13,9 @@ import pytest
 from autograd_core.dag.model import GraphBuilder
 from tests.viz import sample_graphs
 from viz import to_dot, to_graphviz
+from viz.compose import make_picture
 from viz.dot import write_dot
-from viz.picture import VIEWS, View, make_picture
+from viz.picture import VIEWS, View
 from viz.renderers import DotCommand, EmbeddedGraphviz
 
 GOLDEN = Path(__file__).parent / "golden"

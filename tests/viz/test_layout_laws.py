@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 from autograd_core.dag.model import Graph, GraphBuilder
 from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels, label_places
+from viz.compose import make_picture
 from viz.geometry import Route
 from viz.layout import lay_out
 from viz.layout.crossings import order_rows
 from viz.layout.layers import make_layers
-from viz.picture import VIEWS, View, make_picture
+from viz.picture import VIEWS, View
 
 SAMPLES = [
     sample_graphs.quadratic(),

@@ -8,8 +8,9 @@ from autograd_core.dag.model import Graph, GraphBuilder
 from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels
 from tests.viz.sample_graphs import Twin
+from viz.compose import make_picture
 from viz.layout import lay_out
-from viz.picture import VIEWS, View, make_picture
+from viz.picture import VIEWS, View
 from viz.svg import write_svg
 
 

@@ -9,7 +9,8 @@ import numpy as np
 from autograd_core.dag.model import GraphBuilder, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
-from viz.picture import Box, Line, Picture, make_picture
+from viz.compose import make_picture
+from viz.picture import Box, Line, Picture
 
 
 def box(picture: Picture, title: str) -> Box:
@@ -138,7 +139,7 @@ def test_a_saved_value_that_was_changed_in_place_is_an_alarm() -> None:
     picture = make_picture(build.graph())
     assert box(picture, "PowBackward0").alert
     assert box(picture, "PowBackward0").detail == "! saved self was changed in place"
-    assert picture.lines[0].label == "! self · 8 B · changed"
+    assert picture.lines[0].label == "! self · 8 B · changed in place"
 
 
 def test_a_derived_forward_half_says_so() -> None:

@@ -7,23 +7,14 @@ from collections.abc import Callable
 
 import pytest
 
-import autograd_core as torch
 import viz
-from autograd_core.dag import Graph, Names, capture, trace
+from autograd_core.dag import Graph
 from autograd_core.dag.model import GraphBuilder
 from tests.viz import sample_graphs, sample_programs
+from tests.viz.sample_programs import graph_of
+from viz.compose import make_picture
 from viz.extent import USUAL, Extent, folded
-from viz.picture import Picture, make_picture
-
-
-def graph_of(program: Callable[[], sample_programs.Program], traced: bool) -> Graph:
-    torch.manual_seed(0)
-    if traced:
-        with trace():
-            loss, model = program()
-    else:
-        loss, model = program()
-    return capture(loss, names=Names({"loss": loss, "model": model} if model else {"loss": loss}))
+from viz.picture import Picture
 
 
 def picture_of(graph: Graph, view: str = "both", extent: Extent = USUAL) -> Picture:

@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 from autograd_core.dag.model import Graph, GraphBuilder
 from tests.viz import sample_graphs
 from viz import render, theme
-from viz.picture import make_picture
-from viz.svg import escape, style
+from viz.compose import make_picture
+from viz.svg import escape
+from viz.svg.style import style
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROOT = Path(__file__).parents[2]

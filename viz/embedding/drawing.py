@@ -90,7 +90,10 @@ def _as_tuple(value: Any) -> Any:
 def _picture(request: Request, found: Found) -> Drawing:
     options: Any = request.options
     graph = _graph(request, found)
-    svg, text, dot = (viz.render(graph, format=name, **options) for name in ("svg", "txt", "dot"))
+    folder = request.snippets[-1].folder
+    svg, text, dot = (
+        viz.render(graph, format=name, folder=folder, **options) for name in ("svg", "txt", "dot")
+    )
     alt = title_of(svg.text)
     return Drawing(svg.text, svg.text, text.text, dot.text, alt, svg.notes, found.files)
 

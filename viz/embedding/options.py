@@ -18,7 +18,8 @@ import viz
 
 Value = str | bool | int | float | tuple[str, ...]
 
-_NOT_FOR_DOCUMENTS = ("obj", "out", "format", "return")  # the document says these by itself
+# the document says these by itself
+_NOT_FOR_DOCUMENTS = ("obj", "out", "format", "inputs", "folder", "return")
 _TRUTH = {"": True, "yes": True, "true": True, "no": False, "false": False}
 
 

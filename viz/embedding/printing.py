@@ -12,8 +12,8 @@ from typing import Literal
 
 from viz.embedding.drawing import Drawing
 from viz.errors import RendererUnavailable, RenderingFailed, VizError
+from viz.files import write_atomically
 from viz.renderers import Renderer, default_renderers
-from viz.rendering import write_atomically
 
 _FOR_PAGES = re.compile(r"^(?:@supports|[^{]*\{color-scheme:).*\n?", re.MULTILINE)
 _VARIABLE = re.compile(r"--gs-(\w+):(#\w+)")

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from viz.compose import make_picture
 from viz.errors import FormatMismatch, NothingToDraw
+from viz.files import write_atomically
 from viz.filming.recording import Recording, record
 from viz.filming.shots import Shot, make_shots
 from viz.filming.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
@@ -16,9 +18,9 @@ from viz.filming.timeline import Timeline, make_timeline
 from viz.filming.writing import playing, still
 from viz.geometry import text_width
 from viz.pages import write_film_page
-from viz.picture import Box, Picture, View, make_picture
+from viz.picture import Box, Picture, View
 from viz.renderers import default_renderers
-from viz.rendering import place, write_atomically
+from viz.rendering import place
 from viz.theme import MUTED_SIZE, TEXT_SIZE
 
 
@@ -33,12 +35,12 @@ def film(
     seconds: float = 1.5,
     title: str | None = None,
 ) -> Film:
-    """Film the backward pass of ``obj``, a tensor or several.
+    """Film the backward pass of ``obj``, a tensor or several; of a session, as far as it is.
 
     The pass is run once; afterwards every ``.grad`` is as it was, and the graph is whole.
 
     Args:
-        obj: what to film.
+        obj: a tensor or several, or a :class:`~autograd_core.debug.Session`.
         out: a file to write: ``.svg`` plays by itself, ``.html`` has a scrubber, and a directory
             gets one still per frame.
         view: "both" shows how the forward pass builds the graph, and then the backward pass;

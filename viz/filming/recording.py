@@ -13,8 +13,9 @@ from autograd_core.dag.capture import describe
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics
-from autograd_core.debug.observed_pass import ObservedPass
+from autograd_core.debug.observed_pass import ObservedPass, graph_of_call
 from viz.picture import View
+from viz.subject import graph_of_session, is_session
 
 
 class Arrival(NamedTuple):
@@ -41,7 +42,12 @@ class Recording(NamedTuple):
 
 def record(obj: Any, view: View) -> Recording:
     """Run the backward pass of ``obj``, a tensor, several, or an intercepted call; afterwards
-    every ``.grad`` is as it was, and nothing has been freed."""
+    every ``.grad`` is as it was, and nothing has been freed.  Of a session nothing is run: it
+    tells what has run up to where it stands."""
+    if is_session(obj):
+        before = graph_of_call(obj.backward_call, view, obj.names, (), obj.order)
+        waiting = _waiting(obj.order, obj.steps)
+        return Recording(before, graph_of_session(obj, view), waiting)
     names = caller_names()
     if isinstance(obj, BackwardCall):
         return record_call(obj, view, names)

@@ -32,7 +32,8 @@ def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
     than about :data:`MOST_SHOTS`.
     """
     ops = [id for id in _half(after, "forward") if after.kinds[id] == "op"]
-    plan = sorted(after.orders, key=after.orders.__getitem__)
+    ran = (id for id in after.orders if id in after.statistics or id in after.undefined)
+    plan = sorted(ran, key=after.orders.__getitem__)
     at_once = -(-(len(ops) + len(plan)) // MOST_SHOTS) or 1
     shots: list[Shot] = []
     if view == "backward":

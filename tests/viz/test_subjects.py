@@ -1,0 +1,80 @@
+"""What `viz.render` takes: tensors, modules and functions with their inputs, graphs, sessions."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+
+import autograd_core as torch
+import viz
+from autograd_core import nn
+from viz.errors import NothingToDraw
+
+
+def draw(drawn, **options):
+    return viz.render(drawn, format="txt", **options).text
+
+
+def test_a_module_is_called_with_its_inputs():
+    module = nn.Linear(3, 2)
+    for inputs in (torch.ones(4, 3), (torch.ones(4, 3),), {"input": torch.ones(4, 3)}):
+        text = draw(module, inputs=inputs)
+        assert text.startswith("Linear\n")
+        assert re.search(r"addmm +with t  ← weight, bias, .*input", text)
+
+
+def test_boxes_lead_to_the_line_that_called():
+    svg = viz.render(nn.Linear(3, 2), inputs=torch.ones(4, 3)).text
+    assert re.search(r"<title>addmm:1[^<]*test_subjects.py:\d+</title>", svg)
+
+
+def test_parameters_of_a_module_without_a_variable_have_names_too():
+    assert "0.weight" in draw(nn.Sequential(nn.Linear(3, 2)), inputs=torch.ones(4, 3))
+
+
+def test_a_module_without_inputs_uses_its_sample_inputs():
+    module = nn.Linear(3, 2)
+    with pytest.raises(NothingToDraw, match=r"Linear needs arguments \(input\); pass them"):
+        draw(module)
+    module.sample_inputs = (torch.ones(4, 3),)
+    assert "addmm" in draw(module)
+
+
+def test_all_outputs_with_a_graph_are_roots():
+    lstm = nn.LSTM(2, 3)
+    text = draw(lstm, inputs=torch.ones(4, 1, 2), view="backward")
+    assert [f"∂output {number}/" in text for number in range(4)] == [True, True, True, False]
+
+
+def test_several_tensors_are_drawn_together():
+    x = torch.tensor(2.0, requires_grad=True)
+    y, z = torch.sin(x), torch.cos(x)
+    text = draw([y, z])
+    assert "SinBackward0" in text
+    assert "CosBackward0" in text
+
+
+def test_a_function_is_called():
+    def loss():
+        x = torch.tensor(2.0, requires_grad=True)
+        return torch.sin(x)
+
+    assert "SinBackward0" in draw(loss)
+
+
+def test_what_cannot_be_drawn_is_refused_with_what_can():
+    with pytest.raises(NothingToDraw, match="cannot draw int; pass a tensor"):
+        draw(3)
+    with pytest.raises(NothingToDraw, match="nothing that <lambda> returns has a graph"):
+        draw(lambda: torch.ones(2))
+
+
+def test_dot_and_graphviz_take_the_same_things():
+    module = nn.Linear(3, 2)
+    texts = [
+        draw(inputs=torch.ones(4, 3), obj=module)
+        for draw in (viz.to_dot, lambda **options: viz.to_graphviz(**options).source)
+    ]
+    assert "AddmmBackward0" in texts[0]
+    assert re.sub(r"py:\d+", "", texts[0]) == re.sub(r"py:\d+", "", texts[1])

@@ -1,0 +1,202 @@
+"""From a graph to what a picture of it says: the one place that decides this.
+
+A few pure steps: choose the nodes of the view, decide which leaves sit inside their consumer,
+write the boxes, write the lines, write the captions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from autograd_core.dag.model import Graph
+from autograd_core.dag.statistics import Statistics, format_shape
+from viz import box_text, wording
+from viz.captions import captions
+from viz.leaves import chip_hosts, count_uses, host_leaves
+from viz.lines import lines_of
+from viz.links import Links
+from viz.magnitude import Gradients, Scale, has_gradients, sign
+from viz.picture import Box, Chip, Picture, View
+
+LONGEST_TEXT = 40
+MOST_CHIPS = 6
+
+
+def make_picture(
+    graph: Graph,
+    view: View = "both",
+    *,
+    leaves: bool | None = None,
+    title: str | None = None,
+    scale: Scale | None = None,
+    position: int | None = None,
+    links: Links | None = None,
+) -> Picture:
+    """Write down what a picture of ``graph`` says.
+
+    ``leaves=True`` gives every leaf and every AccumulateGrad a box of its own, ``False`` puts
+    all that have one consumer inside it, ``None`` does the latter when there are many.
+    ``scale`` is that by which magnitudes of gradients are shown, ``position`` the order of the
+    node that a debugger runs next, ``links`` says where lines of the program are found.
+    """
+    hosts = host_leaves(graph, view, leaves)
+    inside = _leaves_by_box(graph, hosts)
+    shown = [
+        id for id in range(len(graph)) if id not in hosts and view in ("both", graph.halves[id])
+    ]
+    index = {id: index for index, id in enumerate(shown)}
+    pairs = _pairs(graph)
+    gradients = Gradients(has_gradients(graph), scale)
+    chips = _Chips(graph, count_uses(graph, hosts), gradients, _contributions(graph, hosts))
+    next_box = _box_of(graph, position)
+    boxes = tuple(
+        _box(
+            graph, view, id,
+            chips=chips.of(id, inside[id]) if id in inside else (),
+            pair=index.get(pairs.get(id, -1)),
+            gradients=gradients,
+            runs_next=id == next_box,
+            href="" if links is None else links.href(graph.sources.get(id)),
+        )
+        for id in shown
+    )  # fmt: skip
+    return Picture(
+        title=wording.clean(graph.title if title is None else title),
+        view=view,
+        captions=captions(graph, view, scale, position),
+        boxes=boxes,
+        lines=tuple(lines_of(graph, view, hosts, index, gradients)),
+        scale=scale,
+    )
+
+
+def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:
+    inside: dict[int, list[int]] = {}
+    for leaf, consumers in hosts.items():
+        for consumer in chip_hosts(graph, leaf, consumers):
+            inside.setdefault(consumer, []).append(leaf)
+    return inside
+
+
+def _box(
+    graph: Graph,
+    view: View,
+    id: int,
+    *,
+    chips: tuple[Chip, ...],
+    pair: int | None,
+    gradients: Gradients,
+    runs_next: bool,
+    href: str,
+) -> Box:
+    stats = graph.statistics.get(id)
+    right, muted = box_text.right_text(graph, id, stats, gradients)
+    group = graph.groups.get(id)
+    return Box(
+        node=id,
+        half=graph.halves[id],
+        role=box_text.role(graph, id),
+        title=wording.shorten(wording.title(graph, id), LONGEST_TEXT),
+        right=right,
+        right_muted=muted,
+        detail=box_text.detail(graph, id, view),
+        chips=chips,
+        tooltip=wording.tooltip(graph, id),
+        alert=bool(stats and stats.trouble) or bool(wording.changed_value(graph.saved.get(id, ()))),
+        order=graph.orders.get(id),
+        pair=pair,
+        ops=1 if group is None else group.ops,
+        stacked=group is not None and group.instances > 1,
+        step=gradients.step(stats) if graph.halves[id] == "backward" else 0,
+        runs_next=runs_next,
+        href=href,
+    )
+
+
+def _box_of(graph: Graph, position: int | None) -> int:
+    """The node that runs at ``position``, or the group in which it does; -1 for none."""
+    if position is None:
+        return -1
+    before = [
+        (order, id)
+        for id, order in graph.orders.items()
+        if order == position or (order < position and graph.kinds[id] == "group")
+    ]
+    return max(before)[1] if before else -1
+
+
+def _pairs(graph: Graph) -> dict[int, int]:
+    """The two halves of each op and leaf; an output is paired with the seed of its gradient."""
+    pairs = dict(graph.pairs)
+    kinds, ends = graph.kinds, list(zip(graph.edge_sources, graph.edge_targets, strict=True))
+    outputs = {
+        source: target
+        for source, target in reversed(ends)
+        if kinds[target] == "output" and target not in pairs
+    }
+    for source, target in ends:
+        if kinds[source] == "seed" and source not in pairs:
+            output = outputs.pop(pairs.get(target, -1), None)
+            if output is not None:
+                pairs[source], pairs[output] = output, source
+    return pairs
+
+
+def _contributions(
+    graph: Graph, hosts: Mapping[int, tuple[int, ...]]
+) -> dict[tuple[int, int], Statistics]:
+    """What each op adds to the gradient of a leaf that several share, by op and leaf."""
+    shared = {leaf for leaf, consumers in hosts.items() if len(consumers) > 1}
+    found: dict[tuple[int, int], Statistics] = {}
+    for id, stats in graph.edge_statistics.items() if shared else ():
+        source, target = graph.edge_sources[id], graph.edge_targets[id]
+        if target in shared and graph.edge_kinds[id] == "gradient":
+            found[source, target] = stats
+    return found
+
+
+class _Chips(NamedTuple):
+    """Writes the rows inside boxes."""
+
+    graph: Graph
+    uses: Mapping[int, int]
+    gradients: Gradients
+    contributions: Mapping[tuple[int, int], Statistics]
+
+    def of(self, box: int, leaves: Sequence[int]) -> tuple[Chip, ...]:
+        shown = leaves if len(leaves) <= MOST_CHIPS else leaves[: MOST_CHIPS - 1]
+        chips = [self._chip(box, leaf) for leaf in shown]
+        if len(shown) < len(leaves):
+            rest, first = f"… and {len(leaves) - len(shown)} more", leaves[len(shown)]
+            chips.append(Chip(first, rest, "", box_text.role(self.graph, first), False))
+        return tuple(chips)
+
+    def _chip(self, box: int, leaf: int) -> Chip:
+        graph, stats = self.graph, self.graph.statistics.get(leaf)
+        parts = [self._value(box, leaf)]
+        if self.uses[leaf] > 1:
+            parts.append(f"used {self.uses[leaf]} times")
+        return Chip(
+            leaf,
+            wording.shorten(wording.title(graph, leaf), LONGEST_TEXT),
+            " · ".join(filter(None, parts)),
+            box_text.role(graph, leaf),
+            bool(stats and stats.trouble),
+        )
+
+    def _value(self, box: int, leaf: int) -> str:
+        graph, stats = self.graph, self.graph.statistics.get(leaf)
+        if leaf in graph.undefined:
+            return "undefined"
+        if stats is None:
+            shape = format_shape(graph.shapes[leaf] or None)
+            return wording.NOT_YET if self.gradients.awaits(graph, leaf) else shape
+        part = self.contributions.get((box, leaf))
+        if part is not None:
+            return f"{self._number(part, leaf)} of {wording.value(stats)}"
+        return self._number(stats, leaf)
+
+    def _number(self, stats: Statistics, leaf: int) -> str:
+        step = self.gradients.step(stats) if self.graph.halves[leaf] == "backward" else 0
+        return f"{wording.value(stats)} {sign(step)}".rstrip()

@@ -1,0 +1,97 @@
+"""What is to be drawn: the graph of whatever :func:`viz.render` was given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
+
+from autograd_core.dag import Graph, capture, trace
+from autograd_core.dag.names import caller_names
+from autograd_core.dag.roots import NeedsArguments, computed, is_tensor
+from viz.errors import NothingToDraw
+from viz.picture import View
+
+if TYPE_CHECKING:
+    from autograd_core.debug.session import Session
+
+
+class Subject(NamedTuple):
+    """A graph; ``position`` is the order of the node that a debugger runs next."""
+
+    graph: Graph
+    position: int | None = None
+
+
+def subject_of(obj: Any, view: View, inputs: Any = None) -> Subject:
+    """What is drawn of ``obj``: a graph, a session, a tensor or several, or a module or function,
+    which is called with ``inputs``.
+
+    Raises:
+        NothingToDraw: it cannot be called so, or nothing that it returns has a graph.
+    """
+    if isinstance(obj, Graph):
+        return Subject(obj)
+    if is_session(obj):
+        return Subject(graph_of_session(obj, view), obj.position)
+    if is_tensor(obj) or isinstance(obj, (tuple, list)):
+        return Subject(capture(obj, view))
+    if not callable(obj):
+        raise NothingToDraw(
+            f"cannot draw {type(obj).__name__}",
+            remedy="pass a tensor or several, a module with its inputs, a graph or a session",
+        )
+    given = inputs if isinstance(inputs, Mapping) else {"inputs": inputs}
+    names = caller_names({"": obj, **given})
+    with trace():
+        try:
+            result = computed(obj) if inputs is None else _call(obj, inputs)
+        except NeedsArguments as error:
+            missing = ", ".join(error.missing)
+            raise NothingToDraw(
+                f"{_name_of(obj)} needs arguments ({missing})",
+                remedy="pass them as inputs: a tensor, a tuple, or a dictionary by name",
+            ) from None
+    roots = list(dict.fromkeys(_with_graph(result)))
+    if not roots:
+        raise NothingToDraw(
+            f"nothing that {_name_of(obj)} returns has a graph",
+            remedy="give a parameter or an input requires_grad=True",
+        )
+    return Subject(capture(roots, view, names=names, title=_name_of(obj)))
+
+
+def is_session(obj: Any) -> TypeGuard[Session]:
+    """Whether ``obj`` is a debugger's; this does not load the debugger."""
+    return any(kind.__module__ == "autograd_core.debug.session" for kind in type(obj).__mro__)
+
+
+def graph_of_session(session: Session, view: View) -> Graph:
+    """The pass that a session is in, with the gradients that have flowed so far."""
+    from autograd_core.debug.observed_pass import graph_of_call
+
+    return graph_of_call(session.backward_call, view, session.names, session.steps, session.order)
+
+
+def _name_of(obj: Any) -> str:
+    name: str = getattr(obj, "__name__", type(obj).__name__)
+    return name
+
+
+def _call(function: Any, inputs: Any) -> Any:
+    if isinstance(inputs, Mapping):
+        return function(**inputs)
+    return function(*inputs) if isinstance(inputs, (tuple, list)) else function(inputs)
+
+
+def _with_graph(result: Any) -> Iterator[Any]:
+    """The tensors in ``result`` that a backward pass could start from, in their order."""
+    waiting = [result]
+    while waiting:
+        value = waiting.pop()
+        if is_tensor(value):
+            if value.requires_grad:
+                yield value
+        elif isinstance(value, Mapping):
+            waiting += reversed(list(value.values()))
+        elif isinstance(value, (tuple, list)):
+            waiting += reversed(value)

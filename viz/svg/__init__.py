@@ -1,0 +1,17 @@
+"""Our SVG: a picture, its style and its legend, written into a document of their own."""
+
+from viz.svg.document import finish, title_of, with_title, write_svg
+from viz.svg.elements import escape, rectangle, text_at
+from viz.svg.lines import arrow, label_text
+
+__all__ = [
+    "arrow",
+    "escape",
+    "finish",
+    "label_text",
+    "rectangle",
+    "text_at",
+    "title_of",
+    "with_title",
+    "write_svg",
+]

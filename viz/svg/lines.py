@@ -1,0 +1,92 @@
+"""Lines: their course, the tip of their arrow, and what is written at them."""
+
+from __future__ import annotations
+
+import functools
+import math
+
+from viz.geometry import Label, Route
+from viz.magnitude import shade
+from viz.picture import Line
+from viz.svg.elements import escape, text_at
+
+TIP_LENGTH = 7.5
+TIP_HALF_WIDTH = 3.1
+
+
+def line_classes(line: Line) -> str:
+    """What the style sheet has to know about a line."""
+    classes = f"edge {line.kind} g{shade(line.step)}" if line.step else f"edge {line.kind}"
+    if line.waits:
+        classes += " waits"
+    return f"{classes} alert" if line.alert else classes
+
+
+def draw_line(line: Line, route: Route) -> str:
+    """A line with its arrow and its tooltip."""
+    return (
+        f'<g id="@-{line.key}" class="{line_classes(line)}"><title>{escape(line.tooltip)}</title>'
+        f"{arrow(route)}</g>"
+    )
+
+
+def label_text(line: Line, place: Label, said: str) -> str:
+    """What is written at a line."""
+    classes = "label m" if line.kind == "saved" else "label v"
+    classes += " x" * line.alert + " e" * (place.anchor == "end")
+    return text_at(place.x, place.y, said, classes)
+
+
+_COMMANDS = {
+    0: "M{:.9g} {:.9g}",
+    2: "L{:.9g} {:.9g}",
+    4: "Q{:.9g} {:.9g} {:.9g} {:.9g}",
+    6: "C{:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {:.9g}",
+}
+"""Drawing commands, by how many numbers they take; the first one is where the pen is put down."""
+
+
+def arrow(route: Route) -> str:
+    """The path of a line, ended a little before its tip, and the tip."""
+    start, segments, _ = route
+    if not segments:
+        return ""
+    dx, dy = _direction(route)
+    (x, y), inner, last = route.end, TIP_LENGTH - 1.5, segments[-1]
+    tip = f"{x:.9g} {y:.9g}{_tip(dx, dy)}"
+    if len(segments) == 1 and len(last) == 2 and dx == 0:
+        course = f"M{start[0]:.9g} {start[1]:.9g}V{y - dy * inner:.9g}"
+    else:
+        course = _COMMANDS[0].format(*start)
+        for segment in segments[:-1]:
+            course += _COMMANDS[len(segment)].format(*segment)
+        course += _COMMANDS[len(last)].format(*last[:-2], x - dx * inner, y - dy * inner)
+    return f'<path d="{course}"/><path class="tip" d="M{tip}"/>'
+
+
+@functools.lru_cache(maxsize=4096)
+def _tip(dx: float, dy: float) -> str:
+    """The sides of an arrow's tip, from its point on."""
+    back_x, back_y = -dx * TIP_LENGTH, -dy * TIP_LENGTH
+    side_x, side_y = -dy * TIP_HALF_WIDTH, dx * TIP_HALF_WIDTH
+    over_x, over_y = 0.0 - 2 * side_x, 0.0 - 2 * side_y
+    return f"l{back_x + side_x:.4g} {back_y + side_y:.4g} {over_x:.4g} {over_y:.4g}z"
+
+
+def _direction(route: Route) -> tuple[float, float]:
+    """The unit vector along which a line arrives."""
+    last = route.segments[-1]
+    start = route.segments[-2][-2:] if len(route.segments) > 1 else route.start
+    before = last[-4:-2] or start
+    if before[0] == last[-2] and before[1] != last[-1]:
+        return 0.0, 1.0 if before[1] < last[-1] else -1.0
+    points = (*start, *last)
+    x, y = last[-2:]
+    for index in range(len(points) - 4, -1, -2):
+        dx, dy = x - points[index], y - points[index + 1]
+        if dx == 0 and dy != 0:
+            return 0.0, math.copysign(1.0, dy)
+        length = math.hypot(dx, dy)
+        if length > 0.01:
+            return round(dx / length, 3), round(dy / length, 3)
+    return 0.0, 1.0
