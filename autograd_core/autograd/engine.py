@@ -214,14 +214,19 @@ class GraphTask:
 
     def _run_general(self, node: Node) -> None:
         """As the loop of ``run``, for a node with many edges, several outputs, or hooks."""
-        if node.hooks is not None or node.ported or node.runs_undefined:
+        if node.hooks is not None or node.runs_undefined:
             self.observe_node(-1, node)
             return
         pending = self.pending
-        g = pending[node]
-        if g is None:
-            return
-        pending[node] = None
+        if node.ported:
+            g: Any = list(self._take(node))
+            if all(each is None for each in g):
+                return
+        else:
+            g = pending[node]
+            if g is None:
+                return
+            pending[node] = None
         outgoing, to = node.backward(g, self.keep), node.to
         for number, edge in enumerate(node.all_edges):
             if edge is not None:

@@ -237,8 +237,10 @@ def masked(x: Any, mask: Any) -> Any:
     make NaN of infinity.
     """
     bits = _BITS[x.itemsize]
-    ones = np.negative(mask.view(np.int8)).astype(bits)  # all bits set where the mask holds
-    return np.bitwise_and(ones, x.view(bits)).view(x.dtype)
+    ones = np.asarray(mask, bits)
+    np.negative(ones, out=ones)  # all bits set where the mask holds
+    same = ones.shape == x.shape
+    return np.bitwise_and(ones, x.view(bits), out=ones if same else None).view(x.dtype)
 
 
 @pointwise(

@@ -90,7 +90,7 @@ def layer_norm_backward(
     return g_x, g_weight, g_bias
 
 
-_BLOCK: Final = 1 << 15  # elements whose intermediate results stay in the cache
+_BLOCK: Final = 1 << 17  # elements whose intermediate results stay in the cache
 
 
 def _by_blocks(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -77,7 +78,7 @@ def mean_dim(x, /, dim, keepdim=False):
 def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
     """How many elements are reduced into one."""
     dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
-    return int(np.prod([shape[d] for d in dims], dtype=np.int64))
+    return math.prod([shape[d] for d in dims])
 
 
 @op(
