@@ -89,6 +89,7 @@ if _TYPE_CHECKING:
         backends,
         cuda,
         fft,
+        func,
         masked,
         nn,
         optim,
@@ -98,7 +99,7 @@ if _TYPE_CHECKING:
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
 _WHEN_ASKED_FOR = (
-    "accelerator", "backends", "cuda", "fft", "masked", "nn", "optim", "special", "utils",
+    "accelerator", "backends", "cuda", "fft", "func", "masked", "nn", "optim", "special", "utils",
 )  # fmt: skip
 # Functions of neural networks that PyTorch has under its first name, too.
 _OF_NN = (
@@ -118,6 +119,8 @@ def __getattr__(name: str) -> _Any:
     if name in _OF_NN:
         own = _importlib.import_module("autograd_core.nn.functional.native")
         return getattr(own, name, None) or getattr(__getattr__("nn").functional, name)
+    if name == "vmap":
+        return __getattr__("func").vmap
     if name.endswith("_") and name[:-1] in _IN_PLACE:
         return getattr(Tensor, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -147,6 +150,7 @@ __all__ = [
     "float16",
     "float32",
     "float64",
+    "func",
     "get_default_dtype",
     "get_printoptions",
     "half",

@@ -1,5 +1,5 @@
 """What surrounds the core, under the names of ``torch.utils``."""
 
-from autograd_core.utils import checkpoint
+from autograd_core.utils import checkpoint, data
 
-__all__ = ["checkpoint"]
+__all__ = ["checkpoint", "data"]

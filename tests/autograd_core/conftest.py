@@ -14,6 +14,9 @@ for _part in ("fft", "masked", "nn", "special"):
     getattr(autograd_core, _part)  # imported when first asked for; the op table is then complete
 
 
+collect_ignore_glob = ["programs_of_users/*"]  # no modules: test_programs_of_users runs them
+
+
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
 def torch(request: pytest.FixtureRequest) -> Any:
     """This core, and PyTorch where it is installed."""

@@ -1,0 +1,70 @@
+"""Modules as functions of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from autograd_core.tensor import Tensor
+
+Values = Mapping[str, Tensor]
+
+
+def functional_call(
+    module: Any,
+    parameter_and_buffer_dicts: Values | Sequence[Values],
+    args: Any = None,
+    kwargs: Mapping[str, Any] | None = None,
+    *,
+    tie_weights: bool = True,
+    strict: bool = False,
+) -> Any:
+    """Call ``module`` with other parameters and buffers than it holds.
+
+    Args:
+        module: any; it is the same afterwards.
+        parameter_and_buffer_dicts: the values, by dotted names; those not named stay.
+        args: the positional arguments, a tuple, or the only one.
+        kwargs: those given by name.
+        tie_weights: let a value count for all names under which the module holds the same tensor.
+        strict: demand a value for everything the module holds.
+
+    Raises:
+        RuntimeError: with ``strict``, names are missing or unknown.
+    """
+    dicts = parameter_and_buffer_dicts
+    listed = [dicts] if isinstance(dicts, Mapping) else dicts
+    values = {name: value for each in listed for name, value in each.items()}
+    positional = () if args is None else args if isinstance(args, tuple) else (args,)
+    with _holding(module, values, tie_weights, strict):
+        return module(*positional, **(kwargs or {}))
+
+
+@contextmanager
+def _holding(module: Any, values: dict[str, Tensor], tied: bool, strict: bool) -> Iterator[None]:
+    places = {
+        f"{prefix}.{name}" if prefix else name: (held, name)
+        for prefix, each in module.named_modules()
+        for held in (each._parameters, each._buffers)
+        for name in held
+    }
+    if strict and places.keys() != values.keys():
+        missing, unknown = sorted(places.keys() - values), sorted(values.keys() - places)
+        raise RuntimeError(
+            "Error(s) in loading state_dict: "
+            f"Missing key(s): {missing}. Unexpected key(s): {unknown}."
+        )
+    before = {place: held[name] for place, (held, name) in places.items()}
+    if tied:
+        of_tensor = {id(before[place]): value for place, value in values.items() if place in before}
+        shared = {place: of_tensor[id(t)] for place, t in before.items() if id(t) in of_tensor}
+        values = {**shared, **values}
+    try:
+        for place in values.keys() & places.keys():
+            held, name = places[place]
+            held[name] = values[place]
+        yield
+    finally:
+        for place, (held, name) in places.items():
+            held[name] = before[place]

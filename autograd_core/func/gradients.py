@@ -1,0 +1,206 @@
+"""Functions into functions: gradients, products with Jacobians, and Jacobians."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import Any
+
+from autograd_core.autograd.backward import grad as gradients_by
+from autograd_core.autograd.forward_ad import dual_level, make_dual, unpack_dual
+from autograd_core.autograd.functional import jacobian
+from autograd_core.autograd.grad_mode import enable_grad
+from autograd_core.func.structure import leaves_of, rebuilt, structure_of
+from autograd_core.tensor import Tensor
+
+Argnums = int | tuple[int, ...]
+Function = Callable[..., Any]
+
+
+def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The function that gives the gradient of ``func``, a scalar, by some of its arguments.
+
+    >>> from autograd_core import tensor
+    >>> grad(lambda x: (x**3).sum())(tensor([1.0, 2.0]))
+    tensor([ 3., 12.])
+
+    The result belongs to a graph where one of these arguments does; what ``func`` takes from
+    elsewhere is a constant.
+
+    Args:
+        func: returns a tensor of one element; with ``has_aux``, a pair of it and anything else.
+        argnums: one position, or a tuple of them; these may be lists, tuples or dictionaries.
+        has_aux: give the rest of what ``func`` returned after the gradient.
+
+    Raises:
+        RuntimeError: ``func`` returned something else; in PyTorch's words.
+    """
+
+    @wraps(func)
+    def gradient(*args: Any, **kwargs: Any) -> Any:
+        found, returned = grad_and_value(func, argnums, has_aux)(*args, **kwargs)
+        return (found, returned[1]) if has_aux else found
+
+    return gradient
+
+
+def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """As :func:`grad`; the function gives a pair, the gradient and what ``func`` returned."""
+
+    @wraps(func)
+    def both(*args: Any, **kwargs: Any) -> Any:
+        chosen, points, call = _differentiable(func, args, kwargs, argnums)
+        returned = call()
+        value, aux = _scalar(returned, has_aux)
+        found = _released(_gradients(value, points), chosen)
+        result, *released = _released([value, *leaves_of(aux)], chosen)
+        gradient = rebuilt(chosen, found)
+        return gradient, (result, rebuilt(aux, released)) if has_aux else result
+
+    return both
+
+
+def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
+    """What ``func`` gives at ``primals``, and the function that takes cotangents of it to those of
+    ``primals``, a tuple; then, with ``has_aux``, the rest of what ``func`` returned."""
+    chosen, points, call = _differentiable(func, primals, {}, tuple(range(len(primals))))
+    returned = call()
+    outputs, aux = returned if has_aux else (returned, None)
+
+    def pull(cotangents: Any) -> Any:
+        if structure_of(cotangents) != structure_of(outputs):
+            raise RuntimeError(
+                "Expected pytree structure of cotangents to be the same as pytree structure of "
+                f"outputs to the function. cotangents: {structure_of(cotangents)}, primal output: "
+                f"{structure_of(outputs)}"
+            )
+        found = _gradients(leaves_of(outputs), points, leaves_of(cotangents))
+        return rebuilt(chosen, _released(found, (chosen, cotangents)))
+
+    shown = rebuilt(outputs, _released(leaves_of(outputs), chosen))
+    return (shown, pull, aux) if has_aux else (shown, pull)
+
+
+def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
+    """What ``func`` gives at ``primals``, and its derivative in the direction of ``tangents``."""
+    if not isinstance(primals, tuple):
+        raise RuntimeError(
+            "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to "
+            "call f(*primals)."
+        )
+    with dual_level():
+        pairs = zip(leaves_of(primals), leaves_of(tangents), strict=True)
+        returned = func(*rebuilt(primals, [make_dual(x, t) for x, t in pairs]))
+        duals = [unpack_dual(each) for each in leaves_of(returned)]
+    found = [x * 0 if tangent is None else tangent for x, tangent in duals]
+    return rebuilt(returned, [x for x, _ in duals]), rebuilt(returned, found)
+
+
+def jacrev(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The function that gives the Jacobian of ``func``, computed by backward passes."""
+    return _jacobian(func, argnums, has_aux, "reverse-mode")
+
+
+def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
+    """The function that gives the Jacobian of ``func``, computed in forward mode."""
+    return _jacobian(func, argnums, has_aux, "forward-mode")
+
+
+def hessian(func: Function, argnums: Argnums = 0) -> Function:
+    """The function that gives the Jacobian of the Jacobian of ``func``."""
+    return jacfwd(jacrev(func, argnums), argnums)
+
+
+def _jacobian(func: Function, argnums: Argnums, has_aux: bool, strategy: str) -> Function:
+    @wraps(func)
+    def derivative(*args: Any, **kwargs: Any) -> Any:
+        chosen = _chosen(args, argnums)
+        points = leaves_of(chosen)
+        seen: list[Any] = []
+
+        def flat(*given: Any) -> Any:
+            returned = func(*_with(args, argnums, rebuilt(chosen, given)), **kwargs)
+            seen[:] = returned if has_aux else (returned, None)
+            outputs = tuple(leaves_of(seen[0]))
+            return outputs if len(outputs) > 1 else outputs[0]
+
+        found = jacobian(flat, tuple(points), create_graph=strategy == "reverse-mode",
+                         strategy=strategy)  # fmt: skip
+        rows = found if isinstance(found[0], tuple) else (found,)
+        rows = [rebuilt(chosen, _released(row, chosen)) for row in rows]
+        result = rebuilt(seen[0], rows)
+        aux = rebuilt(seen[1], _released(leaves_of(seen[1]), chosen))
+        return (result, aux) if has_aux else result
+
+    return derivative
+
+
+def _differentiable(
+    func: Function, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums
+) -> tuple[Any, list[Tensor], Callable[[], Any]]:
+    """The arguments by which to differentiate; tensors that stand for them, each in a graph; and
+    the call of ``func`` on these."""
+    chosen = _chosen(args, argnums)
+    points = [
+        t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in leaves_of(chosen)
+    ]
+
+    def call() -> Any:
+        with enable_grad():
+            return func(*_with(args, argnums, rebuilt(chosen, points)), **kwargs)
+
+    return chosen, points, call
+
+
+def _chosen(args: tuple[Any, ...], argnums: Argnums) -> Any:
+    for number in (argnums,) if isinstance(argnums, int) else argnums:
+        if not -len(args) <= number < len(args):
+            raise RuntimeError(f"Got argnum={number}, but only {len(args)} positional inputs")
+    return args[argnums] if isinstance(argnums, int) else tuple(args[n] for n in argnums)
+
+
+def _with(args: tuple[Any, ...], argnums: Argnums, chosen: Any) -> list[Any]:
+    changed = list(args)
+    if isinstance(argnums, int):
+        changed[argnums] = chosen
+    else:
+        for number, value in zip(argnums, chosen, strict=True):
+            changed[number] = value
+    return changed
+
+
+def _scalar(returned: Any, has_aux: bool) -> tuple[Tensor, Any]:
+    if has_aux and not (isinstance(returned, tuple) and len(returned) == 2):
+        raise RuntimeError(
+            "grad_and_value(f)(*args): output of function f should be a tuple: (output, aux) if "
+            "has_aux is True"
+        )
+    value, aux = returned if has_aux else (returned, None)
+    if not isinstance(value, Tensor):
+        raise RuntimeError(
+            f"grad_and_value(f)(*args): Expected f(*args) to return a Tensor, got {type(value)}"
+        )
+    if value.dim():
+        raise RuntimeError(
+            "grad_and_value(f)(*args): Expected f(*args) to return a scalar Tensor, got tensor "
+            f"with {value.dim()} dims. Maybe you wanted to use the vjp or jacrev APIs instead?"
+        )
+    return value, aux
+
+
+def _gradients(outputs: Any, points: list[Tensor], cotangents: Any = None) -> Sequence[Tensor]:
+    """The derivatives by ``points``, differentiable again; zeros where there is none."""
+    listed = [outputs] if isinstance(outputs, Tensor) else outputs
+    given = [None] * len(listed) if cotangents is None else cotangents
+    pairs = [(y, g) for y, g in zip(listed, given, strict=True) if y.requires_grad]
+    if not pairs:
+        return [point.detach() * 0 for point in points]
+    roots, seeds = zip(*pairs, strict=True)
+    found = gradients_by(roots, points, seeds, create_graph=True, materialize_grads=True)
+    return [g for g in found if g is not None]
+
+
+def _released(tensors: Sequence[Any], inputs: Any) -> list[Any]:
+    """``tensors``, out of the graph of these derivatives unless one around it reaches in."""
+    reached = any(isinstance(x, Tensor) and x.requires_grad for x in leaves_of(inputs))
+    return [t if reached or not isinstance(t, Tensor) else t.detach() for t in tensors]

@@ -1,0 +1,149 @@
+"""Batches of a data set, in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import float64
+from autograd_core.functions.creation import from_numpy, tensor
+from autograd_core.ops.shape import stack
+from autograd_core.tensor import Tensor
+from autograd_core.utils.data.dataset import IterableDataset
+from autograd_core.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler
+
+
+class DataLoader:
+    """The items of ``dataset`` in batches, each made one by ``collate_fn``.
+
+    >>> from autograd_core import arange
+    >>> for batch in DataLoader(arange(5), batch_size=2):
+    ...     print(batch)
+    tensor([0, 1])
+    tensor([2, 3])
+    tensor([4])
+
+    Args:
+        dataset: has a length and items by number; or is an :class:`IterableDataset`.
+        batch_size: None for single items.
+        shuffle: take them in another order each time.
+        sampler: gives the numbers of the items; instead of ``shuffle``.
+        batch_sampler: gives lists of them; instead of ``batch_size``, ``shuffle``, ``sampler``,
+            and ``drop_last``.
+        num_workers: for PyTorch's sake, as what follows; all is done here and now.
+        collate_fn: makes a batch of a list of items; by default :func:`default_collate`.
+        drop_last: leave out a last batch that is smaller.
+
+    Raises:
+        ValueError: options that exclude each other.
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: int | None = 1,
+        shuffle: bool | None = None,
+        sampler: Iterable[int] | None = None,
+        batch_sampler: Iterable[Sequence[int]] | None = None,
+        num_workers: int = 0,
+        collate_fn: Callable[[list[Any]], Any] | None = None,
+        pin_memory: bool = False,
+        drop_last: bool = False,
+        timeout: float = 0,
+        worker_init_fn: Any = None,
+        multiprocessing_context: Any = None,
+        generator: Any = None,
+        *,
+        prefetch_factor: int | None = None,
+        persistent_workers: bool = False,
+        pin_memory_device: str = "",
+        in_order: bool = True,
+    ) -> None:
+        if sampler is not None and shuffle:
+            raise ValueError("sampler option is mutually exclusive with shuffle")
+        if batch_sampler is not None and (batch_size != 1 or shuffle or sampler or drop_last):
+            raise ValueError(
+                "batch_sampler option is mutually exclusive with batch_size, shuffle, sampler, and "
+                "drop_last"
+            )
+        self.dataset = dataset
+        self.num_workers = num_workers
+        self.drop_last = drop_last
+        self.generator = generator
+        self._in_turn = isinstance(dataset, IterableDataset)
+        if sampler is None and not self._in_turn:
+            sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+        self.sampler = sampler
+        if batch_sampler is None and batch_size is not None and sampler is not None:
+            batch_sampler = BatchSampler(sampler, batch_size, drop_last)
+        self.batch_size = batch_size
+        self.batch_sampler = batch_sampler
+        self.collate_fn = collate_fn or (default_convert if batch_size is None else default_collate)
+
+    def __iter__(self) -> Iterator[Any]:
+        if self._in_turn:
+            yield from map(self.collate_fn, self._chunks(iter(self.dataset)))
+        elif self.batch_sampler is None:
+            assert self.sampler is not None
+            yield from (self.collate_fn(self.dataset[index]) for index in self.sampler)
+        else:
+            for numbers in self.batch_sampler:
+                yield self.collate_fn([self.dataset[index] for index in numbers])
+
+    def _chunks(self, items: Iterator[Any]) -> Iterator[Any]:
+        if self.batch_size is None:
+            yield from items
+            return
+        while batch := list(islice(items, self.batch_size)):
+            if len(batch) == self.batch_size or not self.drop_last:
+                yield batch
+
+    def __len__(self) -> int:
+        counted: Any = self.batch_sampler or self.sampler
+        if counted is not None:
+            return len(counted)
+        return -(-len(self.dataset) // (self.batch_size or 1))
+
+
+def default_convert(item: Any) -> Any:
+    """``item`` with its arrays as tensors."""
+    if isinstance(item, np.ndarray) and item.dtype.kind in "bifu":
+        return from_numpy(item)
+    return item
+
+
+def default_collate(batch: Sequence[Any]) -> Any:
+    """A batch of items as one item of batches: tensors are stacked, numbers become tensors, and
+    what lies in tuples, lists and dictionaries is done one by one.
+
+    Raises:
+        RuntimeError: lists of different lengths.
+        TypeError: items of a kind that cannot be put together.
+    """
+    first = batch[0]
+    if isinstance(first, Tensor):
+        return stack(list(batch), 0)
+    if isinstance(first, np.ndarray) and first.dtype.kind in "bifu":
+        return stack([from_numpy(each) for each in batch], 0)
+    if isinstance(first, np.generic):
+        return from_numpy(np.array(batch))
+    if isinstance(first, float):
+        return tensor(list(batch), dtype=float64)
+    if isinstance(first, int):
+        return tensor(list(batch))
+    if isinstance(first, (str, bytes)):
+        return list(batch)
+    if isinstance(first, Mapping):
+        return {key: default_collate([each[key] for each in batch]) for key in first}
+    if isinstance(first, Sequence):
+        if any(len(each) != len(first) for each in batch):
+            raise RuntimeError("each element in list of batch should be of equal size")
+        columns = [default_collate(column) for column in zip(*batch, strict=True)]
+        return type(first)(*columns) if hasattr(first, "_fields") else columns
+    raise TypeError(
+        "default_collate: batch must contain tensors, numpy arrays, numbers, dicts or lists; found "
+        f"{type(first)}"
+    )

@@ -1,0 +1,132 @@
+"""In which order the items of a data set are taken, and in which batches."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
+
+from autograd_core.functions.creation import tensor
+from autograd_core.functions.random import multinomial, randint, randperm
+
+T_co = TypeVar("T_co", covariant=True)
+
+
+class Sampler(Generic[T_co]):
+    """Base of samplers; subclasses say ``__iter__``."""
+
+    def __init__(self, data_source: Any = None) -> None: ...
+
+    def __iter__(self) -> Iterator[T_co]:
+        raise NotImplementedError
+
+
+class SequentialSampler(Sampler[int]):
+    """One after another."""
+
+    def __init__(self, data_source: Any) -> None:
+        self.data_source = data_source
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self.data_source)))
+
+    def __len__(self) -> int:
+        return len(self.data_source)
+
+
+class RandomSampler(Sampler[int]):
+    """In any order; with ``replacement``, each time any of them."""
+
+    def __init__(
+        self,
+        data_source: Any,
+        replacement: bool = False,
+        num_samples: int | None = None,
+        generator: Any = None,
+    ) -> None:
+        self.data_source = data_source
+        self.replacement = replacement
+        self.generator = generator
+        self._count = num_samples
+        if self.num_samples <= 0:
+            raise ValueError(
+                "num_samples should be a positive integer value, but got "
+                f"num_samples={self.num_samples}"
+            )
+
+    @property
+    def num_samples(self) -> int:
+        return len(self.data_source) if self._count is None else self._count
+
+    def __iter__(self) -> Iterator[int]:
+        size, count = len(self.data_source), self.num_samples
+        if self.replacement:
+            yield from randint(size, (count,)).tolist()
+            return
+        for start in range(0, count, size):
+            yield from randperm(size).tolist()[: count - start]
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class SubsetRandomSampler(Sampler[int]):
+    """``indices`` in any order."""
+
+    def __init__(self, indices: Sequence[int], generator: Any = None) -> None:
+        self.indices = indices
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        return (self.indices[i] for i in randperm(len(self.indices)).tolist())
+
+    def __len__(self) -> int:
+        return len(self.indices)
+
+
+class WeightedRandomSampler(Sampler[int]):
+    """Item ``i`` with a chance in proportion to ``weights[i]``."""
+
+    def __init__(
+        self,
+        weights: Sequence[float],
+        num_samples: int,
+        replacement: bool = True,
+        generator: Any = None,
+    ) -> None:
+        self.weights = tensor([float(weight) for weight in weights])
+        self.num_samples = num_samples
+        self.replacement = replacement
+        self.generator = generator
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(multinomial(self.weights, self.num_samples, self.replacement).tolist())
+
+    def __len__(self) -> int:
+        return self.num_samples
+
+
+class BatchSampler(Sampler[list[int]]):
+    """What ``sampler`` gives, in lists of ``batch_size``; the last one may be shorter."""
+
+    def __init__(self, sampler: Iterable[int], batch_size: int, drop_last: bool) -> None:
+        if isinstance(batch_size, bool) or not isinstance(batch_size, int) or batch_size <= 0:
+            raise ValueError(
+                f"batch_size should be a positive integer value, but got batch_size={batch_size}"
+            )
+        self.sampler = sampler
+        self.batch_size = batch_size
+        self.drop_last = drop_last
+
+    def __iter__(self) -> Iterator[list[int]]:
+        batch: list[int] = []
+        for index in self.sampler:
+            batch.append(index)
+            if len(batch) == self.batch_size:
+                yield batch
+                batch = []
+        if batch and not self.drop_last:
+            yield batch
+
+    def __len__(self) -> int:
+        count = len(self.sampler)  # type: ignore[arg-type]  # of one without a length nobody asks
+        return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
