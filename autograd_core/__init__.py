@@ -79,7 +79,8 @@ from autograd_core.method_names import IN_PLACE as _IN_PLACE
 from autograd_core.methods import bind as _bind
 from autograd_core.numeric import *  # noqa: F403
 from autograd_core.printing import get_printoptions, set_printoptions
-from autograd_core.tensor import Size, Tensor
+from autograd_core.size import Size
+from autograd_core.tensor import Tensor
 
 if _TYPE_CHECKING:
     from typing import Any as _Any

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
 import numpy as np
@@ -16,36 +16,20 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad, check_assigned_gradient
 from autograd_core.autograd.grad_mode import (
-    is_grad_enabled,
     is_inference_mode_enabled,
     trace_cut,
-    trace_taken_out,
 )
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE, Versions, count_change, first_version
+from autograd_core.conversion import Conversion
 from autograd_core.device import CPU
 from autograd_core.device import device as device_type
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.printing import tensor_text
 from autograd_core.seldom import seldom
-
-
-class Size(tuple[int, ...]):
-    """A shape, as ``Tensor.shape`` gives it.
-
-    >>> Size((2, 3)), Size((2, 3)).numel()
-    (torch.Size([2, 3]), 6)
-    """
-
-    __slots__ = ()
-
-    def numel(self) -> int:
-        return int(np.prod(self, dtype=np.int64))
-
-    def __repr__(self) -> str:
-        return f"torch.Size({list(self)})"
+from autograd_core.size import Size
 
 
 class View(NamedTuple):
@@ -63,7 +47,7 @@ else:
     TensorMethods = object
 
 
-class Tensor(TensorMethods):
+class Tensor(Conversion, TensorMethods):
     """A tensor of real numbers; make one with :func:`autograd_core.tensor`.
 
     ``array`` is the NumPy array itself, not a copy.  ``edge`` says where a gradient of this
@@ -308,33 +292,6 @@ class Tensor(TensorMethods):
             )
         return hooks_of(resolve(self.edge)[0]).add("accumulated", hook)  # type: ignore[arg-type]
 
-    # out of the tensor world
-
-    def numpy(self) -> NDArray[Any]:
-        """The array itself; a tensor that requires a gradient must be detached first."""
-        if self.edge is not None and is_grad_enabled():
-            raise RuntimeError(
-                "Can't call numpy() on Tensor that requires grad. "
-                "Use tensor.detach().numpy() instead."
-            )
-        trace_taken_out("numpy()", self)
-        return self.array
-
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
-        return np.array(self.numpy(), dtype=dtype, copy=copy)
-
-    def item(self) -> Any:
-        if self.array.size != 1:
-            raise RuntimeError(
-                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
-            )
-        trace_taken_out("item()", self)
-        return self.array.item()
-
-    def tolist(self) -> Any:
-        trace_taken_out("tolist()", self)
-        return self.array.tolist()
-
     def cpu(self) -> Tensor:
         return self
 
@@ -346,23 +303,6 @@ class Tensor(TensorMethods):
         if len(data) == 1 and not isinstance(data[0], int):
             return Tensor.from_array(np.array(data[0], dtype=self.dtype.dtype))
         return Tensor.from_array(np.zeros(data, self.dtype.dtype))
-
-    def __float__(self) -> float:
-        return float(self.item())
-
-    def __int__(self) -> int:
-        return int(self.item())
-
-    def __index__(self) -> int:
-        if self.dtype.is_floating_point or self.array.size != 1:
-            raise TypeError("only integer tensors of a single element can be converted to an index")
-        return int(self.item())
-
-    def __bool__(self) -> bool:
-        if self.array.size != 1:
-            count = "more than one value" if self.array.size else "no values"
-            raise RuntimeError(f"Boolean value of Tensor with {count} is ambiguous")
-        return bool(self.array)
 
     def __len__(self) -> int:
         if not self._shape:
@@ -399,9 +339,3 @@ class Tensor(TensorMethods):
         name = None if node is None else node.name().rpartition("::")[2]
         text = tensor_text(self.array, name, self.requires_grad)
         return f"Parameter containing:\n{text}" if self.is_parameter else text
-
-    def __format__(self, spec: str) -> str:
-        return format(self.array.item(), spec) if not self._shape else format(repr(self), spec)
-
-    def __round__(self, digits: SupportsIndex | None = None) -> Any:
-        return round(self.item(), digits) if digits is not None else round(self.item())
