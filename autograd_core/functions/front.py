@@ -17,7 +17,7 @@ Named = Callable[[Callable[..., Any], tuple[Any, ...], dict[str, Any]], Any]
 ABSENT: Final = object()
 _FIRST: Final = compile(
     "def call(*args, **keywords): return first(call, function)(*args, **keywords)",
-    "<first call>",
+    "<op first call in front>",
     "exec",
 )
 
