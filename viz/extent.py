@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from autograd_core.dag.addresses import UnknownAddress, find_nodes
+from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
 from autograd_core.dag.folding import fold, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
@@ -15,6 +16,7 @@ MAX_BOXES = 60
 MAX_BOXES_OF_BOTH = 40
 """Two halves side by side, on one screen: twenty rows of two."""
 
+ROOM_TO_OPEN = 30
 HOPS = 2
 
 
@@ -45,6 +47,20 @@ class Extent(NamedTuple):
         if any(number is not None and number < 1 for number in (self.max_boxes, self.depth)):
             raise VizError("max_boxes and depth count from 1 on", remedy="give a larger number")
 
+    def opening(self, names: Sequence[str], view: str) -> Extent:
+        """With the groups of these names open, and room for them, so that little else has to
+        close."""
+        if not names:
+            return self
+        most = self.most_boxes(view) + ROOM_TO_OPEN * len(names)
+        return self._replace(expand=(*self.expand, *names), max_boxes=most)
+
+    def most_boxes(self, view: str) -> int:
+        """How many boxes there may be."""
+        if self.max_boxes is not None:
+            return self.max_boxes
+        return MAX_BOXES_OF_BOTH if view == "both" else MAX_BOXES
+
     @property
     def folds(self) -> bool:
         """Whether folding was asked for."""
@@ -68,7 +84,7 @@ def chosen_part(graph: Graph, extent: Extent) -> Graph:
                 raise UnknownNode(
                     f"'{extent.path}' is no path", remedy="write two nodes, as in loss..fc1.weight"
                 )
-            between = part_between(graph, find_nodes(graph, start), find_nodes(graph, end))
+            between = part_between(graph, _find(graph, start), _find(graph, end))
             if between is None:
                 raise NothingToDraw(
                     f"no way leads from '{start}' to '{end}'", remedy="choose other ends"
@@ -76,10 +92,14 @@ def chosen_part(graph: Graph, extent: Extent) -> Graph:
             graph = between
         if extent.around is not None:
             hops = HOPS if extent.hops is None else extent.hops
-            graph = neighbourhood(graph, find_nodes(graph, extent.around), hops)
+            graph = neighbourhood(graph, _find(graph, extent.around), hops)
     except UnknownAddress as error:
         raise UnknownNode(error.what, remedy=error.remedy) from None
     return graph
+
+
+def _find(graph: Graph, text: str) -> tuple[int, ...]:
+    return find_turn(graph, text) if text.startswith("#") else find_nodes(graph, text)
 
 
 def folded(
@@ -93,8 +113,7 @@ def folded(
     if extent.full:
         return graph, ()
     halves = BOTH if view == "both" else tuple(half for half in BOTH if half == view)
-    usual = MAX_BOXES_OF_BOTH if view == "both" else MAX_BOXES
-    most = usual if extent.max_boxes is None else extent.max_boxes
+    most = extent.most_boxes(view)
     allowed = most
     for _ in range(2):
         try:

@@ -1,13 +1,14 @@
-"""Nodes by what a person types: an address, a scope, an op, the name of a leaf."""
+"""Nodes by what a person types: an address, an op, a scope, the name of a leaf, a line."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from difflib import get_close_matches
+from pathlib import PurePath
 
-from autograd_core.dag.model import Graph
+from autograd_core.dag.model import Graph, Source
 
-MOST_WORDS = 5_000
+MOST_WORDS = 10_000
 
 
 class UnknownAddress(ValueError):
@@ -19,45 +20,97 @@ class UnknownAddress(ValueError):
         self.remedy = remedy
 
 
-def unknown(what: str, text: str, words: Iterable[str], forms: str) -> UnknownAddress:
-    """The error for ``text``, with what was likely meant, else the forms that a name can have."""
+def unknown(what: str, text: str, words: Iterable[str], remedy: str) -> UnknownAddress:
+    """The error for ``text``, with what was likely meant, else with ``remedy``."""
     near = get_close_matches(text, list(dict.fromkeys(words)), n=3, cutoff=0.5)
     return UnknownAddress(
-        f"nothing {what} is called '{text}'", f"did you mean {', '.join(near)}?" if near else forms
+        f"nothing {what} is called '{text}'", f"did you mean {', '.join(near)}?" if near else remedy
     )
 
 
-def find_nodes(graph: Graph, text: str) -> tuple[int, ...]:
+def find_nodes(graph: Graph, text: str, length: int | None = None) -> tuple[int, ...]:
     """The nodes that ``text`` means, in either half, in the order of their ids.
 
-    ``encoder.0/addmm:2`` is an address; ``weight`` the leaf, output or gradient of that name;
-    ``encoder.0`` every node in that scope; ``addmm`` or ``AddmmBackward0`` every node of that op;
-    ``#3`` the node that runs third in the backward pass.
+    ``encoder.0/addmm:2`` is an address; ``addmm`` or ``AddmmBackward0`` every node of that op,
+    ``encoder.0/addmm`` those of a scope; ``weight`` the leaf, output or gradient of that name;
+    ``encoder.0`` every node of that scope and the scopes inside it; ``train.py:12`` every node
+    whose forward line that is.  Only the first ``length`` nodes are looked at, None: all.
 
     Raises:
         UnknownAddress: none of these, with what was likely meant.
     """
-    number = int(text[1:]) if text[:1] == "#" and text[1:].isdecimal() else None
-    ways: tuple[list[int], ...] = ([], [], [])
-    inside = f"{text}."
-    for id, scope in enumerate(graph.scopes):
-        if graph.address(id) == text or (number and graph.orders.get(id) == number - 1):
+    line, seed = _source_line(text), f"∂{text}/∂{text}"
+    ways: tuple[list[int], ...] = ([], [], [], [])
+    for id in range(len(graph) if length is None else length):
+        name, stem, scope = graph.names[id], graph.stem(id), graph.scopes[id]
+        if graph.address(id) == text or name == seed:
             ways[0].append(id)
-        elif scope and (scope == text or scope.startswith(inside)):
+        elif text in (name, stem, f"{scope}/{stem}"):
             ways[1].append(id)
-        elif text in (graph.names[id], graph.stem(id)):
+        elif scope and in_scope(scope, text):
             ways[2].append(id)
+        elif line is not None and _is_at(graph.sources.get(id), *line):
+            ways[3].append(id)
     for found in ways:
         if found:
             return tuple(found)
-    raise unknown("in the graph", text, _words(graph), _FORMS)
+    raise unknown("here", text, vocabulary(graph, length), _REMEDY)
 
 
-_FORMS = "write an address such as encoder.0/addmm:2, a scope, an op, or the name of a leaf"
+_REMEDY = (
+    "write # and a number, an address such as encoder.0/addmm:2, an op such as mul, a scope, "
+    "a leaf's name, or a line such as train.py:12"
+)
 
 
-def _words(graph: Graph) -> Iterable[str]:
-    for id in range(min(len(graph), MOST_WORDS)):
-        yield graph.address(id)
-        yield graph.stem(id)
-        yield graph.scopes[id]
+def find_turn(graph: Graph, text: str) -> tuple[int, ...]:
+    """The node, and its partner, that runs as ``#3``: as third in the backward pass.
+
+    Raises:
+        UnknownAddress: there is no such turn.
+    """
+    turns = {order + 1: id for id, order in graph.orders.items()}
+    number = int(text[1:]) if text[1:].isdecimal() else 0
+    if number not in turns:
+        last = max(turns, default=0)
+        raise UnknownAddress(
+            f"there is no node {text}",
+            f"they run as #1 to #{last:,}" if last else "in this view nothing runs backward",
+        )
+    return (turns[number],)
+
+
+def in_scope(scope: str, wanted: str) -> bool:
+    """Whether ``scope`` is ``wanted`` or lies inside it.
+
+    >>> in_scope("encoder.0.norm", "encoder.0"), in_scope("encoder.01", "encoder.0")
+    (True, False)
+    """
+    return scope == wanted or scope.startswith(f"{wanted}.")
+
+
+def vocabulary(graph: Graph, length: int | None = None) -> list[str]:
+    """What the first ``length`` nodes go by: their ops, addresses, leaves and scopes."""
+
+    def words() -> Iterable[str]:
+        for id in range(min(len(graph) if length is None else length, MOST_WORDS)):
+            yield graph.stem(id)
+            yield graph.address(id)
+            if graph.scopes[id]:
+                yield graph.scopes[id]
+
+    return list(dict.fromkeys(words()))
+
+
+def _source_line(text: str) -> tuple[tuple[str, ...], int] | None:
+    file, _, number = text.rpartition(":")
+    return (PurePath(file).parts, int(number)) if file and number.isdecimal() else None
+
+
+def _is_at(source: Source | None, file: tuple[str, ...], line: int) -> bool:
+    """Whether ``source`` is that line of a file whose path ends so."""
+    return (
+        source is not None
+        and source.line == line
+        and PurePath(source.file).parts[-len(file) :] == file
+    )

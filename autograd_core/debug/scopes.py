@@ -6,8 +6,8 @@ of the node before it; leaves would otherwise end every module they are used in.
 
 from __future__ import annotations
 
+from autograd_core.dag.addresses import in_scope
 from autograd_core.dag.model import Graph
-from autograd_core.debug.locations import in_scope
 
 
 class Scopes:

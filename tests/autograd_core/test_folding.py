@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import PurePath
+from typing import Literal
 
 import numpy as np
 import pytest
@@ -13,8 +15,8 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.dag import capture, scope, trace
-from autograd_core.dag.addresses import UnknownAddress, find_nodes
+from autograd_core.dag import Names, capture, scope, trace
+from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
 from autograd_core.dag.folding import fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue
@@ -304,6 +306,40 @@ def test_a_path_has_only_what_lies_between() -> None:
     assert all(later.id > earlier.id for earlier, later in pairwise(forward))
     leaves = [find_nodes(graph, name) for name in ("blocks.8.0.weight", "blocks.9.0.weight")]
     assert part_between(graph, *leaves) is None
+
+
+def test_nodes_go_by_address_op_scope_name_line_and_turn() -> None:
+    with trace():
+        x = torch.randn(3, requires_grad=True)
+        with scope("part.one"):
+            y = x.sin().exp()
+        loss = y.sum()
+    graph = capture(loss, names=Names({"x": x, "loss": loss}))
+    line = next(node.source for node in graph.nodes() if node.name == "sin")
+    assert line is not None
+
+    def found(text: str) -> list[str]:
+        return [graph.names[id] for id in find_nodes(graph, text)]
+
+    assert sorted(found("part.one/sin:1")) == ["SinBackward0", "sin"]
+    assert sorted(found("part.one/exp")) == sorted(found("exp")) == ["ExpBackward0", "exp"]
+    assert found("ExpBackward0") == ["ExpBackward0"]
+    assert set(found("part")) == {"sin", "exp", "SinBackward0", "ExpBackward0"}
+    assert found("x") == ["AccumulateGrad", "x"]
+    assert "sin" in found(f"{PurePath(line.file).name}:{line.line}")
+    assert [graph.names[id] for id in find_turn(graph, "#2")] == ["ExpBackward0"]
+    with pytest.raises(UnknownAddress, match="no node #9; they run as #1 to #4"):
+        find_turn(graph, "#9")
+
+
+@pytest.mark.parametrize("view", ["backward", "both"])
+def test_the_root_has_its_name_in_every_view(view: Literal["backward", "both"]) -> None:
+    w = torch.randn(3, requires_grad=True)
+    loss = w.sin().sum()
+    graph = capture(loss, view, names=Names({"w": w, "loss": loss}))
+    ways = part_between(graph, find_nodes(graph, "loss"), find_nodes(graph, "w"))
+    assert ways is not None
+    assert "SinBackward0" in ways.names
 
 
 def test_a_name_that_does_not_exist_brings_those_that_do() -> None:

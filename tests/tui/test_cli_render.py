@@ -660,7 +660,7 @@ def test_a_node_that_does_not_exist_is_answered_with_those_that_do(run: Run) -> 
     for option in (["--around", "blocks.3/sim:1"], ["--path", "loss..blocks.3/sim:1"]):
         code, out, err = run(BLOCKS, "script.py", *option)
         assert (code, out) == (2, "")
-        assert "nothing in the graph is called 'blocks.3/sim:1'; did you mean blocks.3/sin:1" in err
+        assert "nothing here is called 'blocks.3/sim:1'; did you mean blocks.3/sin:1" in err
     code, _, err = run(BLOCKS, "script.py", "--expand", "block.3")
     assert code == 2
     assert "did you mean blocks.3" in err
