@@ -177,9 +177,11 @@ def short_name(name: str) -> str:
 
     >>> short_name("MulBackward0"), short_name("MaxPool2DWithIndicesBackward0"), short_name("mul")
     ('mul', 'maxpool2dwithindices', 'mul')
+    >>> short_name("torch::autograd::CopySlices")
+    'CopySlices'
     """
-    stem, marker, _ = name.partition("Backward")
-    return stem.lower() if marker else name
+    stem, marker, _ = name.removeprefix("torch::autograd::").partition("Backward")
+    return stem.lower() if marker else stem
 
 
 @dataclass(slots=True)
