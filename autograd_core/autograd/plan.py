@@ -8,12 +8,14 @@ which PyTorch's engine runs them, without its priority queue.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from operator import attrgetter
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import LEAF, ONE_EDGE, PORT, TWO_EDGES, Node, Port
+
+_BY_NUMBER = attrgetter("sequence_nr")
 
 
 class Plan(NamedTuple):
@@ -29,8 +31,8 @@ def make_plan(roots: Sequence[Node | Port]) -> Plan:
     seen: dict[Node | Port, None] = dict.fromkeys(roots)
     stack = list(seen)
     inner: list[Node] = []
-    last_consumer: list[tuple[AccumulateGrad, Node]] = []
-    free_leaves: list[Node] = [n for n in stack if type(n) is AccumulateGrad]
+    leaves: dict[AccumulateGrad, None] = {}
+    consumers: list[Node] = []  # of leaves
     ports: dict[Node, list[Port]] = {}
     while stack:
         node: Any = stack.pop()
@@ -40,8 +42,8 @@ def make_plan(roots: Sequence[Node | Port]) -> Plan:
             inner.append(node)
             edge = node.i0
             if type(edge) is AccumulateGrad:
-                last_consumer.append((edge, node))
-                seen[edge] = None
+                leaves[edge] = None
+                consumers.append(node)
             elif edge not in seen:
                 seen[edge] = None
                 stack.append(edge)
@@ -60,38 +62,47 @@ def make_plan(roots: Sequence[Node | Port]) -> Plan:
             if edge is None:
                 continue
             if type(edge) is AccumulateGrad:
-                last_consumer.append((edge, node))
-                seen[edge] = None
+                leaves[edge] = None
+                consumers.append(node)
             elif edge not in seen:
                 seen[edge] = None
                 stack.append(edge)
-    inner.sort(key=attrgetter("sequence_nr"), reverse=True)
-    order = _place_leaves(inner, last_consumer, free_leaves)
-    return Plan(order, ports, list(seen))
+    inner.sort(key=_BY_NUMBER, reverse=True)
+    free = (n for n in dict.fromkeys(roots) if type(n) is AccumulateGrad)
+    order: list[Node] = [leaf for leaf in free if leaf not in leaves]
+    _place_leaves(order, inner, leaves, consumers)
+    return Plan(order, ports, [*seen, *leaves])
 
 
 def _place_leaves(
-    inner: list[Node], consumers: list[tuple[AccumulateGrad, Node]], roots: list[Node]
-) -> list[Node]:
-    """Put each leaf right behind the last node that sends it a gradient."""
-    last: dict[AccumulateGrad, int] = {}
-    for leaf, node in consumers:
-        number = node.sequence_nr
-        present = last.get(leaf)
-        if present is None or number < present:
-            last.pop(leaf, None)  # so that it takes its place behind the leaves seen before
-            last[leaf] = number
-    order: list[Node] = [leaf for leaf in roots if leaf not in last]
+    order: list[Node], inner: list[Node], leaves: Iterable[Node], consumers: list[Node]
+) -> None:
+    """Add the nodes ``inner`` to ``order``, and each of ``leaves`` right behind the last of its
+    ``consumers``."""
+    consumers.sort(key=_BY_NUMBER)
+    waiting = set(leaves)
+    behind: list[tuple[Node, list[Node]]] = []
+    for node in consumers:
+        if not waiting:
+            break
+        new = []
+        for edge in node.edges:
+            if edge in waiting:
+                waiting.remove(edge)
+                new.append(edge)
+        if new:
+            behind.append((node, new))
     done = 0
-    # Leaves of one consumer keep the order of its inputs: `consumers` lists them so, dicts
-    # and sort keep it.
-    for leaf, number in sorted(last.items(), key=lambda item: -item[1]):
-        end = bisect_left(inner, -number, key=lambda node: -node.sequence_nr) + 1
+    for node, new in reversed(behind):
+        end = bisect_left(inner, -node.sequence_nr, done, key=_descending) + 1
         order += inner[done:end]
-        done = max(done, end)
-        order.append(leaf)
+        order += new
+        done = end
     order += inner[done:]
-    return order
+
+
+def _descending(node: Node) -> int:
+    return -node.sequence_nr
 
 
 def owner(place: Node | Port) -> Node:
