@@ -27,7 +27,10 @@ numfig = True
 
 html_theme = "furo"
 html_title = "gradstep"
+pygments_dark_style = "github-dark"
 html_copy_source = False
+html_static_path = ["_static"]
+html_css_files = ["docs.css"]
 html_show_sphinx = False
 html_domain_indices = False
 

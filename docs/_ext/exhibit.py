@@ -1,12 +1,16 @@
-"""``.. exhibit:: program.py:name`` shows a program of the gallery, and its graph three times."""
+"""``.. exhibit:: program.py:name`` shows a program of the gallery, and its graph three times.
+
+Its options are those of ``autograd-graph`` that say how much is drawn.
+"""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
+from docutils.parsers.rst import directives
 from generated import Generated, heading
 from sphinx.application import Sphinx
 
@@ -21,6 +25,9 @@ class Exhibit(Generated):
     """The docstring of a program as prose, its code, and its graph in every view."""
 
     required_arguments = 1
+    option_spec: ClassVar[dict[str, Any]] = dict.fromkeys(
+        ("depth", "leaves", "max-boxes"), directives.unchanged
+    )
 
     def lines(self) -> Iterator[str]:
         file, _, name = self.arguments[0].rpartition(":")
@@ -34,6 +41,7 @@ class Exhibit(Generated):
             yield from [f".. autograd-graph:: {file}:{name}", f"   :view: {view}"]
             if view != "forward":
                 yield "   :step: all"
+            yield from (f"   :{name}: {value}" for name, value in self.options.items())
             yield ""
 
 

@@ -44,4 +44,5 @@ class Transformer(nn.Module):
 
 torch.manual_seed(0)
 tokens = torch.randint(0, 50, (12,))
-loss = F.cross_entropy(Transformer(layers=6)(tokens[:-1]), tokens[1:])
+model = Transformer(layers=6)
+loss = F.cross_entropy(model(tokens[:-1]), tokens[1:])

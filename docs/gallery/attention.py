@@ -22,4 +22,5 @@ class Attention(nn.Module):
 
 torch.manual_seed(0)
 x = torch.randn(6, 16, requires_grad=True)
-loss = Attention(16)(x).pow(2).mean()
+attention = Attention(16)
+loss = attention(x).pow(2).mean()

@@ -23,4 +23,5 @@ class Net(nn.Module):
 
 torch.manual_seed(0)
 images, labels = torch.rand(4, 1, 8, 8), torch.randint(0, 10, (4,))
-loss = F.cross_entropy(Net()(images), labels)
+net = Net()
+loss = F.cross_entropy(net(images), labels)

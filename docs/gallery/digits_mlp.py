@@ -20,4 +20,5 @@ class Classifier(nn.Module):
 
 torch.manual_seed(0)
 pixels, labels = torch.rand(32, 64), torch.randint(0, 10, (32,))
-loss = F.cross_entropy(Classifier()(pixels), labels)
+model = Classifier()
+loss = F.cross_entropy(model(pixels), labels)

@@ -1,19 +1,27 @@
 """The discriminator of a GAN sees real points and made-up ones, with the same weights.
 
-Both uses send a gradient to each weight. The generator is in the graph, too; training the
-discriminator alone would take ``made_up.detach()``.
+Both uses send a gradient to each weight. The generator is in the graph, too; to train the
+discriminator alone, what it made would be detached.
 """
 
 import autograd_core as torch
 import autograd_core.nn.functional as F
 from autograd_core import nn
 
-torch.manual_seed(0)
-generator = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
-discriminator = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
 
-real, made_up = torch.randn(4, 2), generator(torch.randn(4, 2))
-says_real, says_made_up = discriminator(real), discriminator(made_up)
+class Gan(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.generator = nn.Sequential(nn.Linear(2, 8), nn.ReLU(), nn.Linear(8, 2))
+        self.discriminator = nn.Sequential(nn.Linear(2, 8), nn.LeakyReLU(0.2), nn.Linear(8, 1))
+
+    def forward(self, real, noise):
+        return self.discriminator(real), self.discriminator(self.generator(noise))
+
+
+torch.manual_seed(0)
+gan = Gan()
+says_real, says_made_up = gan(torch.randn(4, 2), torch.randn(4, 2))
 loss = F.binary_cross_entropy_with_logits(
     says_real, torch.ones(4, 1)
 ) + F.binary_cross_entropy_with_logits(says_made_up, torch.zeros(4, 1))

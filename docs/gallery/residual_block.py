@@ -21,4 +21,5 @@ class Block(nn.Module):
 
 torch.manual_seed(0)
 x = torch.randn(8, 16, requires_grad=True)
-loss = Block(16)(x).pow(2).mean()
+block = Block(16)
+loss = block(x).pow(2).mean()

@@ -23,5 +23,6 @@ class Transformer(nn.Module):
 
 torch.manual_seed(0)
 tokens = torch.randint(0, 50, (2, 9))
-scores = Transformer(layers=48)(tokens[:, :-1])
+model = Transformer(layers=48)
+scores = model(tokens[:, :-1])
 loss = F.cross_entropy(scores.reshape(-1, 50), tokens[:, 1:].reshape(-1))
