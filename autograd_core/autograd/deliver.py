@@ -73,5 +73,7 @@ def sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
         g = np.ones(len(g), g.dtype) @ g  # BLAS adds up rows faster than NumPy
     elif added:
         g = np.add.reduce(g, axis=tuple(range(added)))
+    if 1 not in shape:
+        return g
     stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and g.shape[axis] != 1)
     return np.add.reduce(g, axis=stretched, keepdims=True) if stretched else g

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from autograd_core.autograd.node import GENERAL
 from autograd_core.op.record import REQUIRED, Op
 from autograd_core.op.text import indented, names_tuple
@@ -44,10 +46,15 @@ def _type_tests(op: Op) -> list[str]:
         f"type({v}) is not Tensor" + (f" and {v} is not None" if v in op.optional else "")
         for v in op.values
     ]
-    return [
-        f"if {' or '.join(tests)}:",
-        f"    return slow(op, {names_tuple(op.values)}, {_dictionary(op)})",
-    ]
+    lines = [f"if {' or '.join(tests)}:"]
+    if not op.optional:  # inside a rule
+        arrays = " and ".join(f"type({v}) is ndarray" for v in op.values)
+        lines.append(f"    if {arrays}: return kernel({_arguments(op, op.values)})")
+    return [*lines, f"    return slow(op, {names_tuple(op.values)}, {_dictionary(op)})"]
+
+
+def _arguments(op: Op, values: Iterable[str]) -> str:
+    return ", ".join([*values, *(f"{k}={k}" for k in op.attributes)])
 
 
 def _dictionary(op: Op) -> str:
@@ -77,7 +84,7 @@ def _compute_pointwise(op: Op) -> list[str]:
     typed = first if first not in op.keeps_dtype else plain[0]
     if op.result == "float":
         same.append(f"{typed}.dtype.is_floating_point")
-    arrays = ", ".join([f"{v}.array" for v in op.values] + [f"{k}={k}" for k in op.attributes])
+    arrays = _arguments(op, [f"{v}.array" for v in op.values])
     dtype = "bool_" if op.result == "bool" else f"{typed}.dtype"
     refuse = "except TypeError as error: raise refused(op, error, " + f"{first}.dtype) from None"
     fast = [f"try: r = kernel({arrays})", refuse, f"dtype = {dtype}", "to = None"]
@@ -102,7 +109,7 @@ def _compute(op: Op) -> list[str]:
         f"None if {v} is None else {v}.array" if v in op.optional else f"{v}.array"
         for v in op.values
     ]
-    arguments = ", ".join([*arrays, *(f"{k}={k}" for k in op.attributes)])
+    arguments = _arguments(op, arrays)
     lines = _run_kernel(op, f"r = kernel({arguments})")
     if op.view == "each":
         return [*lines, f"t = tuple([view({op.values[0]}, e, op, {_dictionary(op)}) for e in r])"]

@@ -60,7 +60,7 @@ def sum_dim(x, /, dim, keepdim=False):
 )
 def mean_all(x, /):
     """The mean of all elements."""
-    return np.mean(x, dtype=x.dtype)
+    return np.add.reduce(x, axis=None) / x.dtype.type(x.size)
 
 
 @op(
@@ -72,7 +72,8 @@ def mean_all(x, /):
 )
 def mean_dim(x, /, dim, keepdim=False):
     """The mean over one dimension, or several."""
-    return np.mean(x, axis=dim, dtype=x.dtype, keepdims=keepdim)
+    total = np.add.reduce(x, axis=dim, keepdims=keepdim)
+    return total / x.dtype.type(count(x.shape, dim))
 
 
 def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
