@@ -111,6 +111,7 @@ def _box(
         step=gradients.step(stats) if graph.halves[id] == "backward" else 0,
         runs_next=runs_next,
         href=href,
+        opens=wording.name_to_open(graph, id),
     )
 
 

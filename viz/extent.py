@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypedDict, Unpack
 
 from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
 from autograd_core.dag.folding import fold, neighbourhood, part_between
@@ -20,8 +20,20 @@ ROOM_TO_OPEN = 30
 HOPS = 2
 
 
+class Shown(TypedDict, total=False):
+    """The options of :func:`viz.render` that say how much of a graph is shown."""
+
+    full: bool
+    max_boxes: int | None
+    depth: int | None
+    expand: str | Sequence[str]
+    around: str | None
+    hops: int | None
+    path: str | None
+
+
 class Extent(NamedTuple):
-    """What :func:`viz.render` says about these options; None is the usual."""
+    """The same with everything said; None is the usual."""
 
     full: bool = False
     max_boxes: int | None = None
@@ -30,6 +42,23 @@ class Extent(NamedTuple):
     around: str | None = None
     hops: int | None = None
     path: str | None = None
+
+    @classmethod
+    def of(cls, **shown: Unpack[Shown]) -> Extent:
+        """
+        >>> Extent.of(depth=2, expand="layers.3").expand
+        ('layers.3',)
+        """
+        names = shown.get("expand", ())
+        return cls(
+            full=shown.get("full", False),
+            max_boxes=shown.get("max_boxes"),
+            depth=shown.get("depth"),
+            expand=(names,) if isinstance(names, str) else tuple(names),
+            around=shown.get("around"),
+            hops=shown.get("hops"),
+            path=shown.get("path"),
+        )
 
     def check(self) -> None:
         """Refuse options that contradict each other.

@@ -33,7 +33,7 @@ class Box(NamedTuple):
     half that belongs to this one.  ``ops`` are those that it stands for, ``stacked`` says
     that it stands for several things alike.  ``step`` is how large the gradient is that arrives,
     see :class:`~viz.magnitude.Scale`.  ``runs_next`` marks where a debugger stands, ``href`` leads
-    to the line of the program.
+    to the line of the program, ``opens`` is the name by which a group is expanded.
     """
 
     node: int
@@ -53,6 +53,7 @@ class Box(NamedTuple):
     step: int = 0
     runs_next: bool = False
     href: str = ""
+    opens: str = ""
 
     @property
     def key(self) -> str:

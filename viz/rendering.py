@@ -27,6 +27,7 @@ from viz.layout import lay_out
 from viz.links import Links
 from viz.magnitude import scale_of
 from viz.mermaid import write_mermaid
+from viz.opening import pictures_within
 from viz.pages import write_graph_page
 from viz.picture import VIEWS, Picture, View
 from viz.placement import read_placement
@@ -119,35 +120,57 @@ def render_graph(
     if links is not None:
         links.check()
     graph = chosen_part(graph, extent)
-    folding_notes: tuple[str, ...] = ()
-    if format != "json" or extent.folds:
-        graph, folding_notes = folded(graph, view, extent, leaves)
     if format == "json":
-        from autograd_core.dag.serialize import to_json
+        return Rendering("json", _json(graph, view, extent, leaves))
+    helpers = default_renderers() if renderers is None else renderers
+    notes: list[str] = []
 
-        return Rendering("json", to_json(with_portable_sources(graph, Path.cwd())).encode())
-    picture = make_picture(
-        graph, view, leaves=leaves, title=title, scale=scale_of(graph, magnitude),
-        position=position, links=links,
-    )  # fmt: skip
+    def compose(names: Sequence[str] = ()) -> Picture:
+        """The picture in which the groups of these names are open too."""
+        small, said = folded(graph, view, extent.opening(names, view), leaves)
+        notes.extend(said)
+        return make_picture(
+            small, view, leaves=leaves, title=title, scale=scale_of(small, magnitude),
+            position=position, links=links,
+        )  # fmt: skip
+
+    def draw(names: Sequence[str]) -> tuple[Picture, str]:
+        picture = compose(names)
+        places, said = place(picture, layout, helpers)
+        notes.extend(said)
+        return picture, write_svg(picture, places, theme_name, legend=legend, linked=False)
+
+    picture = compose()
     if not picture.boxes:
         raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
-    writers: dict[str, Callable[[Picture], str]] = {
-        "dot": write_dot,
-        "mermaid": write_mermaid,
-        "txt": write_text,
-    }
-    if format in writers:
-        return Rendering(format, writers[format](picture).encode(), folding_notes)
-    helpers = default_renderers() if renderers is None else renderers
-    if format in _BINARY:
-        return Rendering(
-            format, _render_binary(picture, format, theme_name, legend, helpers), folding_notes
-        )
-    places, notes = place(picture, layout, helpers)
-    svg = write_svg(picture, places, theme_name, legend=legend)
-    text = svg if format == "svg" else write_graph_page(svg, picture, theme_name)
-    return Rendering(format, text.encode(), (*folding_notes, *notes))
+    if format in _WRITERS:
+        data = _WRITERS[format](picture).encode()
+    elif format in _BINARY:
+        data = _render_binary(picture, format, theme_name, legend, helpers)
+    elif format == "html":
+        notes.clear()
+        data = write_graph_page(pictures_within(draw), theme_name).encode()
+    else:
+        places, said = place(picture, layout, helpers)
+        notes.extend(said)
+        data = write_svg(picture, places, theme_name, legend=legend).encode()
+    return Rendering(format, data, tuple(dict.fromkeys(notes)))
+
+
+_WRITERS: dict[str, Callable[[Picture], str]] = {
+    "dot": write_dot,
+    "mermaid": write_mermaid,
+    "txt": write_text,
+}
+
+
+def _json(graph: Graph, view: View, extent: Extent, leaves: bool | None) -> bytes:
+    """The whole graph, unless folding was asked for."""
+    from autograd_core.dag.serialize import to_json
+
+    if extent.folds:
+        graph, _ = folded(graph, view, extent, leaves)
+    return to_json(with_portable_sources(graph, Path.cwd())).encode()
 
 
 def place(

@@ -104,6 +104,16 @@ def title(graph: Graph, id: int) -> str:
     return f"{variable}.grad" if graph.halves[id] == "backward" else variable
 
 
+def name_to_open(graph: Graph, id: int) -> str:
+    """What the option ``expand`` calls a group, of several alike the first; "" for all else."""
+    group = graph.groups.get(id)
+    if group is None or group.kind == "chain":
+        return ""
+    first = group.title.partition(" … ")[0]
+    rolled = group.kind in ("loop", "iteration")
+    return f"{graph.scopes[id]}/{first}" if rolled and graph.scopes[id] else first
+
+
 NOT_YET = "not yet"
 """What stands where a gradient will be: neither 0 nor undefined."""
 

@@ -12,7 +12,7 @@ import pytest
 
 import autograd_core as torch
 import viz
-from autograd_core.dag import trace
+from autograd_core.dag import scope, trace
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
@@ -72,7 +72,7 @@ def test_the_page_needs_nothing_from_elsewhere(page):
 
 def test_a_click_shows_what_is_known_and_leads_to_neighbours(browse, page):
     script = """
-    const node = nodes[boxes.findIndex(([, title]) => title === "LogBackward0")];
+    const node = nodes[boxes.findIndex(({ title }) => title === "LogBackward0")];
     node.dispatchEvent(new PointerEvent("pointerup", {bubbles: true}));
     const before = detail.textContent;
     const links = [...detail.querySelectorAll("li button")].map(link => link.textContent);
@@ -106,7 +106,7 @@ def test_search_finds_counts_and_goes_from_match_to_match(browse, page):
 def test_arrow_keys_follow_the_lines(browse, page):
     script = f"""
     const title = () => document.activeElement.getAttribute("aria-label");
-    select(boxes.findIndex(([, title]) => title === "LogBackward0"));
+    select(boxes.findIndex(box => box.title === "LogBackward0"));
     const titles = [title()];
     {press("ArrowDown", "document.activeElement")} titles.push(title());
     {press("ArrowUp", "document.activeElement")} titles.push(title());
@@ -148,7 +148,7 @@ def test_names_that_look_like_markup_are_shown_as_they_are(browse):
 
     page = viz.render(capture(x * x, names=names), format="html").text
     script = """
-    select(boxes.findIndex(([, title]) => title.includes("img")));
+    select(boxes.findIndex(({ title }) => title.includes("img")));
     return [document.images.length, detail.querySelector("h2").textContent.slice(0, 9)];
     """
     assert browse(page, script) == [0, "</script>"]
@@ -166,3 +166,97 @@ def test_the_film_stops_where_the_slider_is_put(browse, loss):
     said, button, log, add = browse(viz.film(loss).html(), script)
     assert said.startswith("3 / 10  log runs")
     assert (button, log, add) == ("Play", True, False)
+
+
+@pytest.fixture(scope="module")
+def layers():
+    with trace():
+        h = torch.ones(3, requires_grad=True)
+        for number in range(40):
+            with scope(f"layers.{number}"):
+                with scope("inner"):
+                    for _ in range(4):
+                        h = torch.tanh(h)
+                h = h * 2
+        return h.sum()
+
+
+@pytest.fixture(scope="module")
+def folded_page(layers):
+    return viz.render(layers, format="html", view="forward", max_boxes=20).text
+
+
+CARD = "boxes.findIndex(box => box.name && box.title.includes(' … '))"
+
+
+@pytest.mark.parametrize(
+    "how",
+    [
+        "nodes[card].dispatchEvent(new PointerEvent('pointerup', {bubbles: true}));",
+        f"nodes[card].focus(); {press('Enter', 'document.activeElement')}",
+        "select(card); detail.querySelector('[title^=open]').click();",
+    ],
+    ids=["click", "Enter", "button"],
+)
+def test_a_group_opens_and_closes_again(browse, folded_page, how):
+    script = f"""
+    const titles = () => boxes.map(box => box.title).join();
+    const seen = () => sections.filter(section => !section.hidden).length;
+    const card = {CARD}, name = boxes[card].title, before = titles();
+    {how}
+    const opened = titles(), steps = [...trail.children].map(step => step.textContent);
+    const focused = nodes.includes(document.activeElement);
+    {press("Backspace")}
+    return [name, before === opened, steps, focused, titles() === before,
+            boxes[selected].title, trail.children.length, seen()];
+    """
+    name, same, steps, focused, back, selected, left, seen = browse(folded_page, script)
+    assert " … " in name
+    assert not same
+    assert steps[1:] == [name.partition(" … ")[0], "×"]
+    assert focused
+    assert (back, selected, left, seen) == (True, name, 0, 1)
+
+
+def test_opened_groups_can_be_searched_and_clicked(browse, folded_page):
+    script = f"""
+    activate({CARD});
+    search.value = "tanh"; search.dispatchEvent(new Event("input"));
+    const found = svg.querySelectorAll(".match").length;
+    select(boxes.findIndex(box => box.title === "tanh"));
+    return [found, detail.querySelector("h2").textContent, isSeen(nodes[selected])];
+    """
+    found, heading, seen = browse(folded_page, script)
+    assert found >= 4
+    assert (heading, seen) == ("tanh", True)
+
+
+def test_what_has_no_picture_says_how_it_is_opened(browse, layers, monkeypatch):
+    monkeypatch.setattr("viz.opening.MOST_PICTURES", 1)
+    page = viz.render(layers, format="html", view="forward", max_boxes=20).text
+    script = f"""
+    const card = {CARD};
+    activate(card);
+    return [detail.textContent, boxes[card].name, pictures.length];
+    """
+    said, name, pictures = browse(page, script)
+    assert f"open it with --expand '{name}'" in said
+    assert pictures == 1
+
+
+def test_without_a_script_only_the_whole_picture_is_there(folded_page):
+    assert folded_page.count("<section>") == 1
+    assert 1 < folded_page.count("<section hidden>") < 16
+    assert len(folded_page) < 6_000_000
+
+
+def test_a_line_of_the_program_is_a_link_in_the_details(browse, loss):
+    page = viz.render(loss, format="html", link="https://host/{path}#L{line}").text
+    script = """
+    select(boxes.findIndex(({ title }) => title === "log"));
+    const link = detail.querySelector("a");
+    return [link.getAttribute("href"), link.textContent];
+    """
+    href, said = browse(page, script)
+    assert re.fullmatch(r"https://host/tests/viz/test_pages.py#L\d+", href)
+    assert re.fullmatch(r"test_pages.py:\d+", said)

@@ -1,17 +1,32 @@
 "use strict";
-const { boxes, lines } = JSON.parse(document.getElementById("data").textContent);
-const svg = document.querySelector("main svg");
+const pictures = JSON.parse(document.getElementById("data").textContent);
 const main = document.querySelector("main");
+const sections = [...main.querySelectorAll("section")];
 const get = id => document.getElementById(id);
-const [search, found, detail] = ["search", "found", "detail"].map(get);
-const prefix = svg.classList[1];
-const drawn = key => get(`${prefix}-${key}`);
-const nodes = boxes.map(([key]) => drawn(key));
+const [search, found, detail, trail] = ["search", "found", "detail", "trail"].map(get);
+
+// One picture is shown at a time: the whole, or one in which groups have been opened.
+
+let shown, svg, boxes, lines, nodes, size, lineEnds;
+const drawn = key => get(`${svg.classList[1]}-${key}`);
+
+function load(number) {
+  shown = number;
+  sections.forEach((section, index) => { section.hidden = index !== number; });
+  svg = sections[number].querySelector("svg");
+  ({ boxes, lines } = pictures[number]);
+  nodes = boxes.map(({ key }) => drawn(key));
+  size = pictures[number].size ??= { width: svg.viewBox.baseVal.width,
+    height: svg.viewBox.baseVal.height };
+  lineEnds = boxes.map(() => ({ from: [], to: [] }));
+  lines.forEach(([key, source, target, kind, label]) => {
+    lineEnds[source].to.push({ key, other: target, kind, label });
+    lineEnds[target].from.push({ key, other: source, kind, label });
+  });
+}
 
 // Pan and zoom: the view box is the window on the picture.
 
-const whole = svg.viewBox.baseVal;
-const size = { width: whole.width, height: whole.height };
 const view = { x: 0, y: 0, scale: 1 };
 
 function apply() {
@@ -67,11 +82,6 @@ function isSeen(node) {
 
 // Details of one node, and the way to its neighbours.
 
-const lineEnds = boxes.map(() => ({ from: [], to: [] }));
-lines.forEach(([key, source, target, kind, label]) => {
-  lineEnds[source].to.push({ key, other: target, kind, label });
-  lineEnds[target].from.push({ key, other: source, kind, label });
-});
 let selected = null;
 
 function make(tag, text = "", properties = {}) {
@@ -85,7 +95,7 @@ function neighbours(heading, ends) {
   const list = make("ul");
   for (const { other, kind, label } of ends) {
     const item = make("li");
-    item.append(make("button", boxes[other][1], { type: "button", onclick: () => select(other) }));
+    item.append(make("button", boxes[other].title, { type: "button", onclick: () => select(other) }));
     const said = [kind === "saved" ? "saved" : "", label].filter(Boolean).join(" ");
     if (said) item.append(make("span", ` ${said}`));
     list.append(item);
@@ -105,12 +115,16 @@ function select(number) {
   detail.hidden = number === null;
   if (number === null) return apply();
   mark(number, true);
-  const [, title, tooltip] = boxes[number];
+  const { title, tooltip, href } = boxes[number];
+  const facts = tooltip.split("\n").map(line => make("p", line));
+  // the line of the program is the last of them
+  if (href) facts.at(-1).replaceChildren(make("a", facts.at(-1).textContent, { href }));
   detail.replaceChildren(
     make("button", "×", { type: "button", className: "close", ariaLabel: "close",
       title: "close (Escape)", onclick: () => select(null) }),
     make("h2", title),
-    ...tooltip.split("\n").map(line => make("p", line)),
+    ...facts,
+    ...opener(boxes[number]),
     ...neighbours("comes from", lineEnds[number].from),
     ...neighbours("goes to", lineEnds[number].to),
   );
@@ -119,13 +133,62 @@ function select(number) {
   if (!document.activeElement?.closest("header")) nodes[number].focus({ preventScroll: true });
 }
 
+// Groups open into another picture, and the trail leads back.
+
+function opener({ name, opens }) {
+  if (!name) return [];
+  if (opens == null) return [make("p", `open it with --expand '${name}'`, { className: "hint" })];
+  return [make("button", "Open", { type: "button", title: "open this group (Enter)",
+    onclick: () => open(opens, name) })];
+}
+
+function open(number, name) {
+  if (selected !== null) mark(selected, false);
+  selected = null;
+  detail.hidden = true;
+  load(number);
+  drawTrail();
+  seek();
+  begin();
+  const inside = nodes.filter((_, index) => isInside(boxes[index].tooltip, name));
+  const top = node => node.getBBox().y;
+  const first = inside.reduce((one, other) => (top(other) < top(one) ? other : one), inside[0]);
+  if (first && !isSeen(first)) centre(first);
+  (first ?? nodes[0]).focus({ preventScroll: true });
+}
+
+// A tooltip begins with the address of its node.
+const isInside = (address, scope) =>
+  address.startsWith(`${scope}/`) || address.startsWith(`${scope}.`);
+
+function close() {
+  const { parent, name } = pictures[shown];
+  if (parent < 0) return;
+  open(parent, name);
+  const group = boxes.findIndex(box => box.name === name);
+  if (group >= 0) select(group);
+}
+
+function drawTrail() {
+  const steps = [];
+  for (let number = shown; number >= 0; number = pictures[number].parent) steps.unshift(number);
+  trail.replaceChildren(...(steps.length < 2 ? [] : steps.map((number, index) => {
+    const said = index ? pictures[number].name : document.title;
+    const step = make("button", said, { type: "button", onclick: () => open(number, "") });
+    if (number === shown) step.setAttribute("aria-current", "true");
+    return step;
+  })));
+  if (steps.length > 1) trail.append(make("button", "×", { type: "button", onclick: close,
+    ariaLabel: "close the group", title: "close the group (Backspace)" }));
+}
+
 // Search.
 
 let matches = [], at = -1;
 
 function seek() {
   const wanted = search.value.trim().toLowerCase();
-  matches = wanted ? boxes.flatMap(([, title, tooltip], number) =>
+  matches = wanted ? boxes.flatMap(({ title, tooltip }, number) =>
     `${title}\n${tooltip}`.toLowerCase().includes(wanted) ? [number] : []) : [];
   at = -1;
   const kept = new Set(matches);
@@ -164,7 +227,8 @@ main.addEventListener("pointerup", event => {
   main.classList.remove("moving");
   if (moved) return;
   const node = event.target.closest(".node");
-  select(node ? nodes.indexOf(node) : null);
+  if (node) activate(nodes.indexOf(node));
+  else select(null);
 });
 main.addEventListener("pointercancel", () => { grip = null; });
 main.addEventListener("wheel", event => {
@@ -174,6 +238,13 @@ main.addEventListener("wheel", event => {
     zoom(Math.exp(-event.deltaY / 300), event.clientX - room.left, event.clientY - room.top);
   else pan(event.deltaX, event.deltaY);
 }, { passive: false });
+
+// A group opens where that has been prepared; all else is shown in detail.
+function activate(number) {
+  const { opens, name } = boxes[number];
+  if (opens != null) open(opens, name);
+  else select(number);
+}
 
 function move(key, number) {
   const side = key === "ArrowUp" || key === "ArrowLeft" ? "from" : "to";
@@ -187,7 +258,8 @@ function move(key, number) {
 main.addEventListener("keydown", event => {
   const number = nodes.indexOf(event.target);
   if (number < 0 || event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.key === "Enter" || event.key === " ") select(number);
+  if (event.key === "Enter") activate(number);
+  else if (event.key === " ") select(number);
   else if (event.key.startsWith("Arrow")) move(event.key, number);
   else return;
   event.preventDefault();
@@ -197,7 +269,7 @@ document.addEventListener("keydown", event => {
   const commands = {
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
     "/": () => search.focus(), Escape: () => select(null), n: () => nextMatch(1),
-    N: () => nextMatch(-1),
+    N: () => nextMatch(-1), Backspace: close,
   };
   if (!(event.key in commands)) return;
   commands[event.key]();
@@ -217,11 +289,16 @@ addEventListener("resize", apply);
 
 document.body.classList.add("alive");
 document.querySelector("header").hidden = false;
-nodes.forEach((node, number) => {
-  node.setAttribute("tabindex", "0");
-  node.setAttribute("role", "button");
-  node.setAttribute("aria-label", boxes[number][1]);
+pictures.forEach((picture, number) => {
+  load(number);
+  nodes.forEach((node, index) => {
+    node.setAttribute("tabindex", "0");
+    node.setAttribute("role", "button");
+    node.setAttribute("aria-label", boxes[index].title);
+    if (boxes[index].opens != null) node.classList.add("opens");
+  });
+  // an image has no parts; this one has
+  svg.setAttribute("role", "group");
 });
-// an image has no parts; this one has
-svg.setAttribute("role", "group");
+load(0);
 begin();
