@@ -165,7 +165,9 @@ def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
 def _add_extent(command: Parser) -> None:
     """How much of a graph is drawn, and how finely."""
     group = command.add_argument_group(
-        "large graphs", "Modules, scopes, repeats and loops are folded until 60 boxes are enough."
+        "large graphs",
+        "Modules, scopes, repeats and loops are folded until 60 boxes are enough, or\n"
+        "40 for the view of both halves.",
     )
     add = group.add_argument
     add("--max-boxes", type=_number, metavar="N", help="how many boxes are enough")

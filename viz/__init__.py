@@ -19,11 +19,11 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Unpack
 
 from viz.compose import make_picture
 from viz.errors import VizError
-from viz.extent import Extent, folded
+from viz.extent import Extent, Shown, chosen_part, folded
 from viz.links import Links
 from viz.magnitude import scale_of
 from viz.picture import View
@@ -92,7 +92,7 @@ def render(
             ``vscode://file/{path}:{line}`` or ``https://host/repo/blob/main/{path}#L{line}``.
         folder: where relative names of source files begin, the current directory by default.
         full: fold nothing.
-        max_boxes: how many boxes there may be, 60 by default.
+        max_boxes: how many boxes there may be; 60 by default, 40 where both halves are shown.
         depth: open modules and scopes down to this depth, and no further.
         expand: what is opened in any case: "layers.3", or "t=3" for a round of a loop.
         around: show only what is near this node, given by its address ("encoder.0/addmm:2"),
@@ -122,8 +122,11 @@ def render(
         legend=legend,
         links=None if link is None else Links(link, here),
         position=subject.position,
-        extent=Extent(full, max_boxes, depth, _several(expand), around, hops, path),
-    )
+        extent=Extent.of(
+            full=full, max_boxes=max_boxes, depth=depth, expand=expand, around=around, hops=hops,
+            path=path,
+        ),
+    )  # fmt: skip
     if out is not None:
         rendering.save(out)
     return rendering
@@ -134,11 +137,11 @@ def to_dot(
     *,
     view: View = "both",
     leaves: bool | None = None,
-    full: bool = False,
     inputs: Any = None,
+    **shown: Unpack[Shown],
 ) -> str:
     """The DOT text of a picture, for anyone's Graphviz; arguments as for :func:`render`."""
-    return str(to_graphviz(obj, view=view, leaves=leaves, full=full, inputs=inputs).source)
+    return str(to_graphviz(obj, view=view, leaves=leaves, inputs=inputs, **shown).source)
 
 
 def to_graphviz(
@@ -146,18 +149,17 @@ def to_graphviz(
     *,
     view: View = "both",
     leaves: bool | None = None,
-    full: bool = False,
     inputs: Any = None,
+    **shown: Unpack[Shown],
 ) -> graphviz.Digraph:
-    """The picture as a ``graphviz.Digraph``, to style, extend and render as you like."""
+    """The picture as a ``graphviz.Digraph``, to style, extend and render as you like; arguments
+    as for :func:`render`."""
     from viz.dot import make_digraph
 
+    extent = Extent.of(**shown)
+    extent.check()
     subject = subject_of(obj, view, inputs)
-    graph, _ = folded(subject.graph, view, Extent(full), leaves)
+    graph, _ = folded(chosen_part(subject.graph, extent), view, extent, leaves)
     scale = scale_of(graph, None)
     picture = make_picture(graph, view, leaves=leaves, scale=scale, position=subject.position)
     return make_digraph(picture)
-
-
-def _several(names: str | Sequence[str]) -> tuple[str, ...]:
-    return (names,) if isinstance(names, str) else tuple(names)

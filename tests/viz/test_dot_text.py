@@ -6,10 +6,12 @@ import html
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import graphviz
 import pytest
 
+import viz
 from autograd_core.dag.model import GraphBuilder
 from tests.viz import sample_graphs
 from viz import to_dot, to_graphviz
@@ -64,3 +66,24 @@ def test_the_command_makes_png_and_pdf() -> None:
     text = to_dot(sample_graphs.quadratic())
     assert DotCommand().render(text, "png").startswith(b"\x89PNG")
     assert DotCommand().render(text, "pdf").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"depth": 1},
+        {"expand": "blocks.5", "view": "forward"},
+        {"max_boxes": 10},
+        {"around": "blocks.7/relu:1", "hops": 1},
+        {"path": "loss..blocks.30.0.weight"},
+    ],
+)
+def test_graphviz_gets_what_render_draws(options: dict[str, Any]) -> None:
+    graph = sample_graphs.residual(40)
+    drawn = viz.render(graph, format="dot", **options).text
+    assert viz.to_dot(graph, **options) == drawn == viz.to_graphviz(graph, **options).source
+
+
+def test_graphviz_gets_no_options_that_contradict_each_other() -> None:
+    with pytest.raises(viz.VizError, match="full folds nothing"):
+        viz.to_dot(sample_graphs.residual(2), full=True, depth=1)
