@@ -1,8 +1,8 @@
-"""Makes the screenshots of README.md anew, by the program itself.
+"""Makes the screenshots of README.md and of the documentation anew, by the program itself.
 
 python docs/make_images.py
 
-The graphs in it are refreshed by ``gradstep embed README.md``.
+The graphs in README.md are refreshed by ``gradstep embed README.md``.
 """
 
 from __future__ import annotations
@@ -10,42 +10,84 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+from contextlib import suppress
 from pathlib import Path
+from typing import NamedTuple
 
-from autograd_core.dag.names import Names
+from textual.pilot import Pilot
+
 from autograd_core.debug.session import Session
-from tui.app import DebuggerApp
-from tui.intercept import Intercepted, ScriptDone, intercepting
+from tui.app import DebuggerApp, Outcome
+from tui.failure import ScriptDone
+from tui.intercept import Intercepted, intercepting
 from tui.script import run_script
 from tui.wanted import Wanted
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
-STEPS = ("n", "n", "n", "n", "n", "n")
+THEMES = {"": "gradstep-dark", "-light": "gradstep-light"}
+PATIENCE = 50  # looks at a screen that will not come to rest
 
 
-def photograph(script: str, name: str, keys: tuple[str, ...], size: tuple[int, int]) -> None:
-    """The debugger's screen inside the first ``backward()`` of ``script``, after ``keys``."""
+class Photograph(NamedTuple):
+    """The screen inside the first ``backward()`` of a script: after commands, then keys."""
 
-    async def screen(session: Session) -> str:
-        app = DebuggerApp(session, Path(script).name)
-        async with app.run_test(size=size) as pilot:
-            for key in keys:
-                await pilot.press(key)
-            await pilot.pause(0.3)
-            return app.export_screenshot(title=f"gradstep debug {script}")
+    name: str
+    script: str
+    commands: tuple[str, ...] = ()
+    keys: tuple[str, ...] = ()
+    size: tuple[int, int] = (120, 26)
+
+
+PHOTOGRAPHS = (
+    Photograph("debug-shared-weight", "samples/shared_weight.py", keys=("n",) * 6),
+    Photograph(
+        "debug-nan", "samples/bugs/nan_from_sqrt.py", ("catch nan", "continue"), size=(132, 30)
+    ),
+)
+
+
+def take(photograph: Photograph, theme: str, path: Path) -> None:
+    """Run the script up to its first ``backward()``, and write the screen there to ``path``."""
 
     def halt(found: Intercepted) -> bool:
-        session = Session.of_call(found.call, names=found.names or Names())
-        picture = asyncio.run(screen(session))
-        (IMAGES / name).write_text(tidy(picture), encoding="utf-8", newline="\n")
+        session = Session.of_call(found.call, names=found.names)
+        picture = asyncio.run(screen(session, photograph, theme))
+        path.write_text(tidy(picture), encoding="utf-8", newline="\n")
         raise ScriptDone
 
-    with intercepting(halt, Wanted(1)):
-        try:
-            run_script(Path(script), [])
-        except ScriptDone:
+    with intercepting(halt, Wanted(1), values=True), suppress(ScriptDone):
+        run_script(Path(photograph.script), [])
+
+
+async def screen(session: Session, photograph: Photograph, theme: str) -> str:
+    """What the screen shows at last, as SVG."""
+    app = DebuggerApp(session, Path(photograph.script).name)
+    app.theme = theme
+    async with app.run_test(size=photograph.size) as pilot:
+        for command in photograph.commands:
+            await pilot.press("colon", *map(_key, command), "enter")
+            await at_rest(app, pilot)
+        for key in photograph.keys:
+            await pilot.press(key)
+            await at_rest(app, pilot)
+        return app.export_screenshot(title=f"gradstep debug {photograph.script}")
+
+
+def _key(character: str) -> str:
+    return "space" if character == " " else character
+
+
+async def at_rest(app: DebuggerApp, pilot: Pilot[Outcome]) -> None:
+    """Wait until the screen does not change any more."""
+    before = ""
+    for _ in range(PATIENCE):
+        await pilot.pause(0.1)
+        now = app.export_screenshot()
+        if now == before:
             return
+        before = now
+    raise RuntimeError("the screen does not come to rest")
 
 
 def tidy(svg: str) -> str:
@@ -59,10 +101,12 @@ def tidy(svg: str) -> str:
 
 
 def main() -> None:
-    """Make every screenshot of the README."""
+    """Make every screenshot."""
     os.chdir(ROOT)
     IMAGES.mkdir(parents=True, exist_ok=True)
-    photograph("samples/shared_weight.py", "debug-shared-weight.svg", STEPS, (120, 32))
+    for photograph in PHOTOGRAPHS:
+        for suffix, theme in THEMES.items():
+            take(photograph, theme, IMAGES / f"{photograph.name}{suffix}.svg")
 
 
 if __name__ == "__main__":
