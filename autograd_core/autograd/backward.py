@@ -13,7 +13,13 @@ import numpy as np
 from autograd_core.autograd.anomaly_mode import run_watched
 from autograd_core.autograd.deliver import lent, reduce_gradient
 from autograd_core.autograd.engine import GraphTask, evaluating
-from autograd_core.autograd.grad_mode import USUAL, Line, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import (
+    Line,
+    current_mode,
+    enter_mode,
+    leave_mode,
+    with_gradients,
+)
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.tensor import Tensor
@@ -156,15 +162,20 @@ def run(call: BackwardCall) -> Gradients:
     return gradients(call, task)
 
 
-@contextmanager
-def noting_freed(call: BackwardCall, task: GraphTask) -> Iterator[None]:
+class noting_freed:
     """While tracing, remember with each node that it was this pass that freed its values."""
-    try:
-        yield
-    finally:
-        if call.line is not None and not call.keep:
-            for node in task.order:
-                node.note_freed(call.line)
+
+    def __init__(self, call: BackwardCall, task: GraphTask) -> None:
+        self._line = None if call.keep else call.line
+        self._task = task
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, *error: object) -> None:
+        if self._line is not None:
+            for node in self._task.order:
+                node.note_freed(self._line)
 
 
 def start(call: BackwardCall) -> GraphTask:
@@ -196,8 +207,10 @@ class pass_mode:
         self._graph = graph
 
     def __enter__(self) -> None:
-        before = current_mode() or USUAL
-        self._token = enter_mode(replace(before, grad=self._graph, tracer=None))
+        mode = with_gradients(self._graph)
+        if mode.tracer is not None:
+            mode = replace(mode, tracer=None)
+        self._token = enter_mode(mode)
         self._silent = np.errstate(all="ignore")
         self._silent.__enter__()
 
@@ -334,7 +347,7 @@ def _seeds(
         if g is None:
             if root.array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            g = Tensor.from_array(np.ones_like(root.array))
+            g = Tensor.from_array(np.ones(root._shape, root.dtype.dtype))
         elif g._shape != root._shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and "

@@ -12,7 +12,7 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from functools import wraps
 from types import TracebackType
-from typing import Any, ClassVar, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -103,16 +103,25 @@ class Mode:
 _mode: ContextVar[Mode | None] = ContextVar("autograd_core_mode", default=None)
 current_mode = _mode.get
 USUAL = Mode()
+_WITHOUT_GRADIENTS = Mode(grad=False)  # the only other one that most programs know
 
 
 def enter_mode(mode: Mode) -> Token[Mode | None]:
     """Make ``mode`` the current one; undo it with :func:`leave_mode`."""
-    return _mode.set(None if mode == USUAL else mode)
+    return _mode.set(None if mode is not _WITHOUT_GRADIENTS and mode == USUAL else mode)
 
 
 def leave_mode(token: Token[Mode | None]) -> None:
     """Go back to the mode before the :func:`enter_mode` that gave ``token``."""
     _mode.reset(token)
+
+
+def with_gradients(on: bool) -> Mode:
+    """The current mode, with gradients on or off."""
+    mode = current_mode()
+    if mode is None:
+        return USUAL if on else _WITHOUT_GRADIENTS
+    return mode if mode.grad is on else replace(mode, grad=on)
 
 
 def trace_cut(how: str, before: Any, after: Any) -> None:
@@ -150,8 +159,6 @@ def is_inference_mode_enabled() -> bool:
 class _GradMode:
     """Common to the grad modes: a context manager, re-entrant, that is a decorator too."""
 
-    _changes: ClassVar[Mapping[str, Any]] = {}
-
     def __init__(self) -> None:
         self._tokens: list[Token[Mode | None]] = []
 
@@ -162,13 +169,12 @@ class _GradMode:
             return mode(function)
         return mode
 
-    def changes(self) -> Mapping[str, Any]:
-        """What this mode makes of the one around it."""
-        return self._changes
+    def mode(self) -> Mode:
+        """What this makes of the mode around it."""
+        raise NotImplementedError
 
     def __enter__(self) -> None:
-        mode = current_mode() or USUAL
-        self._tokens.append(enter_mode(replace(mode, **self.changes())))
+        self._tokens.append(enter_mode(self.mode()))
 
     def __exit__(
         self,
@@ -179,11 +185,9 @@ class _GradMode:
         leave_mode(self._tokens.pop())
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        changes = self.changes()
-
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            token = enter_mode(replace(current_mode() or USUAL, **changes))
+            token = enter_mode(self.mode())
             try:
                 return function(*args, **kwargs)
             finally:
@@ -200,13 +204,15 @@ class no_grad(_GradMode):
     False
     """
 
-    _changes: ClassVar[Mapping[str, Any]] = {"grad": False}
+    def mode(self) -> Mode:
+        return with_gradients(False)
 
 
 class enable_grad(_GradMode):
     """Ops inside build a graph again, within :class:`no_grad`."""
 
-    _changes: ClassVar[Mapping[str, Any]] = {"grad": True}
+    def mode(self) -> Mode:
+        return with_gradients(True)
 
 
 class inference_mode(_GradMode):
@@ -216,8 +222,9 @@ class inference_mode(_GradMode):
         super().__init__()
         self._inference = mode
 
-    def changes(self) -> Mapping[str, Any]:
-        return {"grad": not self._inference, "inference": self._inference}
+    def mode(self) -> Mode:
+        on = self._inference
+        return replace(current_mode() or USUAL, grad=not on, inference=on)
 
 
 class set_multithreading_enabled:
@@ -240,10 +247,10 @@ class set_grad_enabled(_GradMode):
         super().__init__()
         self._wanted = mode
         self._before = current_mode()
-        enter_mode(replace(self._before or USUAL, grad=mode))
+        enter_mode(with_gradients(mode))
 
-    def changes(self) -> Mapping[str, Any]:
-        return {"grad": self._wanted}
+    def mode(self) -> Mode:
+        return with_gradients(self._wanted)
 
     def __enter__(self) -> None:
         pass  # already so since the call, as in PyTorch

@@ -62,7 +62,7 @@ def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
     """
     check_same_dtype(x, weight)
     index, weights, axis = _picked(x.shape, x.dtype, target, weight, ignore_index)
-    losses = -np.take_along_axis(x, index, axis).squeeze(axis) * weights
+    losses = -_entries(x, index, axis) * weights
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, axis=None)
@@ -84,7 +84,11 @@ def nll_loss_backward(x, target, weight=None, /, shape=None, reduction="mean", i
     index, weights, axis = _picked(shape, x.dtype, target, weight, ignore_index)
     share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
     result = np.zeros(shape, x.dtype)
-    np.put_along_axis(result, index, np.expand_dims(-x * share, axis), axis)
+    if axis and len(shape) == 2:
+        result[np.arange(len(index)), index] = -x * share
+    else:
+        index, share = np.expand_dims(index, axis), np.expand_dims(-x * share, axis)
+        np.put_along_axis(result, index, share, axis)
     return result
 
 
@@ -103,11 +107,18 @@ def _picked(
         )
     counts = target != ignore_index
     wrong = counts & ((target < 0) | (target >= shape[axis]))
-    if wrong.any():
+    if np.logical_or.reduce(wrong, axis=None):
         raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
     index = np.where(counts, target, 0)
     weights = counts.astype(kind) if weight is None else counts * weight[index]
-    return np.expand_dims(index, axis), weights, axis
+    return index, weights, axis
+
+
+def _entries(x: Any, index: Any, axis: int) -> Any:
+    """What ``index`` picks along ``axis``."""
+    if axis and x.ndim == 2:  # the usual case, and five times as fast
+        return x[np.arange(len(index)), index]
+    return np.take_along_axis(x, np.expand_dims(index, axis), axis).squeeze(axis)
 
 
 @op(
