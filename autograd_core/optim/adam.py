@@ -12,12 +12,13 @@ from autograd_core.optim.optimizer import (
     Array,
     Optimizer,
     Parameters,
-    averages,
     check_betas,
     check_options,
     counted,
     decayed,
     memory,
+    pieces,
+    take_in,
 )
 from autograd_core.tensor import Tensor
 
@@ -77,13 +78,15 @@ class Adam(Optimizer):
         """One step: the mean gradient over the root of the mean square."""
         g = decayed(p, g, group, group["decoupled_weight_decay"])
         beta1, beta2 = group["betas"]
-        step = counted(state)
-        mean, square = averages(state, p, g, beta1, beta2)
-        if group["amsgrad"]:
-            largest = memory(state, "max_exp_avg_sq", p)
-            square = np.maximum(largest, square, out=largest)
-        root = np.sqrt(square) / math.sqrt(1 - beta2**step) + group["eps"]
-        p.array -= float(group["lr"]) / (1 - beta1**step) * (mean / root)
+        step, amsgrad = counted(state), group["amsgrad"]
+        rate = float(group["lr"]) / (1 - beta1**step)
+        missing = math.sqrt(1 - beta2**step)
+        names = ["exp_avg", "exp_avg_sq", *(["max_exp_avg_sq"] if amsgrad else [])]
+        kept = [memory(state, name, p) for name in names]
+        for part, g_part, mean, square, *largest in pieces(p.array, g, *kept):
+            take_in(g_part, mean, square, beta1, beta2)
+            most = np.maximum(largest[0], square, out=largest[0]) if amsgrad else square
+            part -= rate * (mean / (np.sqrt(most) / missing + group["eps"]))
 
 
 class AdamW(Adam):

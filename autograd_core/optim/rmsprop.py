@@ -15,6 +15,7 @@ from autograd_core.optim.optimizer import (
     counted,
     decayed,
     memory,
+    pieces,
 )
 from autograd_core.tensor import Tensor
 
@@ -62,19 +63,21 @@ class RMSprop(Optimizer):
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
         """One step of descent."""
         g = decayed(p, g, group)
-        alpha = group["alpha"]
+        alpha, momentum, centered = group["alpha"], group["momentum"], group["centered"]
         counted(state)
-        square = memory(state, "square_avg", p)
-        square *= alpha
-        square += (1 - alpha) * (g * g)
-        if group["centered"]:
-            mean = memory(state, "grad_avg", p)
-            mean += (1 - alpha) * (g - mean)
-            square = square - mean * mean
-        scaled = g / (np.sqrt(square) + group["eps"])
-        if group["momentum"]:
-            velocity = memory(state, "momentum_buffer", p)
-            velocity *= group["momentum"]
-            velocity += scaled
-            scaled = velocity
-        p.array -= float(group["lr"]) * scaled
+        names = ["square_avg", *["momentum_buffer"] * bool(momentum), *["grad_avg"] * centered]
+        kept = [memory(state, name, p) for name in names]
+        for part, g_part, square, *more in pieces(p.array, g, *kept):
+            square *= alpha
+            square += (1 - alpha) * (g_part * g_part)
+            if centered:
+                mean = more[-1]
+                mean += (1 - alpha) * (g_part - mean)
+                square = square - mean * mean
+            scaled = g_part / (np.sqrt(square) + group["eps"])
+            if momentum:
+                velocity = more[0]
+                velocity *= momentum
+                velocity += scaled
+                scaled = velocity
+            part -= float(group["lr"]) * scaled

@@ -247,3 +247,30 @@ def test_a_saved_state_goes_on_where_it_was(name: str) -> None:
     second = make([other.w, other.b], lr=0.7)
     second.load_state_dict(first.state_dict())
     assert one.run(first, 2) == other.run(second, 2)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("Adam", {"amsgrad": True}),
+        ("AdamW", {}),
+        ("RMSprop", {"momentum": 0.9, "centered": True}),
+    ],
+    ids=str,
+)
+def test_large_parameters_are_trained_as_small_ones(name: str, options: dict[str, Any]) -> None:
+    rng = np.random.default_rng(0)
+    start = rng.standard_normal((2, 70_000))
+    gradients = rng.standard_normal((3, 2, 70_000))
+
+    def trained(columns: slice) -> Any:
+        p = autograd_core.tensor(start[:, columns], requires_grad=True)
+        optimizer = getattr(autograd_core.optim, name)([p], lr=0.1, **options)
+        for g in gradients:
+            p.grad = autograd_core.tensor(g[:, columns])
+            optimizer.step()
+        return p.detach().numpy()
+
+    whole = trained(slice(None))
+    np.testing.assert_array_equal(whole[:, 69_990:], trained(slice(69_990, None)))
+    assert not (whole == start).any()
