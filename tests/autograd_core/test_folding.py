@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import PurePath
@@ -97,6 +98,31 @@ def test_rounds_are_named_after_the_module_whose_parameters_they_use() -> None:
     graph = loop(100, shared=False)
     assert not any(graph.scopes)
     assert groups(fold(graph)) == ["cells.1 … 99 × 99"]
+
+
+def fan(kinds: Sequence[str]) -> Graph:
+    """Ops of these kinds, each on a leaf of its own, and all of them into one stack."""
+    t = Twin("fan")
+    ends = [
+        t.op(kind, t.leaf(f"w{number}", (3,), "leaf"), shape=(3,))
+        for number, kind in enumerate(kinds)
+    ]
+    return t.finish(t.op("sum", t.op("stack", *ends, shape=(len(ends), 3))))
+
+
+def test_siblings_that_read_nothing_of_each_other_are_no_loop() -> None:
+    graph = fan(["sin"] * 3000)
+    assert groups(fold(graph)) == ["sin:2 … 3000 × 2999"]
+    assert groups(fold(graph, expand=["sin:9"])) == ["sin:1 … 8 × 8", "sin:10 … 3000 × 2991"]
+
+
+def test_siblings_of_several_kinds_fold_in_whatever_order_they_ran() -> None:
+    kinds = np.random.default_rng(0).choice(["sin", "exp"], 400).tolist()
+    graph = fold(fan(kinds))
+    assert {name.partition(":")[0] for name in groups(graph)} == {"sin", "exp"}
+    assert len(graph) < 60
+    total = sum(group.ops for id, group in graph.groups.items() if graph.halves[id] == "forward")
+    assert total == 398
 
 
 def test_a_loop_begins_where_the_fewest_values_are_handed_on() -> None:

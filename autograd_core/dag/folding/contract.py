@@ -219,13 +219,14 @@ def _name(graph: Graph, item: Item) -> _Name:
         title = first.label if item.instances == 1 else f"{first.label} … {_ending(last.label)}"
         kind: GroupKind = "repeat" if fold.kind == "repeat" else "loop"
         return _Name(kind, title, fold.scope, _module(graph, first.label, first.scope))
-    kind = "iteration" if fold.kind == "iteration" else "scope"
+    kind = "iteration" if fold.label.startswith("t = ") else "scope"
     return _Name(kind, fold.label, fold.scope, _module(graph, fold.label, fold.scope))
 
 
 def _ending(label: str) -> str:
-    """What tells the last instance from the first: ``47`` of layers.47, ``498`` of t = 498."""
-    return label.rpartition(" ")[2].rpartition(".")[2]
+    """What tells the last instance from the first: ``47`` of layers.47, ``498`` of t = 498,
+    ``9`` of sin:9."""
+    return label.rpartition(" ")[2].rpartition(":")[2].rpartition(".")[2]
 
 
 def _module(graph: Graph, label: str, scope: str) -> str:

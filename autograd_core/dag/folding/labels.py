@@ -17,7 +17,7 @@ def scope_depth(fold: Fold) -> int:
     >>> scope_depth(Fold("scope", "encoder.layers.3", "encoder.layers.3", -1, (), 0, 1, 1, 1))
     3
     """
-    if fold.kind == "repeat":
+    if fold.kind == "repeat" and fold.children[0].kind == "scope":
         return fold.children[0].label.count(".")
     path = fold.label if fold.kind == "scope" else fold.scope
     return path.count(".") + 1 if path else 0
@@ -26,7 +26,8 @@ def scope_depth(fold: Fold) -> int:
 def above(root: Fold, names: Sequence[str]) -> set[int]:
     """The identities of the folds with these names, and of all around them.
 
-    A scope goes by its path, a round of a loop by ``t=3``, or ``encoder/t=3`` with its scope.
+    A scope goes by its path, a round of a loop by ``t=3``, or ``encoder/t=3`` with its scope, one
+    of several siblings by the address of its first op.
 
     Raises:
         UnknownAddress: nothing goes by that name.
@@ -57,7 +58,7 @@ def _every(root: Fold) -> Iterator[Fold]:
 
 def _names(fold: Fold) -> tuple[str, ...]:
     label = fold.label.replace(" ", "")
-    return (label, f"{fold.scope}/{label}") if fold.kind == "iteration" and fold.scope else (label,)
+    return (label, f"{fold.scope}/{label}") if fold.scope and label.startswith("t=") else (label,)
 
 
 def _named(root: Fold, name: str) -> list[Fold]:

@@ -2,7 +2,7 @@
 
 Scopes in a row with the same structure are a repeat (``layers.0 … layers.47``).  Ops in a row
 that come again and again in the same order, each reading what its predecessor one round earlier
-would, are the steps of a loop.
+would, are the steps of a loop; where no round reads another they are siblings, and a repeat.
 """
 
 from __future__ import annotations
@@ -25,12 +25,13 @@ LEAST_OPS = 8
 
 class Rounds(NamedTuple):
     """``number`` rounds of ``period`` neighbours from ``start`` on; ``labels`` are the names of
-    the rounds, None for those of a loop, which have none."""
+    the rounds, None for those that have none; ``apart`` says that no round reads another."""
 
     start: int
     period: int
     number: int
     labels: tuple[str, ...] | None
+    apart: bool = False
 
     @property
     def stop(self) -> int:
@@ -58,7 +59,10 @@ def find_rounds(siblings: Sequence[Fold], units: Units, heads: Heads, scope: str
         if wiring is not None and not whole and not wiring.regular(start, period, count):
             continue
         rounds = Rounds(start, period, count, None)
-        rounds = rounds._replace(labels=_labels(siblings, units, rounds, scope))
+        rounds = rounds._replace(
+            labels=_labels(siblings, units, rounds, scope),
+            apart=wiring is not None and not whole and wiring.apart(rounds),
+        )
         taken[start : rounds.stop] = b"\1" * (rounds.stop - start)
         found.append(rounds)
     return sorted(found)
@@ -161,6 +165,15 @@ class _Wiring:
 
         offsets = range(min(period, stop - middle))
         return start + min(offsets, key=cost)
+
+    def apart(self, rounds: Rounds) -> bool:
+        """Whether no round reads another one."""
+        for index in range(rounds.start, rounds.stop):
+            first = index - (index - rounds.start) % rounds.period
+            for source in self.inputs[index]:
+                if rounds.start <= source < first or first + rounds.period <= source < rounds.stop:
+                    return False
+        return True
 
     def regular(self, start: int, period: int, count: int) -> bool:
         """Whether each round reads what the round before it would have read a round earlier,

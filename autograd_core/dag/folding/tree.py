@@ -24,10 +24,10 @@ _DIGITS = re.compile(r"\d+")
 class Fold(NamedTuple):
     """A node of the tree.
 
-    ``label`` is what a person calls it: the path of a scope, "t = 3" for a round of a loop;
-    ``scope`` is the scope whose ops it has.  ``heads`` and ``boxes`` count the leaves below it and
-    the boxes these take; ``width`` is the boxes that it takes itself when closed.  Two with the
-    same ``signature`` are built alike.
+    ``label`` is what a person calls it: the path of a scope, "t = 3" for a round of a loop, the
+    address of its first op for one of several siblings; ``scope`` is the scope whose ops it has.
+    ``heads`` and ``boxes`` count the leaves below it and the boxes these take; ``width`` is the
+    boxes that it takes itself when closed.  Two with the same ``signature`` are built alike.
     """
 
     kind: FoldKind
@@ -112,18 +112,25 @@ class TreeBuilder:
         return children
 
     def _repeat(self, children: list[Fold], rounds: Rounds, scope: str) -> Fold:
-        named = rounds.labels is not None
         instances = []
         for number in range(rounds.number):
             start = rounds.start + number * rounds.period
             parts = children[start : start + rounds.period]
-            label = rounds.labels[number] if rounds.labels is not None else f"t = {number}"
-            if len(parts) == 1 and parts[0].kind == "scope" and named:
+            if rounds.labels is None:
+                label = self._address(parts[0]) if rounds.apart else f"t = {number}"
+                instances.append(self._inner("iteration", label, scope, parts))
+            elif len(parts) == 1 and parts[0].kind == "scope":
                 instances.append(parts[0])
             else:
-                kind: FoldKind = "scope" if named else "iteration"
-                instances.append(self._inner(kind, label, scope, parts))
-        return self._inner("repeat" if named else "loop", "", scope, instances)
+                instances.append(self._inner("scope", rounds.labels[number], scope, parts))
+        is_loop = rounds.labels is None and not rounds.apart
+        return self._inner("loop" if is_loop else "repeat", "", scope, instances)
+
+    def _address(self, fold: Fold) -> str:
+        """That of the first op below ``fold``."""
+        while fold.children:
+            fold = fold.children[0]
+        return self._graph.address(self._units.node(fold.unit))
 
     def _number(self, key: object) -> int:
         return self._numbers.setdefault(key, len(self._numbers))

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from autograd_core.dag.model import Graph, Half
 
+LEAST_FAN = 8
 LEAVES = ("leaf", "parameter", "constant")
 
 
@@ -53,14 +54,45 @@ class Units:
 
 def make_units(graph: Graph, halves: Sequence[Half]) -> Units | None:
     """The ops of these halves as units; None for a graph with a cycle, which nothing can order."""
-    forward, backward = _rows(graph, halves)
-    units = _connect(graph, forward, backward)
-    if all(source < unit for unit, sources in enumerate(units.inputs) for source in sources):
-        return units
-    order = _sorted(units)
-    if order is None:
-        return None
-    return _connect(graph, [forward[u] for u in order], [backward[u] for u in order])
+    units = _connect(graph, *_rows(graph, halves))
+    if any(source > unit for unit, sources in enumerate(units.inputs) for source in sources):
+        order = _sorted(units)
+        if order is None:
+            return None
+        units = _reordered(graph, units, order)
+    order = _siblings_together(graph, units)
+    return _reordered(graph, units, order) if order else units
+
+
+def _reordered(graph: Graph, units: Units, order: Sequence[int]) -> Units:
+    return _connect(graph, [units.forward[u] for u in order], [units.backward[u] for u in order])
+
+
+def _siblings_together(graph: Graph, units: Units) -> list[int]:
+    """An order in which units of one kind that read no others, and of which many feed the same
+    one, stand side by side, just before it; [] where nothing has to change for that."""
+    feeding: dict[int, list[int]] = {}
+    for unit, count in enumerate(units.user_counts):
+        if count == 1 and not units.inputs[unit]:
+            feeding.setdefault(units.last_users[unit], []).append(unit)
+    moved: dict[int, list[int]] = {}
+    for user, fan in feeding.items():
+        if len(fan) >= LEAST_FAN:
+            kinds: dict[tuple[str, str], list[int]] = {}
+            for unit in fan:
+                kind = units.scope(graph, unit), graph.stem(units.node(unit))
+                kinds.setdefault(kind, []).append(unit)
+            if [unit for group in kinds.values() for unit in group] != fan:
+                moved[user] = [unit for group in kinds.values() for unit in group]
+    if not moved:
+        return []
+    away = {unit for fan in moved.values() for unit in fan}
+    return [
+        one
+        for unit in range(len(units))
+        if unit not in away
+        for one in (*moved.get(unit, ()), unit)
+    ]
 
 
 def _rows(graph: Graph, halves: Sequence[Half]) -> tuple[list[int], list[int]]:
