@@ -20,11 +20,13 @@ _SIGNALS = ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGTTIN", "SIGTTOU")
 
 def why_no_screen() -> str:
     """Why the debugger's screen cannot open here and now; "" when it can."""
-    streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
-    if not all(stream is not None and stream.isatty() for stream in streams):
-        return "the debugger's screen needs a terminal, and input or output is redirected"
-    if os.environ.get("TERM") == "dumb":
-        return "the debugger's screen needs a terminal, and TERM says that this one is 'dumb'"
+    # `textual serve` shows the screen in a browser, by a driver of its own
+    if "TEXTUAL_DRIVER" not in os.environ:
+        streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)
+        if not all(stream is not None and stream.isatty() for stream in streams):
+            return "the debugger's screen needs a terminal, and input or output is redirected"
+        if os.environ.get("TERM") == "dumb":
+            return "the debugger's screen needs a terminal, and TERM says that this one is 'dumb'"
     if threading.current_thread() is not threading.main_thread():
         return "the debugger's screen opens in the main thread only, and this is another one"
     try:
@@ -35,12 +37,19 @@ def why_no_screen() -> str:
 
 
 def show_screen(session: DebugSession, title: str = "") -> str:
-    """Open the screen over ``session``; "continue" or "abort", as the user left it."""
+    """Open the screen over ``session``; "continue", "detach" or "abort", as the user left it.
+
+    What the script printed meanwhile stands in the terminal afterwards.
+    """
     from tui.app import DebuggerApp
 
     sys.stdout.flush()
+    app = DebuggerApp(session, title)
     with _signals_kept():
-        return DebuggerApp(session, title).run()
+        outcome = app.run()
+    for text, stderr in app.printed:
+        print(text, end="", file=sys.stderr if stderr else sys.stdout)
+    return outcome
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from unittest.mock import patch
@@ -12,6 +13,7 @@ from textual.pilot import Pilot
 
 from autograd_core.debug.protocol import DebugSession
 from tui.app import DebuggerApp, Outcome
+from tui.app.sections import SECTIONS
 from tui.app.widgets.prompt import Prompt
 
 SMALL, LARGE = (80, 24), (160, 48)
@@ -37,6 +39,25 @@ class Driver:
         await self.press("colon")
         self.app.screen.query_one(Prompt).value = line
         return await self.press("enter")
+
+    async def complete_line(self, rest: str) -> str:
+        """Enter the line that a key has begun, with ``rest`` added."""
+        self.app.screen.query_one(Prompt).value += rest
+        return await self.press("enter")
+
+    async def section(self, name: str) -> str:
+        """Turn to a section by its number, in a narrow terminal."""
+        number = str(list(SECTIONS).index(name) + 1)
+        return await self.press(*number, "tab")
+
+    async def wait_for(self, pattern: str) -> str:
+        """The screen, as soon as it shows ``pattern``."""
+        for _ in range(400):
+            text = self.text()
+            if re.search(pattern, text):
+                return text
+            await self.pilot.pause(0.02)
+        raise AssertionError(f"{pattern} did not come up:\n{self.text()}")
 
     async def settled(self) -> str:
         for _ in range(3):

@@ -7,7 +7,7 @@ a real session refuses, so that the screen cannot get away with a wrong command.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,11 +16,13 @@ from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source, sho
 from autograd_core.debug.snapshot import (
     Breakpoint,
     Contribution,
+    Entry,
     Incoming,
     LeafGradient,
     NodeDetail,
     Outgoing,
     Pending,
+    Phase,
     Reply,
     Saved,
     Snapshot,
@@ -68,6 +70,7 @@ class ScriptedSession:
         self._reason = "start of the backward pass"
         self._error = ""
         self._last = ""
+        self._selected: int | None = None
         self._arrivals: list[list[tuple[int, int, int]]] = [[] for _ in self.nodes]
         for index, node in enumerate(self.nodes):
             for output_nr, target in enumerate(node.targets):
@@ -75,6 +78,39 @@ class ScriptedSession:
                     self._arrivals[target[0]].append((target[1], index, output_nr))
 
     # -- commands ------------------------------------------------------------
+
+    @property
+    def selected(self) -> int | None:
+        """The node that looking commands speak of, None at the end."""
+        if self._selected is not None:
+            return self._selected
+        return self.position if self.position < len(self.nodes) else None
+
+    def select(self, index: int) -> None:
+        self._selected = index
+
+    def interrupt(self) -> None:
+        self.commands.append("(interrupt)")
+
+    def complete(self, line: str, column: int) -> list[str]:
+        words = ("back", "break", "continue", "next")
+        return [word for word in words if word.startswith(line[:column])]
+
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """The formula alone: this session has no inside."""
+        detail = self.detail(index)
+        given = tuple(each.total for each in detail.incoming)
+        return (Phase("formula", "formula", given, tuple(each.value for each in detail.outgoing)),)
+
+    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+        parts: list[Array] = []
+        for number, one in enumerate(self._incoming(index, input_nr, self.position).contributions):
+            parts += [] if one.value is None else [one.value.array]
+            total = sum(parts) if parts else None
+            sizes = float(sum(np.abs(part).sum() for part in parts))
+            left = 1.0 if total is None or not sizes else float(np.abs(total).sum()) / sizes
+            shown = None if total is None else Value(np.asarray(total))
+            yield Entry(number, one.producer, one.output_nr, one.value, shown, left)
 
     def do(self, line: str) -> Reply:
         self.commands.append(line)
@@ -85,6 +121,7 @@ class ScriptedSession:
         known = {
             "next": self._next,
             "back": self._back,
+            "reverse-next": self._back,
             "continue": lambda _: self._run(len(self.nodes), "end of the backward pass"),
             "reverse-continue": self._reverse_continue,
             "until": self._until,
@@ -130,7 +167,7 @@ class ScriptedSession:
     def _move(self, position: int, reason: str) -> Reply:
         if not 0 <= position <= len(self._sent):
             return Reply(f"position {position} has not been recorded yet", error=True)
-        self.position, self._reason = position, reason
+        self.position, self._reason, self._selected = position, reason, None
         return Reply(self._here())
 
     def _break(self, rest: list[str]) -> Reply:
@@ -162,7 +199,7 @@ class ScriptedSession:
 
     def _run(self, goal: int, reason: str) -> Reply:
         stops = {index: stop for stop in self._stops for index in stop.indices}
-        self._reason = reason
+        self._reason, self._selected = reason, None
         while self.position < goal:
             if self.position == len(self._sent) and not self._execute(self.position):
                 return Reply(self._error, error=True)

@@ -78,7 +78,7 @@ def test_upper_case_goes_backwards_and_says_that_it_is_the_past() -> None:
         assert "PAUSED" in screen.text()
 
     drive(session, script)
-    assert session.commands == ["next", "next", "next", "back", "next"]
+    assert session.commands == ["next", "next", "next", "reverse-next", "next"]
 
 
 def test_digits_are_a_count() -> None:
@@ -94,7 +94,7 @@ def test_digits_are_a_count() -> None:
         assert "3/50 run" in screen.text()
 
     drive(session, script)
-    assert session.commands == ["next 12", "back 10", "next"]
+    assert session.commands == ["next 12", "reverse-next 10", "next"]
 
 
 def test_keys_typed_ahead_are_not_lost() -> None:
@@ -281,97 +281,6 @@ def test_an_answer_of_several_lines_opens_the_console() -> None:
     drive(shared_weight(), script)
 
 
-# -- sections ----------------------------------------------------------------------------
-
-
-def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
-    async def script(screen: Driver) -> None:
-        assert "[gradient]" in screen.text()
-        assert "[rule]" in await screen.press("tab")
-        assert "[leaves]" in await screen.press("tab")
-        assert "[console]" in await screen.press("tab")
-        assert "[gradient]" in await screen.press("tab")
-        assert "[console]" in await screen.press("shift+tab")
-        assert "[rule]" in await screen.press("2", "tab")
-
-    drive(shared_weight(), script)
-
-
-def test_a_wide_terminal_shows_all_sections_at_once() -> None:
-    async def script(screen: Driver) -> None:
-        text = screen.text()
-        for title in ("execution", "gradient", "rule", "leaves", "console"):
-            assert f"─ {title} ─" in text
-
-    drive(shared_weight(), script, LARGE)
-
-
-def test_the_gradient_section_shows_contributions_their_sum_and_who_is_missing() -> None:
-    async def script(screen: Driver) -> None:
-        text = await screen.press("5", "n", "G")
-        assert "1 of 3 arrived" in text
-        assert re.search(r"\+ #2 decoder/mul:1 out 0 +rms 1\.35", text)
-        assert re.search(r"· #5 decoder/mul:2 out 0 +not yet", text)
-        assert re.search(r"· #7 encoder/mul:1 out 0 +not yet", text)
-        assert re.search(r"= sum so far +rms 1\.35", text)
-        await screen.press("c", "G")
-        assert "3 of 3 arrived" in screen.text()
-        assert re.search(r"= sum  ", screen.text())
-
-    drive(shared_weight(), script)
-
-
-def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
-    async def script(screen: Driver) -> None:
-        text = await screen.press("G")
-        assert "nothing yet" in text
-        assert "undefined" not in text.replace("acc undefined", "").replace("  undefined  ", "")
-        text = await screen.press("c", "G")
-        assert re.search(r"= sum +∅ undefined", text)
-        assert " ∅ " in screen.row(4)
-        text = await screen.press("k")
-        assert re.search(r"= sum +rms 0 ", text)
-        assert re.search(r" rms 0 0 ", screen.row(3))
-
-    drive(troubled(), script)
-
-
-def test_the_rule_section_shows_formula_saved_values_and_the_forward_line() -> None:
-    async def script(screen: Driver) -> None:
-        text = await screen.press("tab", "j", "j")
-        assert re.search(r"∂ other +g \* self", text)
-        assert re.search(r"self +\[3\] float64 +rms 1\.2", text)
-        assert "samples/shared_weight.py:13" in text
-        assert "y = w * inner" in text
-
-    drive(shared_weight(), script)
-
-
-def test_a_freed_value_is_called_so() -> None:
-    async def script(screen: Driver) -> None:
-        assert "freed by an earlier backward" in await screen.press("tab")
-
-    drive(troubled(), script)
-
-
-def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
-    async def script(screen: Driver) -> None:
-        def leaf(name: str) -> str:
-            found = (row for row in screen.text().splitlines() if re.match(rf"[ ▌]{name} ", row))
-            return next(found)
-
-        await screen.press("3", "tab")
-        assert re.search(r"w +\[3\] +None → +None yet +□□□ 0/3", leaf("w"))
-        assert re.search(r"b +\[3\] +rms 0 → +rms 0 +□ 0/1", leaf("b"))
-        await screen.press("3", "n")
-        assert re.search(r"■□□ 1/3 +pending rms 1\.35", leaf("w"))
-        await screen.press("c")
-        assert re.search(r"None → +rms 2\.9 +■■■ 3/3$", leaf("w"))
-        assert re.search(r"rms 0 → +rms 1\.2 +■ 1/1$", leaf("b"))
-
-    drive(shared_weight(), script)
-
-
 # -- leaving and help --------------------------------------------------------------------
 
 
@@ -393,7 +302,7 @@ def test_the_help_page_lists_every_key_and_closes_again() -> None:
         await screen.press("escape", "n")
         assert "1/9 run" in screen.text()
 
-    drive(shared_weight(), script, LARGE)
+    drive(shared_weight(), script, (120, 90))
 
 
 def test_no_two_keys_are_the_same() -> None:
@@ -531,7 +440,8 @@ def test_what_the_script_prints_meanwhile_lands_in_the_console() -> None:
             return super().do(line)
 
     async def script(screen: Driver) -> None:
-        await screen.press("n", "4", "tab")
+        await screen.press("n")
+        await screen.section("console")
         assert "script: hello from a hook [b]" in screen.text()
 
     drive(Printing(shared_weight().nodes), script)

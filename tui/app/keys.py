@@ -17,67 +17,99 @@ class KeyGroup(NamedTuple):
     bindings: tuple[Binding, ...]
 
 
-def _key(key: str, action: str, hint: str, help: str, display: str | None = None) -> Binding:
-    """A binding; ``hint`` is its word in the footer ("" leaves it out)."""
-    return Binding(key, action, hint, show=bool(hint), key_display=display, tooltip=help)
+def _key(key: str, action: str, help: str, display: str | None = None) -> Binding:
+    return Binding(key, action, help, show=False, key_display=display, tooltip=help)
 
 
 KEY_GROUPS = (
     KeyGroup(
         "move through the backward pass",
         (
-            _key("n", "step('next')", "next", "run the next node (10 n: the next ten)"),
-            _key("N", "step('back')", "back", "go back one node (10 N: ten)"),
-            _key("c", "command('continue')", "continue", "run to the next breakpoint or the end"),
-            _key(
-                "C",
-                "command('reverse-continue')",
-                "",
-                "go back to the previous breakpoint or the start",
-            ),
-            _key("u", "until", "until", "go to the selected node (7 u: to node #7)"),
-            _key("enter", "until", "", "the same"),
-            _key("r", "command('restart')", "", "go back to the start"),
+            _key("n", "step('next')", "run the next node (10 n: the next ten)"),
+            _key("N", "step('reverse-next')", "go back one node (10 N: ten)"),
+            _key("s", "step('step')", "go on inside the node: hook, formula, delivery"),
+            _key("S", "step('reverse-step')", "go back inside the node"),
+            _key("o", "step('over')", "run the module that begins here"),
+            _key("O", "step('reverse-over')", "go back before the module that ends here"),
+            _key("f", "step('finish')", "run to the end of the module around here"),
+            _key("F", "step('reverse-finish')", "go back before the module around here"),
+            _key("c", "step('continue')", "run to the next breakpoint or the end"),
+            _key("C", "step('reverse-continue')", "go back to the breakpoint before"),
+            _key("u,enter", "until", "go to the selected row (7 u: to node #7)", "u enter"),
+            _key("r", "command('restart')", "go back to the start"),
+            _key("left_square_bracket", "along(-1)", "a twentieth of the pass back", "["),
+            _key("right_square_bracket", "along(1)", "a twentieth of the pass ahead", "]"),
+            _key("greater_than_sign", "command('enter #{node}')",
+                 "into a backward pass that ran in the node", ">"),
+            _key("less_than_sign", "command('leave')", "out of it again", "<"),
         ),
     ),
     KeyGroup(
         "look around (nothing runs)",
         (
-            _key("j,down", "select(1)", "", "select the next row", "j ↓"),
-            _key("k,up", "select(-1)", "", "select the previous row", "k ↑"),
-            _key("pagedown", "select_page(1)", "", "one page down", "PgDn"),
-            _key("pageup", "select_page(-1)", "", "one page up", "PgUp"),
-            _key("g,home", "select_first", "", "select the first row", "g Home"),
-            _key("G,end", "select_last", "", "select the last row", "G End"),
-            _key("full_stop", "select_current", "", "select the current node again", "."),
-            _key("tab", "section(1)", "", "next section (3 tab: the third), in a narrow terminal"),
-            _key("shift+tab", "section(-1)", "", "previous section", "shift+tab"),
-            _key("left_square_bracket", "scroll_detail(-1)", "", "scroll the detail up", "["),
-            _key("right_square_bracket", "scroll_detail(1)", "", "scroll the detail down", "]"),
+            _key("j,down", "select(1)", "select the next row", "j ↓"),
+            _key("k,up", "select(-1)", "select the previous row", "k ↑"),
+            _key("pagedown", "select_page(1)", "one page down", "PgDn"),
+            _key("pageup", "select_page(-1)", "one page up", "PgUp"),
+            _key("g,home", "select_end(0)", "select the first row", "g Home"),
+            _key("G,end", "select_end(1)", "select the last row", "G End"),
+            _key("full_stop", "select_current", "select the current node again", "."),
+            _key("h,left", "edge(0)", "select who sent to it (2 h: the second)", "h ←"),
+            _key("l,right", "edge(1)", "select whom it sends to", "l →"),
+            _key("exclamation_mark", "trouble", "select the next nan or inf that was seen", "!"),
+            _key("slash", "search", "look for an op, module, leaf or file", "/"),
+            _key("z", "fold", "fold or unfold the module of the row"),
+            _key("Z", "fold_all", "fold all modules, or unfold all"),
         ),
     ),
     KeyGroup(
-        "stop and ask",
+        "panes",
         (
-            _key("b", "toggle_breakpoint", "break", "set or delete a breakpoint on this row"),
-            _key("colon", "prompt", "command", "type a command, such as: until mul:2", ":"),
-            _key("question_mark", "help", "help", "this page", "?"),
+            _key("tab", "section(1)", "next section of the pane (3 tab: the third)"),
+            _key("shift+tab", "section(-1)", "previous section", "shift+tab"),
+            _key("w", "next_pane", "let j k enter go to the next pane (esc: back)"),
+            _key("J", "scroll(1)", "scroll the pane down"),
+            _key("K", "scroll(-1)", "scroll the pane up"),
         ),
     ),
     KeyGroup(
-        "leave",
+        "stop",
         (
-            _key(
-                "q,ctrl+q",
-                "leave('continue')",
-                "go on",
-                "close this, the script goes on",
-                "q",
-            ),
-            _key("D", "leave('detach')", "", "the same, and halt at no later backward()"),
-            _key("Q", "leave('abort')", "abort", "end the script, .grad as before this call"),
+            _key("b", "toggle_breakpoint", "set or delete a breakpoint on this row"),
+            _key("B", "prompt('break #{node} if ')", "one with a condition"),
+            _key("W", "prompt('watch ')", "watch the .grad of a leaf"),
+            _key("space", "toggle_point", "switch the marked breakpoint off or on"),
+            _key("delete,backspace", "delete_point", "delete the marked breakpoint", "Del"),
         ),
     ),
-)
+    KeyGroup(
+        "change the sum that waits at the row, and check",
+        (
+            _key("e", "prompt('set #{node} ')", "set it"),
+            _key("asterisk", "prompt('scale #{node} ')", "multiply it", "*"),
+            _key("tilde", "prompt('clip #{node} ')", "limit its elements", "~"),
+            _key("0", "zero", "make it zero"),
+            _key("x", "prompt('mute #{node} out.0')", "mute an edge or hook of the node"),
+            _key("U", "command('undo')", "take the last change back"),
+            _key("d", "difference", "what the changes did to each leaf"),
+            _key("t", "check", "hold the rule of the node to differences"),
+        ),
+    ),
+    KeyGroup(
+        "ask, keep, leave",
+        (
+            _key("colon", "prompt('')", "type a command, such as: until mul:2", ":"),
+            _key("y", "copy('value')", "copy the gradient that arrived"),
+            _key("Y", "copy('address')", "copy the address of the node"),
+            _key("p", "picture", "write the graph around here as a picture (SVG)"),
+            _key("P", "photograph", "write this screen as a picture (SVG)"),
+            _key("escape,ctrl+c", "escape", "pause a run; back to the list", "esc ctrl+c"),
+            _key("question_mark", "help", "this page", "?"),
+            _key("q,ctrl+q", "leave('continue')", "close this, the script goes on", "q"),
+            _key("D", "leave('detach')", "the same, and halt at no later backward()"),
+            _key("Q", "leave('abort')", "end the script, .grad as before this call"),
+        ),
+    ),
+)  # fmt: skip
 
 ALL_BINDINGS = [binding for group in KEY_GROUPS for binding in group.bindings]

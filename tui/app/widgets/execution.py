@@ -9,12 +9,15 @@ from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.snapshot import Breakpoint, Snapshot
 from tui.app.messages import NodeClicked
-from tui.app.widgets.lanes import MAX_LANES, LaneRow, Lanes, PlanEdges, draw_row
+from tui.app.modules import Modules, Rows, Span
+from tui.app.widgets.lane_drawing import draw_row
+from tui.app.widgets.lanes import MAX_LANES, LaneRow, Lanes, PlanEdges
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.rows import (
     FLAG_WIDTH,
     VALUE_WIDTH,
     Cells,
+    Columns,
     describe,
     fit_columns,
     name_parts,
@@ -22,24 +25,29 @@ from tui.app.widgets.rows import (
     overflow_width,
     source_text,
 )
-from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
 LANES_PER_TICK = 3_000
 
 
 class ExecutionList(LineView):
-    """The plan with its lanes, the pointer, the breakpoints and what is known of each row."""
+    """The plan with its lanes, the pointer, the breakpoints and what is known of each row.
+
+    ``selected`` is a plan node; modules in ``folded`` take one row each.
+    """
 
     def __init__(self, session: DebugSession, snapshot: Snapshot) -> None:
-        super().__init__()
+        super().__init__(id="execution")
         self.session = session
         self.snapshot = snapshot
         self.selected = min(snapshot.position, snapshot.length - 1)
         self.busy = False
+        self.folded: frozenset[str] = frozenset()
         self._graph: Graph | None = None
         self._cells: dict[int, Cells] = {}
-        self._rows: dict[int, LaneRow] = {}
+        self._lane_rows: dict[int, LaneRow] = {}
+        self._span_rows: dict[int, LaneRow] = {}
         self._stops: dict[int, tuple[tuple[int, ...], frozenset[int]]] = {}
         self._adopt_graph(snapshot)
 
@@ -50,8 +58,13 @@ class ExecutionList(LineView):
         self.edges = PlanEdges(snapshot.graph, snapshot.length)
         self.lanes = Lanes(self.edges, snapshot.length)
         self.lanes.extend(LANES_PER_TICK)
-        self._rows = {}
+        self.modules = Modules(snapshot.graph, snapshot.length)
+        self.folded = frozenset()
+        self._rows = Rows(snapshot.length)
+        self._lane_rows, self._span_rows = {}, {}
         self._natural = natural_columns(snapshot)
+        self._fitted: tuple[tuple[int, int], Columns] | None = None
+        self.selected = min(snapshot.position, snapshot.length - 1)
 
     def on_mount(self) -> None:
         self.update_lines()
@@ -74,68 +87,119 @@ class ExecutionList(LineView):
         self.snapshot = snapshot
         self._adopt_graph(snapshot)
         self._cells = {}
-        self.update_lines()
         if follow:
             self.selected = min(snapshot.position, snapshot.length - 1)
+        self.update_lines()
+        if follow:
             self.follow(snapshot.position)
 
-    def select(self, index: int) -> None:
-        """Move the selection, and the view only as far as needed."""
-        previous, self.selected = self.selected, max(0, min(index, self.snapshot.length - 1))
-        top, height = self.scroll_offset.y, self.visible_height
-        self.refresh_line(previous)
-        self.refresh_line(self.selected)
-        if self.selected < top:
-            self.scroll_to(y=self.selected, animate=False, immediate=True)
-        elif self.selected >= top + height:
-            self.scroll_to(y=self.selected - height + 1, animate=False, immediate=True)
+    def fold(self, folded: frozenset[str]) -> None:
+        """Show each of these modules as one row, and no other."""
+        self.folded = folded
+        self._rows = Rows(self.snapshot.length, self.modules.folded_spans(folded))
+        self._span_rows = {}
+        self._look_ahead.resume()
+        self.update_lines()
+        self.follow(self.selected)
 
-    def follow(self, row: int) -> None:
-        """Keep ``row`` in the middle third of the view."""
+    # -- selecting -----------------------------------------------------------
+
+    def select(self, index: int) -> None:
+        """Move the selection to a plan node, and the view only as far as needed."""
+        if not self.snapshot.length:
+            return
+        previous = self._rows.of(self.selected)
+        self.selected = max(0, min(index, self.snapshot.length - 1))
+        self.redraw(previous)
+        self.redraw(self._rows.of(self.selected))
+        self.reveal(self._rows.of(self.selected))
+
+    def neighbour(self, rows: int) -> int:
+        """The plan node so many rows below the selected one."""
+        row = self._rows.of(self.selected) + rows
+        return self._rows.at(max(0, min(self._rows.count - 1, row)))[0]
+
+    def follow(self, node: int) -> None:
+        """Keep the row of ``node`` in the middle third of the view.
+
+        Where it leaves that, it goes to the other end of it, so that few steps scroll: to scroll
+        is to paint every line.
+        """
+        row = self._rows.of(node)
         top, height = self.scroll_offset.y, self.visible_height
-        first, last = top + height // 3, top + height - 1 - height // 3
-        if row < first:
-            self.scroll_to(y=max(0, top + row - first), animate=False, immediate=True)
-        elif row > last:
-            bottom = max(0, self.line_count() - height)
-            self.scroll_to(y=min(bottom, top + row - last), animate=False, immediate=True)
+        first, last = height // 3, height - 1 - height // 3
+        bottom = max(0, self.line_count() - height)
+        if row < top + first:
+            self.scroll_to(y=min(bottom, max(0, row - last)), animate=False, immediate=True)
+        elif row > top + last:
+            self.scroll_to(y=min(bottom, max(0, row - first)), animate=False, immediate=True)
 
     def on_click(self, event: events.Click) -> None:
-        index = event.get_content_offset_capture(self).y + self.scroll_offset.y
-        if index < self.snapshot.length:
-            self.post_message(NodeClicked(index))
+        row = self.line_at(event.get_content_offset_capture(self).y)
+        if row is not None and row < self._rows.count:
+            self.post_message(NodeClicked(self._rows.at(row)[0], event.chain > 1))
 
     # -- lines ---------------------------------------------------------------
 
     def line_count(self) -> int:
-        return self.snapshot.length + 1
+        return self._rows.count + 1
 
     def is_selected(self, y: int) -> bool:
-        return y == self.selected and y < self.snapshot.length
+        return y < self._rows.count and y == self._rows.of(self.selected)
 
     def line(self, y: int) -> Line:
-        if y >= self.snapshot.length:
+        if y >= self._rows.count:
             return self._end_line()
-        columns = fit_columns(self._natural, self.lanes.width, self.text_width)
+        columns = self._columns()
+        node, span = self._rows.at(y)
+        if span is not None:
+            return self._span_line(y, span, columns)
+        return self._node_line(y, node, columns)
+
+    def _columns(self) -> Columns:
+        room = (self.lanes.width, self.text_width)
+        if self._fitted is None or self._fitted[0] != room:
+            self._fitted = room, fit_columns(self._natural, *room)
+        return self._fitted[1]
+
+    def _node_line(self, y: int, node: int, columns: Columns) -> Line:
         graph = self.snapshot.graph
-        accumulate = is_accumulate(graph.names[y])
-        done = y < self.snapshot.position
+        accumulate = is_accumulate(graph.names[node])
+        done = node < self.snapshot.position
         colour: StyleName = "leaf" if accumulate else "backward"
-        cells = self._cells_of(y)
-        line = self._gutter(y)
-        line += self._lane_parts(y, columns.lanes, colour)
-        line.append(Part(fit(f"#{y}", columns.number, right=True) + " ", "muted"))
-        line += name_parts(graph, y, columns, done)
+        if accumulate:
+            glyph = "■" if done else "□"
+        else:
+            glyph = "●" if done else "◉" if node == self.snapshot.position else "○"
+        cells = self._cells_of(node)
+        line = self._gutter(y, node, node + 1)
+        line += self._lane_parts(self._lane_row(node), columns, glyph, colour)
+        line.append(Part(fit(f"#{node}", columns.number, right=True) + " ", "muted"))
+        line += name_parts(graph, node, columns, done)
         if columns.shape:
-            line.append(Part(fit(format_shape(graph.shapes[y]), columns.shape) + " ", "muted"))
+            line.append(Part(fit(format_shape(graph.shapes[node]), columns.shape) + " ", "muted"))
         value_style: StyleName = "trouble" if cells.trouble else "text"
         line.append(Part(fit(cells.value, VALUE_WIDTH, right=True) + " ", value_style))
         mark = cells.trouble + " " if cells.trouble else ""
         line.append(Part(mark, "trouble"))
         line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))
         if columns.source:
-            source = fit(source_text(graph, y), columns.source - 1, right=True)
+            source = fit(source_text(graph, node), columns.source - 1, right=True)
             line.append(Part(" " + source, "muted"))
+        return line
+
+    def _span_line(self, y: int, span: Span, columns: Columns) -> Line:
+        """A folded module: its name, how many nodes it has, and how many of them have run."""
+        nodes, done = span.stop - span.start, self.snapshot.position - span.start
+        line = self._gutter(y, span.start, span.stop)
+        if span.start not in self._span_rows:
+            self._span_rows[span.start] = self.lanes.stretch(span.start, span.stop)
+        line += self._lane_parts(self._span_rows[span.start], columns, "▸", "strong")
+        line.append(Part(fit(f"#{span.start}", columns.number, right=True) + " ", "muted"))
+        line.append(Part(plain(span.scope), "strong"))
+        kind = self.snapshot.graph.modules.get(span.scope, "")
+        ran = f", {done:,} have run" if 0 < done < nodes else ""
+        line.append(Part(f"  {plain(kind)}".rstrip() + f"  {nodes:,} nodes{ran}", "muted"))
         return line
 
     def _end_line(self) -> Line:
@@ -143,55 +207,62 @@ class ExecutionList(LineView):
         pointer = Part("  ▶ " if here else "    ", "strong")
         return [pointer, Part("end of the backward pass", "strong" if here else "faint")]
 
-    def _gutter(self, y: int) -> Line:
-        stops = [stop for stop in self.snapshot.breakpoints if y in self._rows_of(stop)]
-        stop = " " if not stops else "●" if any(stop.enabled for stop in stops) else "◌"
+    def _gutter(self, y: int, start: int, stop: int) -> Line:
+        """Selection, breakpoint, and whether the nodes of the row have run."""
+        points = [
+            point
+            for point in self.snapshot.breakpoints
+            if point.indices
+            and (
+                start in self._places_of(point)
+                if stop == start + 1
+                else any(start <= index < stop for index in point.indices)
+            )
+        ]
+        stop_mark = " " if not points else "●" if any(each.enabled for each in points) else "◌"
+        if any(point.enabled and point.condition for point in points):
+            stop_mark = "◆"
         position = self.snapshot.position
-        mark = Part("✓ " if y < position else "  ", "muted")
-        if y == position:
+        mark = Part("✓ " if stop <= position else "  ", "muted")
+        if start <= position < stop:
             mark = Part("▶ ", "strong")
-        return [Part("▌" if self.is_selected(y) else " ", "strong"), Part(stop, "strong"), mark]
+        selected = Part("▌" if self.is_selected(y) else " ", "strong")
+        return [selected, Part(stop_mark, "strong"), mark]
 
-    def _rows_of(self, stop: Breakpoint) -> frozenset[int]:
-        known = self._stops.get(stop.number)
-        if known is None or known[0] is not stop.indices:
-            known = self._stops[stop.number] = (stop.indices, frozenset(stop.indices))
+    def _places_of(self, point: Breakpoint) -> frozenset[int]:
+        known = self._stops.get(point.number)
+        if known is None or known[0] is not point.indices:
+            known = self._stops[point.number] = (point.indices, frozenset(point.indices))
         return known[1]
 
-    def _lane_parts(self, y: int, lanes: int, colour: StyleName) -> Line:
-        row = self._lane_row(y)
-        names = self.snapshot.graph.names
-        position = self.snapshot.position
-        if is_accumulate(names[y]):
-            glyph = "■" if y < position else "□"
-        else:
-            glyph = "●" if y < position else "◉" if y == position else "○"
-        parts = []
+    def _lane_parts(self, row: LaneRow, columns: Columns, glyph: str, colour: StyleName) -> Line:
+        names, lanes = self.snapshot.graph.names, columns.lanes
+        parts: Line = []
         for cell in draw_row(row, lanes, glyph):
             style: StyleName = "faint"
-            if cell.owner == y:
+            if cell.owner == row.node:
                 style = colour
             elif cell.owner is not None:
                 style = "leaf" if is_accumulate(names[cell.owner]) else "backward"
             parts.append(Part(cell.text, style))
         drawn = sum(len(part.text) for part in parts)
-        overflow = overflow_width(self.lanes.width, lanes)
+        overflow = overflow_width(self.lanes.width, lanes, columns.number)
         return [*parts, Part(" " * (2 * lanes + overflow - drawn))]
 
-    def _lane_row(self, y: int) -> LaneRow:
-        if y not in self._rows:
-            if len(self._rows) > 4096:
-                self._rows.clear()
-            start = y - y % 64
+    def _lane_row(self, node: int) -> LaneRow:
+        if node not in self._lane_rows:
+            if len(self._lane_rows) > 4096:
+                self._lane_rows.clear()
+            start = node - node % 64
             for row in self.lanes.rows(start, start + 64):
-                self._rows[row.node] = row
-        return self._rows[y]
+                self._lane_rows.setdefault(row.node, row)
+        return self._lane_rows[node]
 
-    def _cells_of(self, y: int) -> Cells:
-        cells = self._cells.get(y)
+    def _cells_of(self, node: int) -> Cells:
+        cells = self._cells.get(node)
         if cells is None:
             if self.busy:
                 # the session is at work in its thread; it is asked again afterwards
                 return Cells("", "", "")
-            cells = self._cells[y] = describe(self.session.detail(y), self.snapshot, y)
+            cells = self._cells[node] = describe(self.session.detail(node), self.snapshot, node)
         return cells

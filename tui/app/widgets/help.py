@@ -13,11 +13,14 @@ from tui.app.widgets.text import Line, Part
 
 KEY_WIDTH = 11
 MARKS = (
-    ("▶ ✓ ●", "runs next · has run · breakpoint"),
-    ("○ ● □ ■", "node and leaf, before and after they ran"),
+    ("▶ ✓ ● ◆ ◌", "runs next · has run · breakpoint · with a condition · off"),
+    ("○ ● □ ■ ▸", "node and leaf, before and after they ran · folded module"),
+    ("⋯+3 →#7", "lanes that are not drawn · where the edge goes"),
     ("Σ3 Σ1/3", "sum of three gradients; one of three has arrived"),
     ("+=3", "three gradients are added to a leaf's .grad"),
     ("N I 0 ∅", "nan · inf · all zero · undefined (no gradient, not zero)"),
+    ("H E", "has hooks · was changed by you"),
+    ("▁▄█ ! ╌", "timeline: size of the gradient (log) · nan or inf · not run"),
 )
 
 

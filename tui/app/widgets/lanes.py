@@ -11,7 +11,6 @@ as far as somebody has looked; checkpoints make any row cheap to draw afterwards
 
 from __future__ import annotations
 
-from bisect import bisect_left
 from heapq import heappop, heappush
 from typing import NamedTuple
 
@@ -27,24 +26,19 @@ HIDDEN = -1
 IndexArray = NDArray[np.int64]
 
 
-class LaneCell(NamedTuple):
-    """One character of the drawing; ``owner`` is the plan index that it belongs to."""
-
-    text: str
-    owner: int | None
-
-
 class LaneRow(NamedTuple):
     """One row, before it is drawn.
 
-    ``column`` is the lane of the row's own node and ``joins`` are the lanes of its targets
-    (both may be past the cap).  ``before`` and ``after`` hold the node that owns each of the
-    first lanes above and below the row; ``hidden`` counts the lanes past the cap.
+    ``column`` is the lane of the row's own node and ``joins`` are the lanes of ``targets``, the
+    nodes that it sends to (both may be past the cap).  ``before`` and ``after`` hold the node
+    that owns each of the first lanes above and below the row; ``hidden`` counts the lanes past
+    the cap.
     """
 
     node: int
     column: int
     joins: tuple[int, ...]
+    targets: tuple[int, ...]
     before: tuple[int | None, ...]
     after: tuple[int | None, ...]
     hidden: int
@@ -68,6 +62,12 @@ class PlanEdges:
 
     def targets_of(self, index: int) -> list[int]:
         return self._target_list[self._starts[index] : self._starts[index + 1]]
+
+    def targets_in(self, start: int, stop: int) -> list[int]:
+        """The nodes from ``stop`` on that the nodes ``start`` to ``stop`` send to."""
+        found = np.unique(self.targets[self._starts[start] : self._starts[stop]])
+        targets: list[int] = found[found >= stop].tolist()
+        return targets
 
     def is_sink(self, index: int) -> bool:
         """True for a node that sends nothing on, such as an AccumulateGrad."""
@@ -187,56 +187,24 @@ class Lanes:
         after: tuple[int | None, ...],
         open_lanes: int,
     ) -> LaneRow:
-        targets = dict.fromkeys(self.edges.targets_of(index))
-        joins = tuple(sorted(self._lane_of[target] for target in targets))
+        joined = {self._lane_of[target]: target for target in self.edges.targets_of(index)}
+        joins = tuple(sorted(joined))
         visible = sum(owner is not None for owner in after)
-        return LaneRow(index, self._lane_of[index], joins, before, after, open_lanes - visible)
+        targets = tuple(joined[lane] for lane in joins)
+        hidden = open_lanes - visible
+        return LaneRow(index, self._lane_of[index], joins, targets, before, after, hidden)
 
+    def stretch(self, start: int, stop: int) -> LaneRow:
+        """The rows ``start`` to ``stop`` (exclusive) as if they were one node.
 
-def draw_row(row: LaneRow, cap: int, glyph: str) -> list[LaneCell]:
-    """The characters of one row: two for each of the first ``cap`` lanes, then the overflow.
-
-    A line that passes under a lane leaves the lane whole (``─│─``); one that joins it touches
-    it (``┤``, ``┼``).
-
-    >>> row = LaneRow(4, 0, (1, 2), (4, 5, None), (None, 5, 9), 0)
-    >>> "".join(cell.text for cell in draw_row(row, 3, "●"))
-    '●─┼─╮ '
-    """
-    touched = sorted({row.column, *row.joins})
-    left, right = touched[0], touched[-1]
-    cells = []
-    for lane in range(cap):
-        cells.append(_lane_cell(row, lane, left, right, glyph))
-        reaches = left <= lane < right
-        cells.append(LaneCell("─" if reaches else " ", row.node if reaches else None))
-    cells.extend(_overflow_cells(row, cap, glyph))
-    return cells
-
-
-def _lane_cell(row: LaneRow, lane: int, left: int, right: int, glyph: str) -> LaneCell:
-    if lane == row.column:
-        return LaneCell(glyph, row.node)
-    above = row.before[lane] if lane < len(row.before) else None
-    below = row.after[lane] if lane < len(row.after) else None
-    if lane in row.joins:
-        if above is not None:
-            joint = "├" if lane == left else "┤" if lane == right else "┼"
-        else:
-            joint = "╭" if lane == left else "╮" if lane == right else "┬"
-        return LaneCell(joint, below)
-    if above is not None:
-        return LaneCell("│", above)
-    return LaneCell("─", row.node) if left < lane < right else LaneCell(" ", None)
-
-
-def _overflow_cells(row: LaneRow, cap: int, glyph: str) -> list[LaneCell]:
-    """What stands for the lanes past the cap: ``⋯+3``, with the node itself when it is there."""
-    hidden = row.hidden + sum(owner is not None for owner in row.after[cap:])
-    own = row.column >= cap
-    if own:
-        return [LaneCell(glyph, row.node), LaneCell(f"+{hidden}" if hidden else "", None)]
-    if not hidden:
-        return []
-    reached = bisect_left(row.joins, cap) < len(row.joins)
-    return [LaneCell("⋯", row.node if reached else None), LaneCell(f"+{hidden}", None)]
+        Lanes that end in it join it too, with a target that is inside.
+        """
+        first, last = self.rows(start, start + 1)[0], self.rows(stop - 1, stop)[0]
+        joined = {self._lane_of[target]: target for target in self.edges.targets_in(start, stop)}
+        for lane, owner in enumerate(first.before):
+            if owner is not None and start < owner < stop and lane != first.column:
+                joined.setdefault(lane, owner)
+        joined.pop(first.column, None)
+        joins = tuple(sorted(joined))
+        targets = tuple(joined[lane] for lane in joins)
+        return LaneRow(start, first.column, joins, targets, first.before, last.after, last.hidden)

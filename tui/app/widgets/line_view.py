@@ -7,7 +7,7 @@ from typing import ClassVar, get_args
 
 from rich.segment import Segment
 from rich.style import Style
-from textual.geometry import Size
+from textual.geometry import Region, Size
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
@@ -19,7 +19,8 @@ KEPT_LINES = 1_000
 class LineView(ScrollView, can_focus=False):
     """A scrolling list of lines; a subclass says how many there are and what line y shows.
 
-    Only visible lines are ever formatted, so that a million of them open at once.
+    Only visible lines are ever formatted, so that a million of them open at once.  The lines of
+    ``fixed_lines`` stand above the others and do not scroll.
     """
 
     COMPONENT_CLASSES: ClassVar[set[str]] = {
@@ -33,6 +34,10 @@ class LineView(ScrollView, can_focus=False):
     def line(self, y: int) -> Line:
         raise NotImplementedError
 
+    def fixed_lines(self) -> list[Line]:
+        """What stands above the lines, whatever is scrolled."""
+        return []
+
     def is_selected(self, y: int) -> bool:
         """Whether line ``y`` is drawn on the selection's background."""
         return False
@@ -40,20 +45,37 @@ class LineView(ScrollView, can_focus=False):
     @property
     def text_width(self) -> int:
         """The cells that a line may use."""
-        return self.scrollable_content_region.width
+        return self._text_width
+
+    def _measure(self) -> None:
+        # once for many lines, for it takes as long as a line
+        self._text_width = self.scrollable_content_region.width
 
     @property
     def visible_height(self) -> int:
-        return self.scrollable_content_region.height
+        """How many of the scrolling lines are in view."""
+        return max(0, self.size.height - len(self._fixed))
 
     def __init__(self, id: str | None = None) -> None:
         super().__init__(id=id)
         self._drawn: dict[int, tuple[Line, bool]] = {}
+        self._fixed: list[Line] = []
+        self._text_width = 0
+        self._styles_of: dict[tuple[StyleName, bool], Style] = {}
+
+    def notify_style_update(self) -> None:
+        self._styles_of = {}
+        super().notify_style_update()
 
     def update_lines(self) -> None:
         """Draw what has changed; the number of lines may have changed too."""
+        self._measure()
+        fixed = self.fixed_lines()
+        if fixed != self._fixed:
+            self._fixed = fixed
+            self.refresh(Region(0, 0, self.size.width, len(fixed)))
         # width 0: lines are cut to the pane and never scroll sideways
-        size = Size(0, self.line_count())
+        size = Size(0, self.line_count() + len(fixed))
         if size != self.virtual_size:
             # by assignment the whole screen would be laid out anew, several ms per step
             self.set_reactive(LineView.virtual_size, size)
@@ -62,12 +84,35 @@ class LineView(ScrollView, can_focus=False):
             return
         # painting a line costs more than formatting it, and a step changes few of them
         top = self.scroll_offset.y
-        for y in range(top, min(top + self.visible_height, size.height)):
+        for y in range(top, min(top + self.visible_height, self.line_count())):
             if self._drawn.get(y) != (self.line(y), self.is_selected(y)):
-                self.refresh_line(y)
+                self.redraw(y)
+
+    def redraw(self, y: int) -> None:
+        """Draw line ``y`` anew."""
+        self.refresh_line(y + len(self._fixed))
+
+    def line_at(self, y: int) -> int | None:
+        """The line that is drawn ``y`` cells below the upper edge, None on a fixed one."""
+        number = y - len(self._fixed) + self.scroll_offset.y
+        return number if y >= len(self._fixed) and number < self.line_count() else None
+
+    def reveal(self, y: int) -> None:
+        """Scroll only as far as needed to see line ``y``."""
+        top, height = self.scroll_offset.y, self.visible_height
+        if y < top:
+            self.scroll_to(y=y, animate=False, immediate=True)
+        elif y >= top + height:
+            self.scroll_to(y=y - height + 1, animate=False, immediate=True)
+
+    def render_lines(self, crop: Region) -> list[Strip]:
+        self._measure()
+        return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        number = y + self.scroll_offset.y
+        if y < len(self._fixed):
+            return self.strip(self._fixed[y], False, whole=False)
+        number = y - len(self._fixed) + self.scroll_offset.y
         width = self.size.width
         if not 0 <= number < self.line_count():
             return Strip.blank(width, self._style("text", False))
@@ -76,24 +121,28 @@ class LineView(ScrollView, can_focus=False):
         line, selected = self._drawn[number] = self.line(number), self.is_selected(number)
         return self.strip(line, selected)
 
-    def strip(self, line: Line, selected: bool) -> Strip:
-        """``line`` as it is drawn, in the pane's width; an ellipsis says that it was cut."""
+    def strip(self, line: Line, selected: bool, *, whole: bool = True) -> Strip:
+        """``line`` as it is drawn, in the pane's width; an ellipsis says that it was cut, if it
+        was to be seen as a whole."""
         width = self.size.width
         segments = []
         for style, parts in groupby(line, key=lambda part: part.style):
             text = "".join(part.text for part in parts)
             segments.append(Segment(text, self._style(style, selected)))
-        whole = Strip(segments)
+        drawn = Strip(segments)
         room = self.text_width  # without the scrollbar
-        if whole.cell_length > room:
+        if whole and drawn.cell_length > room:
             cut = Segment(ELLIPSIS, self._style("muted", selected))
-            whole = Strip([*whole.crop(0, room - 1), cut])
-        return whole.crop_extend(0, width, self._style("text", selected))
+            drawn = Strip([*drawn.crop(0, room - 1), cut])
+        return drawn.crop_extend(0, width, self._style("text", selected))
 
     def _style(self, name: StyleName, selected: bool) -> Style:
-        style = self.get_component_rich_style(f"line--{name}")
-        if selected:
-            style += self.get_component_rich_style("line--selected", partial=True)
+        style = self._styles_of.get((name, selected))
+        if style is None:
+            style = self.get_component_rich_style(f"line--{name}")
+            if selected:
+                style += self.get_component_rich_style("line--selected", partial=True)
+            self._styles_of[name, selected] = style
         return style
 
 

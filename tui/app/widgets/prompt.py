@@ -1,21 +1,23 @@
-"""The bottom line: the last reply, the count being typed, or the command prompt."""
+"""The command line, and the line that says what the last command answered."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import takewhile
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from autograd_core.debug.snapshot import Reply
-from tui.app.messages import CommandEntered, PromptClosed
+from tui.app.messages import CompletionAsked, LineEntered, PromptClosed
+from tui.app.sections.console import headline
 from tui.app.widgets.line_view import LineView
-from tui.app.widgets.log import error_text
 from tui.app.widgets.text import Line, Part, fit
 
 
 class MessageLine(LineView):
-    """One line: what the last command answered."""
+    """One line: what the last command answered, or the count that is being typed."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -36,12 +38,15 @@ class MessageLine(LineView):
 
     def line(self, y: int) -> Line:
         if self._count:
-            return [Part(f" {self._count}", "strong"), Part(" times: n N u or tab", "muted")]
-        lines = error_text(self._reply).splitlines() or [""]
+            return [Part(f" {self._count}", "strong"), Part(" times: n N s u j k or tab", "muted")]
+        lines = self._reply.text.splitlines()
         more = f" (+{len(lines) - 1} lines in the console)" if len(lines) > 1 else ""
         room = self.text_width - len(more) - 1
         return [
-            Part(" " + fit(lines[0], room).rstrip(), "trouble" if self._reply.error else "text"),
+            Part(
+                " " + fit(headline(self._reply), room).rstrip(),
+                "trouble" if self._reply.error else "text",
+            ),
             Part(more, "muted"),
         ]
 
@@ -50,37 +55,68 @@ class Prompt(Input):
     """The command line; up and down recall what was typed before, escape closes it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "leave", "close", show=False),
+        Binding("escape,ctrl+c", "leave", "close", show=False),
         Binding("up", "recall(-1)", "previous command", show=False),
         Binding("down", "recall(1)", "next command", show=False),
+        Binding("tab", "complete", "complete", show=False),
     ]
 
     def __init__(self) -> None:
-        super().__init__(placeholder="command, or help; an empty line repeats the last one")
-        self.display = False
-        self._history: list[str] = []
+        super().__init__(select_on_focus=False)
+        self._search = False
+        self._histories: dict[bool, list[str]] = {False: [], True: []}
         self._place = 0
 
-    def open(self) -> None:
-        self.value = ""
-        self._place = len(self._history)
-        self.display = True
+    def open(self, text: str = "", *, search: bool = False) -> None:
+        """Ask for a command that begins with ``text``, or for a word to look for."""
+        self._search = search
+        self.placeholder = (
+            "op, module, leaf or file; an empty line looks for the last one again"
+            if search
+            else "command, or help; an empty line repeats the last one"
+        )
+        self.value = text
+        self._place = len(self._histories[search])
         self.focus()
+        self.cursor_position = len(text)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         line = event.value.strip()
         if line:
-            self._history.append(line)
-        self.display = False
-        self.post_message(CommandEntered(line))
+            self._histories[self._search].append(line)
+        self.post_message(LineEntered(line, self._search))
 
     def action_leave(self) -> None:
-        self.display = False
         self.post_message(PromptClosed())
 
     def action_recall(self, step: int) -> None:
-        self._place = max(0, min(len(self._history), self._place + step))
-        recalled = self._history[self._place : self._place + 1]
+        history = self._histories[self._search]
+        self._place = max(0, min(len(history), self._place + step))
+        recalled = history[self._place : self._place + 1]
         self.value = recalled[0] if recalled else ""
         self.cursor_position = len(self.value)
+
+    def action_complete(self) -> None:
+        if not self._search:
+            self.post_message(CompletionAsked())
+
+    def take(self, words: Sequence[str]) -> None:
+        """Put what all of ``words`` have in common for the word before the cursor."""
+        if not words:
+            return
+        before, after = self.value[: self.cursor_position], self.value[self.cursor_position :]
+        start = before.rfind(" ") + 1
+        word = common_beginning(words) + (" " if len(words) == 1 else "")
+        self.value = before[:start] + word + after.lstrip()
+        self.cursor_position = start + len(word)
+
+
+def common_beginning(words: Sequence[str]) -> str:
+    """What all of ``words`` begin with.
+
+    >>> common_beginning(["mul:1", "mul:2"]), common_beginning(["tanh"])
+    ('mul:', 'tanh')
+    """
+    shared = takewhile(lambda letters: len(set(letters)) == 1, zip(*words, strict=False))
+    return "".join(letters[0] for letters in shared)

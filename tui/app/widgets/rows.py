@@ -11,7 +11,7 @@ from tui.app.widgets.lanes import MAX_LANES
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
 
 VALUE_WIDTH = 12
-FLAG_WIDTH = 8
+FLAG_WIDTH = 10
 # how many names are looked at to find out how wide a column must be
 SAMPLED_ROWS = 20_000
 
@@ -60,7 +60,7 @@ def natural_columns(snapshot: Snapshot) -> Columns:
 def fit_columns(natural: Columns, lanes_used: int, width: int) -> Columns:
     """The columns for a list of ``width`` cells: what is least important gives way first."""
     lanes = min(lanes_used, MAX_LANES, max(2, (width - 44) // 5))
-    left = width - 4 - 2 * lanes - overflow_width(lanes_used, lanes)
+    left = width - 4 - 2 * lanes - overflow_width(lanes_used, lanes, natural.number)
     left -= natural.number + 1 + VALUE_WIDTH + 1 + FLAG_WIDTH
     name = max(6, min(natural.name, left - 1))
     left -= name + 1
@@ -74,9 +74,10 @@ def fit_columns(natural: Columns, lanes_used: int, width: int) -> Columns:
     return Columns(lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"])
 
 
-def overflow_width(lanes_used: int, lanes: int) -> int:
-    """The cells after the lanes where ``⋯+28`` stands."""
-    return 0 if lanes_used <= lanes else 2 + len(str(lanes_used - lanes)) + 1
+def overflow_width(lanes_used: int, lanes: int, digits: int) -> int:
+    """The cells after the lanes where ``⋯+28`` or ``→#1234+5`` stands."""
+    hidden = len(str(lanes_used - lanes))
+    return 0 if lanes_used <= lanes else 4 + hidden + digits
 
 
 def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
@@ -108,22 +109,25 @@ def source_text(graph: Graph, row: int) -> str:
 
 
 def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
-    """The value that arrived at a node, in short, and its flags.
+    """The value that arrived at a node, in short, and its flags: how many parts its sum has,
+    ``H`` for hooks, ``E`` for what the user changed, ``0`` for all zero.
 
     Of several inputs the first one that received a gradient speaks for the node.
     """
     arrived = sum(incoming.arrived for incoming in detail.incoming)
     expected = sum(incoming.expected for incoming in detail.incoming)
     accumulate = is_accumulate(snapshot.graph.names[row])
-    fan_in = fan_in_text(arrived, expected, accumulate)
+    edited = any(edit.index == row for edit in snapshot.edits)
+    flags = [fan_in_text(arrived, expected, accumulate), "H" * bool(detail.hooks), "E" * edited]
+    marks = " ".join(filter(None, flags))
     totals = [incoming.total for incoming in detail.incoming if incoming.total is not None]
     if not totals:
         undefined = arrived > 0 and arrived >= expected
-        return Cells("∅" if undefined else "", "", fan_in)
+        return Cells("∅" if undefined else "", "", marks)
     stats = totals[0].statistics
     trouble = ("N" if stats.nans else "") + ("I" if stats.infs else "")
     zero = "0 " if stats.size and stats.zeros == stats.size else ""
-    return Cells(format_statistics(stats), trouble, zero + fan_in)
+    return Cells(format_statistics(stats), trouble, zero + marks)
 
 
 def fan_in_text(arrived: int, expected: int, accumulate: bool) -> str:

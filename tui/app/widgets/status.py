@@ -6,6 +6,8 @@ from autograd_core.debug.snapshot import Snapshot
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.text import Line, Part, StyleName, fit, node_label, plain
 
+BAR_WIDTH = 10
+
 
 class StatusLine(LineView):
     """One line that always says where we are."""
@@ -15,15 +17,16 @@ class StatusLine(LineView):
         self._program = title
         self._snapshot: Snapshot | None = None
         self._busy = ""
+        self._position = 0
 
     def show(self, snapshot: Snapshot) -> None:
         self._snapshot = snapshot
         self._busy = ""
         self.update_lines()
 
-    def show_busy(self, command: str) -> None:
-        """Say that ``command`` is at work."""
-        self._busy = command
+    def show_busy(self, command: str, position: int) -> None:
+        """Say that ``command`` is at work, and how far it is."""
+        self._busy, self._position = command, position
         self.update_lines()
 
     def line_count(self) -> int:
@@ -35,11 +38,14 @@ class StatusLine(LineView):
             return []
         title = plain(self._program or snapshot.graph.title or "backward")
         state, style = state_text(snapshot)
+        position = snapshot.position
+        reason = reason_text(snapshot)
         if self._busy:
-            state, style = "BUSY", "strong"
-        where = f"{snapshot.kind} {snapshot.call} · {snapshot.position}/{snapshot.length} run · "
+            state, style, position = "BUSY", "strong", self._position
+            reason = f"{progress_bar(position, snapshot.length)} {self._busy} · esc pauses"
+        passes = nesting_text(snapshot) or f"backward {snapshot.call}"
+        where = f"{passes} · {position:,}/{snapshot.length:,} run · "
         room = max(8, self.text_width - len(where) - len(state) - 5)
-        reason = self._busy or reason_text(snapshot)
         title_width = min(len(title), max(20, room - len(reason) - 3))
         line = [
             Part(" " + fit(title, title_width), "title"),
@@ -52,15 +58,37 @@ class StatusLine(LineView):
         return line
 
 
+def progress_bar(done: int, length: int) -> str:
+    """How much has run.
+
+    >>> progress_bar(3, 10)
+    '■■■□□□□□□□'
+    """
+    filled = done * BAR_WIDTH // length if length else 0
+    return "■" * filled + "□" * (BAR_WIDTH - filled)
+
+
+def nesting_text(snapshot: Snapshot) -> str:
+    """The passes that are open inside each other, the outermost first; "" for one alone."""
+    if len(snapshot.frames) < 2:
+        return ""
+    return " › ".join(plain(frame.title) for frame in snapshot.frames)
+
+
 def state_text(snapshot: Snapshot) -> tuple[str, StyleName]:
     """The state in one word, and its style."""
     if snapshot.status == "failed":
         return "FAILED", "trouble"
-    if snapshot.past:
+    if is_past(snapshot):
         return "PAST", "strong"
     if snapshot.status == "finished":
         return "FINISHED", "strong"
-    return "PAUSED", "backward"
+    return "INSIDE" if snapshot.phase else "PAUSED", "backward"
+
+
+def is_past(snapshot: Snapshot) -> bool:
+    """Whether more has run than what is shown; a node that is looked into has run as a whole."""
+    return snapshot.position + bool(snapshot.phase) < snapshot.recorded
 
 
 def reason_text(snapshot: Snapshot) -> str:
@@ -68,10 +96,13 @@ def reason_text(snapshot: Snapshot) -> str:
     if snapshot.status == "failed" and snapshot.error:
         return plain(snapshot.error)
     parts = []
-    if snapshot.past:
-        parts.append(f"recorded to {snapshot.recorded}")
+    if is_past(snapshot):
+        parts.append(f"recorded to {snapshot.recorded:,}")
+    if snapshot.edits:
+        count = len(snapshot.edits)
+        parts.append(f"{count} {'change' if count == 1 else 'changes'}")
     if snapshot.reason:
         parts.append(plain(snapshot.reason))
-    if snapshot.position < snapshot.length:
+    if snapshot.position < snapshot.length and not snapshot.phase:
         parts.append("before " + node_label(snapshot, snapshot.position))
     return " · ".join(parts)

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
+from tui.app.arrangement import NEEDED_HEIGHT, NEEDED_WIDTH
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.text import Line, Part
-
-NEEDED_WIDTH = 60
-NEEDED_HEIGHT = 16
 
 
 class TooSmall(LineView):

@@ -1,4 +1,4 @@
-"""The gradient pane: what arrived at a node, in order, what it adds up to, and what left it."""
+"""What arrived at a node, in order, what it adds up to, and what left it."""
 
 from __future__ import annotations
 
@@ -7,16 +7,8 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from autograd_core.dag.statistics import format_shape
-from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.snapshot import (
-    Incoming,
-    NodeDetail,
-    Outgoing,
-    Snapshot,
-    Value,
-)
-from tui.app.widgets.lanes import PlanEdges
-from tui.app.widgets.line_view import LinesView
+from autograd_core.debug.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
+from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import (
     UNDEFINED,
     Line,
@@ -30,33 +22,29 @@ from tui.app.widgets.text import (
 )
 
 MAX_NAME = 24
+MOST_MISSING = 32
 STATE_TEXT = {"done": "has run", "current": "runs next", "waiting": "has not run"}
 
 
-class GradientPane(LinesView):
-    """Contributions, sum and outgoing gradients of one node."""
-
-    def show(self, session: DebugSession, snapshot: Snapshot, edges: PlanEdges, index: int) -> None:
-        """Show node ``index`` as it stands in ``snapshot``."""
-        self.show_lines(gradient_lines(session.detail(index), snapshot, edges))
-
-
 class Entry(NamedTuple):
-    """One line below a heading: a mark, what it is about, and the value there."""
+    """One line below a heading: a mark, what it is about, the value there, and the node that
+    the line leads to."""
 
     mark: str
     label: str
     shown: Line
     style: StyleName = "text"
+    node: int | None = None
 
 
-def gradient_lines(detail: NodeDetail, snapshot: Snapshot, edges: PlanEdges) -> list[Line]:
-    """All lines of the pane for one node, their values in one column."""
-    entries: list[Line | Entry] = [_title(detail, snapshot)]
+def page(view: View) -> Page:
+    """Contributions, sum and outgoing gradients of the selected node, values in one column."""
+    detail, snapshot = view.session.detail(view.node), view.snapshot
+    entries: list[Line | Entry] = [title_line(detail, snapshot)]
     for incoming in detail.incoming:
         entries.append(_incoming_heading(incoming))
         entries += _contributions(incoming, snapshot)
-        entries += _missing(incoming, snapshot, edges, detail.index)
+        entries += _missing(incoming, view)
         entries.append(_total(incoming))
     if is_accumulate(snapshot.graph.names[detail.index]):
         entries += _leaf_gradient(snapshot, detail.index)
@@ -65,23 +53,35 @@ def gradient_lines(detail: NodeDetail, snapshot: Snapshot, edges: PlanEdges) -> 
         entries += [_outgoing(outgoing, snapshot) for outgoing in detail.outgoing]
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
     width = max(labels, default=0) + 2
-    return [_aligned(entry, width) if isinstance(entry, Entry) else entry for entry in entries]
+
+    def target(line: int, column: int) -> Target | None:
+        entry = entries[line]
+        if not isinstance(entry, Entry) or entry.node is None:
+            return None
+        return NodeTarget(entry.node)
+
+    lines = [_aligned(entry, width) if isinstance(entry, Entry) else entry for entry in entries]
+    return Page(lines, target=target)
+
+
+def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
+    """The node in one line: number, name, address, and whether it has run."""
+    name = snapshot.graph.names[detail.index]
+    current = detail.status == "current"
+    state = STATE_TEXT[detail.status]
+    if current and snapshot.phase:
+        state = "is being run"
+    return [
+        Part(f"#{detail.index} ", "muted"),
+        Part(plain(name), "leaf" if is_accumulate(name) else "strong"),
+        Part(f"  {plain(snapshot.graph.address(detail.index))}", "muted"),
+        Part(f"  {state}", "strong" if current else "muted"),
+    ]
 
 
 def _aligned(entry: Entry, width: int) -> Line:
     mark = Part(f"  {entry.mark} ", "muted")
     return [mark, Part(fit(entry.label, width), entry.style), *entry.shown]
-
-
-def _title(detail: NodeDetail, snapshot: Snapshot) -> Line:
-    name = snapshot.graph.names[detail.index]
-    current = detail.status == "current"
-    return [
-        Part(f"#{detail.index} ", "muted"),
-        Part(plain(name), "leaf" if is_accumulate(name) else "strong"),
-        Part(f"  {plain(snapshot.graph.address(detail.index))}", "muted"),
-        Part(f"  {STATE_TEXT[detail.status]}", "strong" if current else "muted"),
-    ]
 
 
 def _incoming_heading(incoming: Incoming) -> Line:
@@ -95,29 +95,45 @@ def _incoming_heading(incoming: Incoming) -> Line:
 
 
 def _contributions(incoming: Incoming, snapshot: Snapshot) -> list[Entry]:
-    return [
-        Entry("+", _edge_label(snapshot, one.producer, one.output_nr), _value_parts(one.value))
+    shown = [
+        Entry(
+            "+",
+            edge_label(snapshot, one.producer, one.output_nr),
+            value_parts(one.value),
+            node=one.producer,
+        )
         for one in incoming.contributions
     ]
+    if incoming.skipped:
+        shown.insert(0, Entry("+", f"{incoming.skipped:,} before these", [], "muted"))
+    return shown
 
 
-def _missing(incoming: Incoming, snapshot: Snapshot, edges: PlanEdges, index: int) -> list[Entry]:
+def _missing(incoming: Incoming, view: View) -> list[Entry]:
     """One entry for each producer that has not delivered yet."""
-    graph = snapshot.graph
-    return [
-        Entry(
-            "·",
-            _edge_label(snapshot, graph.edge_sources[edge], graph.edge_output_nrs[edge]),
-            [Part("not yet", "muted")],
-            "muted",
-        )
-        for edge in edges.producers_of(index)
+    if incoming.arrived >= incoming.expected:
+        return []
+    graph, snapshot = view.snapshot.graph, view.snapshot
+    waiting = [
+        (graph.edge_sources[edge], graph.edge_output_nrs[edge])
+        for edge in view.edges.producers_of(view.node)
         if graph.edge_input_nrs[edge] == incoming.input_nr
         and graph.edge_sources[edge] >= snapshot.position
     ]
+    # inside a node, some of its edges have delivered
+    waiting = waiting[len(waiting) - (incoming.expected - incoming.arrived) :]
+    shown = [
+        Entry("·", edge_label(snapshot, *edge), [Part("not yet", "muted")], "muted", edge[0])
+        for edge in waiting[:MOST_MISSING]
+    ]
+    if len(waiting) > MOST_MISSING:
+        more = f"{len(waiting) - MOST_MISSING:,} more"
+        shown.append(Entry("·", more, [Part("not yet", "muted")], "muted"))
+    return shown
 
 
-def _edge_label(snapshot: Snapshot, producer: int | None, output_nr: int) -> str:
+def edge_label(snapshot: Snapshot, producer: int | None, output_nr: int) -> str:
+    """Where a contribution comes from: ``#4 mul:2 out 1``, or the seed."""
     if producer is None:
         return "seed gradient"
     return f"{node_label(snapshot, producer, MAX_NAME)} out {output_nr}"
@@ -127,7 +143,7 @@ def _total(incoming: Incoming) -> Entry:
     arrived = incoming.arrived
     complete = arrived >= incoming.expected
     if incoming.total is not None:
-        shown = _value_parts(incoming.total)
+        shown = value_parts(incoming.total)
     elif arrived and complete:
         shown = [Part(UNDEFINED, "muted")]
     else:
@@ -141,22 +157,22 @@ def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
     if leaf is None:
         return []
     return [
-        Entry(" ", label, [Part("None", "muted")] if value is None else _value_parts(value), "leaf")
+        Entry(" ", label, [Part("None", "muted")] if value is None else value_parts(value), "leaf")
         for label, value in ((".grad before", leaf.before), (".grad now", leaf.now))
     ]
 
 
 def _outgoing(outgoing: Outgoing, snapshot: Snapshot) -> Entry:
-    shown = _value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
+    shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
     if outgoing.target is None:
         return Entry(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
     label = f"→ {node_label(snapshot, outgoing.target, MAX_NAME)}"
     if outgoing.input_nr:
         label += f" in {outgoing.input_nr}"
-    return Entry(str(outgoing.output_nr), label, shown)
+    return Entry(str(outgoing.output_nr), label, shown, node=outgoing.target)
 
 
-def _value_parts(value: Value | None) -> Line:
+def value_parts(value: Value | None) -> Line:
     """Short description, then the first elements; undefined is a word, never a number."""
     if value is None:
         return [Part(UNDEFINED, "muted")]

@@ -1,0 +1,109 @@
+"""Pictures: the screenshots of the README, of the screen and of the graph."""
+
+from __future__ import annotations
+
+import importlib.util
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.debug import Session
+from tests.tui.screen_driver import Driver, drive
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_the_screenshots_of_the_readme_can_be_made_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = importlib.util.spec_from_file_location("make_images", ROOT / "docs" / "make_images.py")
+    assert spec is not None
+    assert spec.loader is not None
+    make_images = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(make_images)
+    monkeypatch.setattr(make_images, "IMAGES", tmp_path)
+    monkeypatch.setattr(make_images, "PHOTOGRAPHS", make_images.PHOTOGRAPHS[:1])
+    monkeypatch.setattr(make_images, "THEMES", {"": "gradstep-dark"})
+    monkeypatch.chdir(ROOT)
+    make_images.main()
+    picture = tmp_path / "debug-shared-weight.svg"
+    text = "".join(ElementTree.parse(picture).getroot().itertext()).replace("\xa0", " ")
+    assert "6/9 run" in text
+    assert "acc weight" in text
+    assert "[gradient]" in text
+
+
+def cube() -> Session:
+    x = torch.tensor(2.0, requires_grad=True)
+    return Session((x * x * x).tanh(), names={"x": x})
+
+
+def test_p_writes_the_graph_with_gradients_and_the_position_marked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "n", "p")
+        await screen.wait_for("written: ")
+
+    drive(cube(), script)
+    text = (tmp_path / "backward-1-at-2.svg").read_text(encoding="utf-8")
+    root = ElementTree.fromstring(text)
+    frames = [each for each in root.iter() if each.get("class") == "here"]
+    assert len(frames) == 1
+    (box,) = [
+        group
+        for group in root.iter("{http://www.w3.org/2000/svg}g")
+        if group.get("class", "").startswith("node") and frames[0] in list(group)
+    ]
+    title = box.find("{http://www.w3.org/2000/svg}title")
+    assert title is not None
+    assert (title.text or "").startswith("mul:1 ")
+    assert "▶" in "".join(box.itertext())
+    assert "4.5e−7" in text or "e−" in text, "the gradient on an edge"
+
+
+def test_capital_p_writes_the_screen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+    async def script(screen: Driver) -> None:
+        assert "written: " in await screen.press("n", "P")
+
+    drive(cube(), script)
+    text = (tmp_path / "screen-1-at-1.svg").read_text(encoding="utf-8")
+    assert "tanh" in text
+    ElementTree.fromstring(text)
+
+
+def test_a_folder_that_cannot_be_written_is_an_error_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "screen-1-at-0.svg").mkdir()
+    (tmp_path / "backward-1-at-0.svg").mkdir()
+
+    async def script(screen: Driver) -> None:
+        assert "error: cannot write" in await screen.press("P")
+        await screen.press("p")
+        await screen.wait_for("error: IsADirectoryError|error: PermissionError")
+        assert "1/4 run" in await screen.press("n")
+
+    drive(cube(), script)
+
+
+def test_y_copies_the_gradient_and_capital_y_the_address() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("G")
+        assert "no gradient has arrived" in await screen.press("y")
+        await screen.press("c", "G")
+        assert "copied the value" in await screen.press("y")
+        assert screen.app.clipboard == "[2., 4.]"
+        await screen.press("k", "Y")
+        assert screen.app.clipboard == "mul:1"
+
+    drive(Session((x * x).sum(), names={"x": x}), script)

@@ -1,0 +1,413 @@
+"""The panes and their sections: what each of them says of the selected node and of the pass."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import autograd_core as torch
+from autograd_core.dag.trace import trace
+from autograd_core.debug import Session, Timeline
+from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+from tests.tui.scripted_session import shared_weight, troubled
+from tui.app.arrangement import HUGE, NARROW, WIDE, arrangement
+from tui.app.sections import SECTIONS
+
+HUGE_SIZE = (200, 60)
+
+
+def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
+    async def script(screen: Driver) -> None:
+        assert "[gradient]" in screen.text()
+        assert "[ledger]" in await screen.press("tab")
+        assert "[value]" in await screen.press("tab")
+        assert "[ledger]" in await screen.press("shift+tab")
+        assert "[console]" in await screen.press("shift+tab", "shift+tab")
+        for name in SECTIONS:
+            assert f"[{name}]" in await screen.section(name)
+
+    drive(shared_weight(), script)
+
+
+@pytest.mark.parametrize(
+    ("size", "shown"),
+    [
+        ((80, 24), ["gradient"]),
+        ((120, 36), ["gradient", "leaves", "console"]),
+        (LARGE, ["gradient", "leaves", "console"]),
+        (HUGE_SIZE, ["gradient", "leaves", "console", "modules", "stops", "near"]),
+    ],
+)
+def test_a_larger_terminal_shows_more_panes(size: tuple[int, int], shown: list[str]) -> None:
+    async def script(screen: Driver) -> None:
+        text = screen.text()
+        assert [name for name in SECTIONS if f"[{name}]" in text] == sorted(
+            shown, key=list(SECTIONS).index
+        )
+
+    drive(shared_weight(), script, size)
+
+
+@pytest.mark.parametrize("chosen", [NARROW, WIDE, HUGE])
+def test_every_section_has_one_place_at_every_size(chosen) -> None:  # type: ignore[no-untyped-def]
+    placed = [name for names in chosen.panes.values() for name in names]
+    assert sorted(placed) == sorted(SECTIONS)
+
+
+def test_the_arrangement_follows_the_terminal() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.section("saved")
+        for size in (HUGE_SIZE, SMALL, (120, 36)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.pilot.pause(0.2)
+            assert "[saved]" in screen.text(), arrangement(*size).name
+
+    drive(shared_weight(), script)
+
+
+def test_a_click_on_a_tab_turns_to_it() -> None:
+    async def script(screen: Driver) -> None:
+        lines = screen.text().splitlines()
+        y = next(number for number, line in enumerate(lines) if "[gradient]" in line)
+        await screen.pilot.click(offset=(lines[y].index("saved"), y))
+        assert "[saved]" in await screen.settled()
+
+    drive(shared_weight(), script)
+
+
+# -- of the node -------------------------------------------------------------------------
+
+
+def test_the_gradient_section_shows_contributions_their_sum_and_who_is_missing() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("5", "n", "G")
+        assert "1 of 3 arrived" in text
+        assert re.search(r"\+ #2 decoder/mul:1 out 0 +rms 1\.35", text)
+        assert re.search(r"· #5 decoder/mul:2 out 0 +not yet", text)
+        assert re.search(r"· #7 encoder/mul:1 out 0 +not yet", text)
+        assert re.search(r"= sum so far +rms 1\.35", text)
+        await screen.press("c", "G")
+        assert "3 of 3 arrived" in screen.text()
+        assert re.search(r"= sum  ", screen.text())
+
+    drive(shared_weight(), script)
+
+
+def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("G")
+        assert "nothing yet" in text
+        assert "undefined" not in text.replace("acc undefined", "").replace("  undefined  ", "")
+        text = await screen.press("c", "G")
+        assert re.search(r"= sum +∅ undefined", text)
+        assert " ∅ " in screen.row(4)
+        text = await screen.press("k")
+        assert re.search(r"= sum +rms 0 ", text)
+        assert re.search(r" rms 0 0 ", screen.row(3))
+
+    drive(troubled(), script)
+
+
+def test_the_ledger_shows_the_running_sum_and_what_cancelled() -> None:
+    """x reaches the sum three times: as 3, as -3 and as 1."""
+    x = torch.tensor(2.0, requires_grad=True)
+    session = Session(x * 3 - x * 3 + x, names={"x": x})
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c", "G")
+        text = await screen.section("ledger")
+        sums = re.findall(r"\+ #\d+ \w+:\d out \d +(\S+) +(\S+)  (\S+)", text)
+        assert [(adds, total) for adds, total, _ in sums] == [("1", "1"), ("−3", "−2"), ("3", "1")]
+        assert [lost for _, _, lost in sums] == ["-", "50", "86"], "percent"
+
+    drive(session, script, (100, 30))
+
+
+def test_the_value_section_shows_statistics_a_histogram_and_blocks() -> None:
+    x = torch.tensor(np.arange(-8.0, 8.0).reshape(4, 4), requires_grad=True)
+    session = Session((x * x).sum() / 2, names={"x": x})
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c", "G")
+        text = await screen.section("value")
+        assert "min −8" in text
+        assert re.search(r"−8 … −6\.12 2 █+", text)
+        assert "█−" in text, "a large negative element"
+        assert "██" in text
+        assert "x.grad" in await screen.press("J", "J", "J", "J", "J")
+
+    drive(session, script, (100, 50))
+
+
+def test_the_saved_section_shows_values_and_the_line_that_freed_them() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("j", "j")
+        text = await screen.section("saved")
+        assert re.search(r"self +\[3\] float64 +rms 1\.2", text)
+
+    drive(shared_weight(), script)
+
+
+def test_a_freed_value_is_called_so() -> None:
+    async def script(screen: Driver) -> None:
+        assert "freed by an earlier backward" in await screen.section("saved")
+
+    drive(troubled(), script)
+
+
+def test_a_changed_value_names_the_line_that_changed_it() -> None:
+    with trace(values=True):
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = x.exp()
+        loss = (y * y).sum()
+        y.mul_(2.0)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("j")
+        text = await screen.section("saved")
+        assert "! changed in place" in text
+        assert re.search(r"at .*test_app_sections\.py:\d+", text)
+
+    drive(Session(loss), script)
+
+
+def test_the_source_section_marks_the_forward_line_among_its_neighbours() -> None:
+    with trace(values=True):
+        x = torch.tensor(2.0, requires_grad=True)
+        loss = x.tanh()  # the line that is looked for
+
+    async def script(screen: Driver) -> None:
+        text = await screen.section("source")
+        marked = [line for line in text.splitlines() if line.startswith("▸")]
+        assert len(marked) == 1
+        assert "the line that is looked for" in marked[0]
+        assert "requires_grad=True" in text
+
+    drive(Session(loss), script, (100, 40))
+
+
+def test_the_formula_section_shows_the_rule_its_terms_and_its_results() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("j", "j")
+        text = await screen.section("formula")
+        assert re.search(r"∂ other +g \* self", text)
+        assert "has not arrived" in text
+        text = await screen.press("3", "n", "k")
+        assert re.search(r"out 0 +rms", await screen.press("J"))
+
+    drive(shared_weight(), script, (80, 40))
+
+
+def test_inside_shows_the_phases_and_what_a_hook_changed() -> None:
+    x = torch.tensor(3.0, requires_grad=True)
+    y = x * x
+    y.register_hook(lambda g: g * 10)
+    y.register_hook(lambda g: None)
+
+    async def script(screen: Driver) -> None:
+        await screen.section("inside")
+        assert "s steps inside" in screen.text()
+        await screen.press("n")
+        text = await screen.press("s")
+        assert "INSIDE" in text
+        assert re.search(r"▶ tensor hook .*changed it", text)
+        assert re.search(r"1 → 10", text)
+        text = await screen.press("s")
+        assert re.search(r"▶ tensor hook .*changed nothing", text)
+        text = await screen.press("s")
+        assert "▶ formula" in text
+        text = await screen.press("S", "S")
+        assert "▶ formula" not in text
+        text = await screen.press("n", "k")
+        assert text.count("✓ ") > 4
+        assert "delivery along edge 1" in await screen.press("J")
+
+    drive(Session(y + 1.0, names={"x": x}), script, (80, 40))
+
+
+def test_numbers_show_time_bytes_forward_value_and_module() -> None:
+    with trace(values=True):
+        x = torch.tensor(3.0, requires_grad=True)
+        y = (x * x).tanh()
+
+    async def script(screen: Driver) -> None:
+        text = await screen.section("numbers")
+        assert re.search(r"time +not run yet", text)
+        assert re.search(r"module +in none", text)
+        text = await screen.press("n", "k")
+        assert re.search(r"time +\S+ µs", text)
+        assert re.search(r"forward value .*1", text)
+        assert re.search(r"recording .* of 1\.0 GB", text)
+
+    drive(Session(y), script, (80, 30))
+
+
+# -- of the pass -------------------------------------------------------------------------
+
+
+def test_leaves_show_grad_before_and_now_as_it_accumulates() -> None:
+    async def script(screen: Driver) -> None:
+        def leaf(name: str) -> str:
+            found = (row for row in screen.text().splitlines() if re.match(rf"[ ▌]{name} ", row))
+            return next(found)
+
+        await screen.section("leaves")
+        assert re.search(r"w +\[3\] +None → +None yet +□□□ 0/3", leaf("w"))
+        assert re.search(r"b +\[3\] +rms 0 → +rms 0 +□ 0/1", leaf("b"))
+        await screen.press("3", "n")
+        assert re.search(r"■□□ 1/3 +pending rms 1\.35", leaf("w"))
+        await screen.press("c")
+        assert re.search(r"None → +rms 2\.9 +■■■ 3/3$", leaf("w"))
+        assert re.search(r"rms 0 → +rms 1\.2 +■ 1/1$", leaf("b"))
+
+    drive(shared_weight(), script)
+
+
+def calls_of(sizes: list[float]) -> Session:
+    """A session after calls that added these gradients to one weight."""
+    weight, timeline = torch.tensor(1.0, requires_grad=True), Timeline()
+    for call, size in enumerate(sizes, 1):
+        Session(weight * size, names={"weight": weight}, call=call, timeline=timeline).finish()
+    return Session(weight * 1, names={"weight": weight}, call=len(sizes) + 1, timeline=timeline)
+
+
+def test_leaves_have_a_sparkline_over_the_calls_with_nan_marked() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.section("leaves")
+        assert re.search(r"weight .*▁▅█!", text)
+        text = await screen.section("calls")
+        assert text.count("! added to what was there: weight") == 3
+        assert re.search(r"▶ +5 ", text)
+
+    drive(calls_of([0.01, 1.0, 100.0, float("nan")]), script, (100, 30))
+
+
+def test_near_draws_producers_and_consumers_as_boxes_to_click() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.section("near")
+        text = await screen.press("5", "n")
+        assert "┏" in text
+        lines = text.splitlines()
+        y = next(number for number, line in enumerate(lines) if "│#6 encoder/tanh:1" in line)
+        await screen.pilot.click(offset=(lines[y].index("#6") + 1, y))
+        await screen.settled()
+        assert screen.row(6).startswith("▌")
+        assert "┃#6 encoder/tanh:1" in screen.text()
+
+    drive(shared_weight(), script, (80, 40))
+
+
+def test_stops_are_switched_and_deleted_by_key() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    session = Session((x * x).tanh(), names={"x": x})
+
+    async def script(screen: Driver) -> None:
+        await screen.type("break mul if rms > 3")
+        await screen.press("j", "j", "b")
+        text = await screen.section("stops")
+        assert "◆" in screen.row(1)[:3], "a breakpoint with a condition"
+        assert re.search(r"● +1 break mul if rms > 3", text)
+        await screen.press("w", "space")
+        assert re.search(r"◌ +1 .* off", screen.text())
+        assert "◌" in screen.row(1)[:3]
+        await screen.press("space")
+        assert "◆" in screen.row(1)[:3]
+        await screen.press("j", "enter")
+        assert screen.row(2).startswith("▌")
+        await screen.press("delete")
+        assert "●" not in screen.row(2)[:3]
+        assert [point.number for point in session.breakpoints] == [1]
+        assert "choose a breakpoint first" in await screen.press("escape", "delete")
+
+    drive(session, script, (80, 30))
+
+
+def test_changes_are_listed_marked_compared_and_undone() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    session = Session((x * x).tanh(), names={"x": x})
+
+    async def script(screen: Driver) -> None:
+        text = await screen.section("changes")
+        assert "nothing was changed" in text
+        await screen.press("n", "asterisk")
+        await screen.complete_line("0.5")
+        assert re.search(r" E *$", screen.row(1).split("test_app")[0]), screen.row(1)
+        assert "E  1 scale #1 by 0.5" in screen.text()
+        await screen.press("c")
+        text = await screen.press("d")
+        assert re.search(r"x\.grad +\S+ +\S+ +50 %", text)
+        await screen.press("U")
+        assert "nothing was changed" in screen.text()
+        await screen.press("0")
+        assert "zero #1" in screen.text()
+        await screen.press("U", "x", "enter")
+        assert "mute edge 0 of #1" in screen.text()
+        await screen.press("U", "tilde")
+        await screen.complete_line("0.1")
+        assert "clip #1 to 0.1" in screen.text()
+        await screen.press("U", "e", "7", "enter")
+        assert "set #1" in screen.text()
+
+    drive(session, script, (80, 40))
+
+
+def test_t_checks_the_node_and_keeps_the_answer() -> None:
+    with trace(values=True):
+        x = torch.tensor([0.5, 2.0], requires_grad=True)
+        loss = (x * x).sum()
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("j", "t")
+        assert "[check]" in text
+        assert "MulBackward0: right" in text or "mul: right" in text.lower()
+        assert "t holds the rule" in await screen.press("j")
+        assert "right" in await screen.press("k")
+
+    drive(Session(loss, names={"x": x}), script, (80, 30))
+
+
+def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    inner = torch.tensor(3.0, requires_grad=True)
+    y = x * x
+
+    def hook(g: torch.Tensor) -> None:
+        with torch.enable_grad():
+            (inner * inner).backward()
+
+    y.register_hook(hook)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "k")
+        text = await screen.press("greater_than_sign")
+        assert re.search(r"backward\(\) › .*backward\(\)", text.splitlines()[0])
+        await screen.section("calls")
+        assert "in MulBackward0" in screen.text()
+        text = await screen.press("less_than_sign")
+        assert "›" not in text.splitlines()[0]
+
+    drive(Session(y, names={"x": x}), script, (100, 30))
+
+
+@pytest.mark.parametrize("name", list(SECTIONS))
+@pytest.mark.parametrize("make", [shared_weight, troubled])
+def test_every_section_has_something_to_say_before_and_after(name: str, make) -> None:  # type: ignore[no-untyped-def]
+    async def script(screen: Driver) -> None:
+        await screen.section(name)
+        for key in ("full_stop", "c", "g"):
+            lines = (await screen.press(key)).splitlines()
+            tab = next(number for number, line in enumerate(lines) if f"[{name}]" in line)
+            assert lines[tab + 1].strip(), f"{name} after {key}"
+
+    drive(make(), script)
+
+
+def test_sections_import_nothing_of_the_app() -> None:
+    """They are functions from records to lines; a widget that they need would be a circle."""
+    for file in (Path(__file__).parents[2] / "tui" / "app" / "sections").glob("*.py"):
+        text = file.read_text(encoding="utf-8")
+        assert "from textual" not in text, file.name
+        assert "tui.app.screen" not in text, file.name

@@ -1,0 +1,60 @@
+"""Which panes there are in a terminal of which size, and what each of them offers."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from tui.app.sections import SECTIONS
+from tui.app.sections.page import Section
+
+NEEDED_WIDTH, NEEDED_HEIGHT = 60, 16
+WIDE_WIDTH, WIDE_HEIGHT = 110, 26
+HUGE_WIDTH, HUGE_HEIGHT = 180, 50
+
+OF_THE_NODE = (
+    "gradient", "ledger", "value", "saved", "source", "formula", "inside", "numbers", "check",
+)  # fmt: skip
+OF_THE_PASS = ("leaves", "near", "modules", "stops", "changes", "calls")
+# in the order in which a grid places them; the execution list comes after "modules"
+PANES = ("modules", "node", "stops", "pass", "near", "console")
+
+
+class Arrangement(NamedTuple):
+    """A name, which is a class of the screen in app.tcss, and the sections of each pane."""
+
+    name: str
+    panes: Mapping[str, tuple[str, ...]]
+
+    def sections(self, pane: str) -> tuple[Section, ...]:
+        return tuple(SECTIONS[name] for name in self.panes.get(pane, ()))
+
+
+TINY = Arrangement("tiny", {})
+NARROW = Arrangement("narrow", {"node": (*OF_THE_NODE, *OF_THE_PASS, "console")})
+WIDE = Arrangement("wide", {"node": OF_THE_NODE, "pass": OF_THE_PASS, "console": ("console",)})
+HUGE = Arrangement(
+    "huge",
+    {
+        "modules": ("modules",),
+        "node": OF_THE_NODE,
+        "stops": ("stops", "changes", "calls"),
+        "pass": ("leaves",),
+        "near": ("near",),
+        "console": ("console",),
+    },
+)
+ARRANGEMENTS = (TINY, NARROW, WIDE, HUGE)
+
+
+def arrangement(width: int, height: int) -> Arrangement:
+    """What fits a terminal.
+
+    >>> [arrangement(*size).name for size in ((40, 10), (80, 24), (120, 36), (200, 60))]
+    ['tiny', 'narrow', 'wide', 'huge']
+    """
+    if width < NEEDED_WIDTH or height < NEEDED_HEIGHT:
+        return TINY
+    if width < WIDE_WIDTH or height < WIDE_HEIGHT:
+        return NARROW
+    return HUGE if width >= HUGE_WIDTH and height >= HUGE_HEIGHT else WIDE

@@ -1,0 +1,73 @@
+"""Which keys matter most where: the hints of the bottom line."""
+
+from __future__ import annotations
+
+from autograd_core.debug.snapshot import Snapshot
+from tui.app.widgets.hints import Hint
+
+_NEXT = Hint("n", "next", "step('next')")
+_BACK = Hint("N", "back", "step('reverse-next')")
+_INSIDE = Hint("s", "inside", "step('step')")
+_GO = Hint("c", "continue", "step('continue')")
+_UNTIL = Hint("u", "until", "until")
+_BREAK = Hint("b", "break", "toggle_breakpoint")
+_COMMAND = Hint(":", "command", "prompt('')")
+_HELP = Hint("?", "help", "help")
+_QUIT = Hint("q", "go on", "leave('continue')")
+_LIST = Hint("esc", "list", "escape")
+_SECTION = Hint("tab", "section", "section(1)")
+
+# the most important ones first: in a narrow terminal there is room for eight
+_USUAL = (_NEXT, _BACK, _INSIDE, _GO, _BREAK, _COMMAND, _HELP, _QUIT, _UNTIL, _SECTION)
+_BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "look around", "select(1)"))
+_OVER = (
+    Hint("q", "the script goes on", "leave('continue')"),
+    _BACK,
+    Hint("C", "back to stop", "step('reverse-continue')"),
+    Hint("r", "restart", "command('restart')"),
+    Hint("/", "search", "search"),
+    _COMMAND,
+    _HELP,
+)
+_IN_NODE = (
+    Hint("s", "next phase", "step('step')"),
+    Hint("S", "phase back", "step('reverse-step')"),
+    Hint("n", "rest of the node", "step('next')"),
+    _COMMAND,
+    _HELP,
+    _QUIT,
+)
+_IN_STOPS = (
+    Hint("space", "on/off", "toggle_point"),
+    Hint("Del", "delete", "delete_point"),
+    Hint("enter", "select its node", "until"),
+    Hint("j k", "move", "select(1)"),
+    _LIST,
+)
+_IN_MODULES = (
+    Hint("enter", "select", "until"),
+    Hint("z", "fold", "fold"),
+    Hint("Z", "fold all", "fold_all"),
+    Hint("j k", "move", "select(1)"),
+    _LIST,
+)
+_IN_PANE = (
+    Hint("enter", "select", "until"),
+    Hint("j k", "move", "select(1)"),
+    _SECTION,
+    Hint("w", "next pane", "next_pane"),
+    _LIST,
+)
+
+
+def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ...]:
+    """The keys to show; ``section`` is that of the pane to which the keys go, "" for the list."""
+    if busy:
+        return _BUSY
+    if section:
+        return {"stops": _IN_STOPS, "modules": _IN_MODULES}.get(section, _IN_PANE)
+    if snapshot.phase:
+        return _IN_NODE
+    if snapshot.position >= snapshot.length:
+        return _OVER
+    return _USUAL

@@ -1,0 +1,37 @@
+"""What the user changed in this pass, and what that did to every leaf."""
+
+from __future__ import annotations
+
+from tui.app.sections.page import NodeTarget, Page, Target, View
+from tui.app.widgets.text import Line, Part, plain
+
+
+def page(view: View) -> Page:
+    """The edits that hold, and the difference to the unedited run when it was asked for."""
+    edits = view.snapshot.edits
+    if not edits:
+        return Page(
+            [
+                [Part("nothing was changed in this pass", "muted")],
+                [Part("e sets, * scales, ~ clips, 0 zeroes the sum at the row; x mutes", "muted")],
+            ]
+        )
+    lines: list[Line] = [
+        [Part(f" E {each.number:>2} ", "strong"), Part(plain(each.text)),
+         Part(f"  made before #{each.position}", "muted")]
+        for each in edits
+    ]  # fmt: skip
+    notes = view.notes
+    lines.append([Part("difference to the unedited run", "title")])
+    if notes.difference:
+        stale = notes.difference_at != view.snapshot.position
+        if stale:
+            lines.append([Part(f"  as of position {notes.difference_at}; d anew", "muted")])
+        lines += [[Part("  " + plain(text))] for text in notes.difference.splitlines()]
+    else:
+        lines.append([Part("  d computes it, U takes the last change back", "muted")])
+
+    def target(line: int, column: int) -> Target | None:
+        return NodeTarget(edits[line].index) if line < len(edits) else None
+
+    return Page(lines, target=target)

@@ -1,0 +1,51 @@
+"""The console: commands, their replies, and what the script printed meanwhile."""
+
+from __future__ import annotations
+
+from autograd_core.debug.snapshot import Reply
+from tui.app.sections.page import Page, View, sentence
+from tui.app.widgets.text import Line, Part, StyleName, plain
+
+KEPT_LINES = 5_000
+
+
+def page(view: View) -> Page:
+    """The last lines that were said."""
+    if not view.notes.transcript:
+        return sentence("press : and type a command, or help")
+    return Page(view.notes.transcript, focus=len(view.notes.transcript) - 1)
+
+
+def add_command(transcript: list[Line], line: str, reply: Reply) -> None:
+    """Write down a command and its answer; an error carries the word besides the colour."""
+    transcript.append([Part("> ", "muted"), Part(plain(line), "strong")])
+    style: StyleName = "trouble" if reply.error else "text"
+    transcript += [[Part("  " + plain(text), style)] for text in reply_text(reply).splitlines()]
+    del transcript[:-KEPT_LINES]
+
+
+def add_print(transcript: list[Line], text: str) -> None:
+    """Write down what the script (a hook, most likely) printed."""
+    transcript += [
+        [Part("script: ", "muted"), Part(plain(line))] for line in text.splitlines() if line.strip()
+    ]
+    del transcript[:-KEPT_LINES]
+
+
+def reply_text(reply: Reply) -> str:
+    """The text of a reply; an error that points nowhere begins with the word."""
+    if reply.error and "^" not in reply.text and not reply.text.lower().startswith("error"):
+        return f"error: {reply.text}"
+    return reply.text
+
+
+def headline(reply: Reply) -> str:
+    """The one line of a reply that says most: of an error that points, what is wrong."""
+    lines = reply.text.splitlines() or [""]
+    if not reply.error:
+        return lines[0]
+    for number, line in enumerate(lines):
+        if line.lstrip().startswith("^"):
+            said = line.lstrip()[1:].strip() or " ".join(lines[number + 1 :])
+            return f"error: {said}"
+    return reply_text(reply).splitlines()[0] if reply.text else "error"

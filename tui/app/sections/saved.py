@@ -1,0 +1,56 @@
+"""What a node keeps from the forward pass, in which state, and which line made it so."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import format_bytes, format_shape
+from autograd_core.debug.snapshot import Saved
+from tui.app.sections.gradient import title_line
+from tui.app.sections.page import Page, View
+from tui.app.widgets.text import Line, Part, fit, plain, value_part
+
+NAME_WIDTH = 10
+
+
+def page(view: View) -> Page:
+    """The saved tensors of the selected node."""
+    detail = view.session.detail(view.node)
+    lines: list[Line] = [title_line(detail, view.snapshot), *saved_lines(detail.saved)]
+    return Page(lines)
+
+
+def saved_lines(saved: tuple[Saved, ...]) -> list[Line]:
+    """A heading, and one or more lines per tensor."""
+    if not saved:
+        return [[Part("saved", "saved"), Part("  nothing", "muted")]]
+    total = format_bytes(sum(each.nbytes for each in saved))
+    lines: list[Line] = [[Part("saved", "saved"), Part(f"  {total}", "muted")]]
+    for each in saved:
+        lines += _lines(each)
+    return lines
+
+
+def _lines(saved: Saved) -> list[Line]:
+    shape = f"{format_shape(saved.shape)} {saved.dtype}  " if saved.state != "freed" else ""
+    line: Line = [Part("  " + fit(saved.name, NAME_WIDTH) + " "), Part(shape, "muted")]
+    if saved.value is not None:
+        line.append(value_part(saved.value))
+        if saved.value.array.size > 1:
+            line.append(Part("  " + saved.value.text(4), "muted"))
+    lines = [line]
+    if saved.state == "freed":
+        line.append(Part("freed by an earlier backward", "trouble"))
+    elif saved.state == "changed":
+        lines.append([Part("    ! changed in place since it was saved", "trouble")])
+    word = "by" if saved.state == "freed" else "at"
+    lines += [[Part(f"    {word} {source_text(source)}", "muted")] for source in saved.lines]
+    return lines
+
+
+def source_text(source: Source) -> str:
+    """File and line, the file as seen from the current directory where it lies inside."""
+    here = f"{Path.cwd()}{os.sep}"
+    return plain(f"{source.file.removeprefix(here)}:{source.line}")
