@@ -33,12 +33,20 @@ class Timing(NamedTuple):
         return self.forward + self.backward
 
 
+Halves = tuple[Callable[[], Any], Callable[[Any], None]]
+
+
 class Workload(NamedTuple):
-    """``make(library)`` returns the two halves of one step; ``nodes`` is what to divide by."""
+    """``make(library)`` returns the two halves of one step; ``nodes`` is what to divide by.
+
+    ``formula`` is the same for libraries that differentiate functions of arrays: given their
+    NumPy, a function and its arguments.
+    """
 
     name: str
     nodes: int
-    make: Callable[[Any], tuple[Callable[[], Any], Callable[[Any], None]]]
+    make: Callable[[Any], Halves]
+    formula: Callable[[Any], tuple[Callable[[Any], Any], Any]] | None = None
 
 
 def chain(size: int, length: int = 1000) -> Workload:
@@ -54,7 +62,17 @@ def chain(size: int, length: int = 1000) -> Workload:
 
         return forward, lambda loss: loss.backward()
 
-    return Workload(f"chain, {size} elements", length, make)
+    def formula(numpy: Any) -> Any:
+        c = np.full(size, 0.9, np.float32)
+
+        def total(x: Any) -> Any:
+            for _ in range(length):
+                x = x * c
+            return numpy.sum(x)
+
+        return total, np.ones(size, np.float32)
+
+    return Workload(f"chain, {size} elements", length, make, formula)
 
 
 def diamond(size: int, length: int = 300) -> Workload:
@@ -69,7 +87,16 @@ def diamond(size: int, length: int = 300) -> Workload:
 
         return forward, lambda loss: loss.backward()
 
-    return Workload(f"diamond, {size} elements", 3 * length, make)
+    def formula(numpy: Any) -> Any:
+        def total(x: Any) -> Any:
+            y = x
+            for _ in range(length):
+                y = numpy.tanh(y * x + y)
+            return numpy.sum(y)
+
+        return total, np.full(size, 0.5, np.float32)
+
+    return Workload(f"diamond, {size} elements", 3 * length, make, formula)
 
 
 def mlp() -> Workload:
@@ -90,7 +117,22 @@ def mlp() -> Workload:
 
         return lambda: (model(x) ** 2).mean(), backward
 
-    return Workload("training step of a small MLP", 1, make)
+    def formula(numpy: Any) -> Any:
+        rng = np.random.default_rng(0)
+        sizes = [(2, 16), (16, 16), (16, 1)]
+        parameters = [
+            rng.standard_normal(s).astype(np.float32) for n, m in sizes for s in ((n, m), (m,))
+        ]
+        x = np.ones((8, 2), np.float32)
+
+        def loss(parameters: Any) -> Any:
+            a, b, c, d, e, f = parameters
+            y = numpy.tanh(numpy.tanh(x @ a + b) @ c + d) @ e + f
+            return numpy.mean(y**2)
+
+        return loss, parameters
+
+    return Workload("training step of a small MLP", 1, make, formula)
 
 
 def convolutional() -> Workload:
@@ -139,9 +181,25 @@ def libraries() -> dict[str, Any]:
     return {**found, "torch": torch}
 
 
+def hips(workload: Workload) -> dict[str, Halves]:
+    """The workload in HIPS autograd, which differentiates functions of NumPy; without the step of
+    an optimizer, as it has none."""
+    try:
+        import autograd.numpy as numpy  # type: ignore[import-not-found,unused-ignore]
+        from autograd import make_vjp  # type: ignore[import-not-found,unused-ignore]
+    except ImportError:
+        return {}
+    if workload.formula is None:
+        return {}
+    function, argument = workload.formula(numpy)
+    differentiate = make_vjp(function)
+    return {"HIPS": (lambda: differentiate(argument), lambda pair: pair[0](np.ones_like(pair[1])))}
+
+
 def measure(workload: Workload, rounds: int) -> dict[str, Timing]:
     """Seconds per node of each library, all in turn in every round."""
     steps = {name: workload.make(library) for name, library in libraries().items()}
+    steps.update(hips(workload))
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in steps}
     for _ in range(rounds):
         for name, (forward, backward) in steps.items():
