@@ -47,6 +47,9 @@ else:
     TensorMethods = object
 
 
+_CANNOT_REQUIRE = "Tensors of floating point and complex dtype can require gradients"
+
+
 class Tensor(Conversion, TensorMethods):
     """A tensor of real numbers; make one with :func:`autograd_core.tensor`.
 
@@ -96,6 +99,8 @@ class Tensor(Conversion, TensorMethods):
         t.version = first_version()
         t.edge = None
         if requires_grad:
+            if not t.dtype.is_floating_point:
+                raise RuntimeError(f"Only {_CANNOT_REQUIRE}")
             t.requires_grad_()
         return t
 
@@ -179,7 +184,7 @@ class Tensor(Conversion, TensorMethods):
                 "var_no_grad = var.detach()."
             )
         if wanted and not self.dtype.is_floating_point:
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+            raise RuntimeError(f"only {_CANNOT_REQUIRE}")
         if wanted and self.is_inference() and not is_inference_mode_enabled():
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
@@ -189,6 +194,8 @@ class Tensor(Conversion, TensorMethods):
 
     def requires_grad_(self, requires_grad: bool = True) -> Tensor:
         """Say whether gradients for this leaf are wanted; returns the tensor itself."""
+        if requires_grad and not self.dtype.is_floating_point:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad
         return self
 

@@ -50,11 +50,36 @@ def gradient_not_wanted(t):
     y.requires_grad = False
 
 
+def gradient_of_integers(t):
+    t.tensor([1, 2], requires_grad=True)
+
+
+def gradient_of_bools(t):
+    t.zeros(2, dtype=t.bool, requires_grad=True)
+
+
+def gradient_of_integers_wanted_later(t):
+    t.arange(3).requires_grad = True
+
+
+def gradient_of_integers_asked_for(t):
+    t.arange(3).requires_grad_()
+
+
+def gradient_of_an_integer_parameter(t):
+    t.nn.Parameter(t.arange(3))
+
+
 def load(t, **state):
     t.nn.Linear(2, 3).load_state_dict(state)
 
 
 ERRORS: dict[str, Callable[[Any], Any]] = {
+    "gradient of integers": gradient_of_integers,
+    "gradient of bools": gradient_of_bools,
+    "gradient of integers wanted later": gradient_of_integers_wanted_later,
+    "gradient of integers asked for": gradient_of_integers_asked_for,
+    "gradient of an integer parameter": gradient_of_an_integer_parameter,
     "backward twice": backward_twice,
     "saved value changed": saved_changed,
     "saved result changed": result_changed,
