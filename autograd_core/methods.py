@@ -41,7 +41,7 @@ def bind() -> None:
         setattr(Tensor, name, function)
     for source, names in ((functions, NAMED), (older, LINALG)):
         for name in names:
-            setattr(Tensor, name, getattr(source, name))
+            setattr(Tensor, name, _without_keywords(getattr(source, name)))
     computed = {name: getattr(Tensor, name) for name in IN_PLACE}
     computed |= {name: _decided(getattr(Tensor, name)) for name in DECISIONS}
     for name, call in computed.items():
@@ -61,6 +61,15 @@ def bind() -> None:
         stack=shape.stack,
         as_strided=rearrange.as_strided,
     )
+
+
+def _without_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
+    """The entry itself where it takes nothing but the tensor, and so no keyword either."""
+    op = getattr(function, "op", None)
+    if op is None or len(op.values) != 1 or op.attributes or op.variadic:
+        return function
+    call: Callable[..., Any] = op.call
+    return call
 
 
 def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
