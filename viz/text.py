@@ -2,33 +2,39 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
+from autograd_core.dag.model import Half
 from viz.picture import Box, Picture
 
 MOST_DESCRIBED_LINES = 40
 
 
 def write_text(picture: Picture) -> str:
-    """One line per box, with what flows into it; values stand in a column of their own.
+    """One line per box, with what flows into it (←) and what it saves (⋯); values stand in a
+    column of their own.
 
     The forward half is listed from its inputs on, the backward half in the order it runs in.
     """
     sections = [picture.title] if picture.title else []
-    inputs = _inputs(picture)
+    names = _names(picture)
+    flows, saved = _sources(picture, names)
     for half, caption in zip(picture.halves, picture.captions, strict=True):
         boxes = [i for i, box in enumerate(picture.boxes) if box.half == half]
         if half == "backward":
             boxes.sort(key=lambda i: _turn(picture.boxes[i]))
-        names = _names(picture)
         width = max((len(names[i]) for i in boxes), default=0)
         value_width = max((len(picture.boxes[i].right) for i in boxes), default=0)
         sections += ["", caption] if sections else [caption]
         for i in boxes:
             box = picture.boxes[i]
-            sources = ", ".join(names[source] for source in inputs[i])
-            cells = [f"  {names[i]:<{width}}", f"{box.right:>{value_width}}"]
-            cells.append("  ".join(part for part in (box.detail, *_chips(box)) if part))
-            if sources:
-                cells.append(f"← {sources}")
+            cells = [
+                f"  {names[i]:<{width}}",
+                f"{box.right:>{value_width}}",
+                "  ".join(part for part in (box.detail, *_chips(box)) if part),
+                f"← {', '.join(flows[i])}" if flows[i] else "",
+                f"⋯ {', '.join(dict.fromkeys(saved[i]))}" if saved[i] else "",
+            ]
             sections.append("  ".join(cell for cell in cells if cell).rstrip())
     return "\n".join(sections) + "\n"
 
@@ -47,11 +53,15 @@ def describe(picture: Picture) -> str:
     return " ".join([*sentences, "; ".join(lines)]).strip()
 
 
-def _inputs(picture: Picture) -> list[list[int]]:
-    inputs: list[list[int]] = [[] for _ in picture.boxes]
+def _sources(picture: Picture, names: list[str]) -> tuple[list[list[str]], list[list[str]]]:
+    """For each box the names of those whose values or gradients arrive there, and of those whose
+    values it saves."""
+    flows: list[list[str]] = [[] for _ in picture.boxes]
+    saved: list[list[str]] = [[] for _ in picture.boxes]
     for line in picture.lines:
-        inputs[line.target].append(line.source)
-    return inputs
+        kind = saved if line.kind == "saved" else flows
+        kind[line.target].append(names[line.source])
+    return flows, saved
 
 
 def _turn(box: Box) -> tuple[int, int]:
@@ -62,18 +72,14 @@ def _turn(box: Box) -> tuple[int, int]:
 
 
 def _names(picture: Picture) -> list[str]:
-    """Titles, numbered where several boxes share one."""
-    total: dict[str, int] = {}
-    for box in picture.boxes:
-        total[box.title] = total.get(box.title, 0) + 1
-    seen: dict[str, int] = {}
+    """Titles, numbered where several boxes of a half share one."""
+    total = Counter((box.half, box.title) for box in picture.boxes)
+    seen: Counter[tuple[Half, str]] = Counter()
     names = []
     for box in picture.boxes:
-        if total[box.title] == 1:
-            names.append(box.title)
-            continue
-        seen[box.title] = seen.get(box.title, 0) + 1
-        names.append(f"{box.title}:{seen[box.title]}")
+        key = box.half, box.title
+        seen[key] += 1
+        names.append(box.title if total[key] == 1 else f"{box.title}:{seen[key]}")
     return names
 
 

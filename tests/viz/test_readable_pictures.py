@@ -123,11 +123,23 @@ def test_options_combine() -> None:
         ({"around": "nowhere"}, "called 'nowhere'; write # and a number, an address such as"),
         ({"around": "#999"}, "no node #999; they run as #1 to #"),
         ({"expand": "blocks.40"}, r"called 'blocks\.40'; did you mean blocks\.4"),
+        ({"expand": "t=3"}, r"called 't=3'; what can be opened is blocks\.0, blocks\.1, "),
     ],
 )
 def test_what_does_not_exist_or_fit_is_said(options: dict[str, object], complaint: str) -> None:
     with pytest.raises(viz.VizError, match=complaint):
         viz.render(sample_graphs.residual(40), format="txt", **options)  # type: ignore[arg-type]
+
+
+def test_a_graph_without_anything_to_open_says_so() -> None:
+    with pytest.raises(viz.VizError, match="no scope, repeat or loop of this graph can be opened"):
+        viz.render(sample_graphs.quadratic(), format="txt", expand="layer")
+
+
+def test_a_text_has_the_same_name_for_a_card_in_both_halves() -> None:
+    text = viz.render(graph_of(sample_programs.transformer), format="txt", depth=2).text
+    assert len(re.findall(r"^  encoder\.layers\.0 … 47  +× 48 ", text, re.MULTILINE)) == 2
+    assert "← NativeLayerNormBackward0  ⋯ encoder.layers.0 … 47, add" in text
 
 
 def test_a_graph_of_nothing_but_a_leaf_is_left_alone() -> None:

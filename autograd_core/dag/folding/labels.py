@@ -9,6 +9,7 @@ from autograd_core.dag.addresses import unknown
 from autograd_core.dag.folding.tree import Fold
 
 MOST_WORDS = 5_000
+SHOWN_WORDS = 4
 
 
 def scope_depth(fold: Fold) -> int:
@@ -39,7 +40,8 @@ def above(root: Fold, names: Sequence[str]) -> set[int]:
     for name in names:
         found = _named(root, name.replace(" ", ""))
         if not found:
-            raise unknown("that is folded", name, _words(root), _FORMS)
+            words = list(islice(_words(root), MOST_WORDS))
+            raise unknown("that is folded", name, words, _remedy(words))
         for fold in found:
             place: Fold | None = fold
             while place is not None and id(place) not in wanted:
@@ -71,9 +73,12 @@ def _named(root: Fold, name: str) -> list[Fold]:
     return [] if first is None else [first]
 
 
-_FORMS = "a scope goes by its path, such as layers.3, a round of a loop by t=3"
-
-
 def _words(root: Fold) -> Iterable[str]:
-    labelled = (_names(fold)[0] for fold in _every(root) if fold.label)
-    return islice(labelled, MOST_WORDS)
+    return (_names(fold)[0] for fold in _every(root) if fold.label)
+
+
+def _remedy(words: Sequence[str]) -> str:
+    if not words:
+        return "no scope, repeat or loop of this graph can be opened"
+    more = ", …" if len(words) > SHOWN_WORDS else ""
+    return f"what can be opened is {', '.join(words[:SHOWN_WORDS])}{more}"
