@@ -106,13 +106,16 @@ class KeptTensor:
 
     @property
     def state(self) -> SavedState:
+        if isinstance(self.value, Packed):
+            return "packed"
         return "kept" if self.versions[0] == self.version else "changed"
 
     def pack(self, hooks: Hooks) -> None:
         """Hand the value to ``hooks``."""
         value = self.value
         tensor = value if isinstance(value, Tensor) else Tensor.from_array(value)
-        self.value, self.versions = Packed(tensor, hooks), [self.version]
+        self.value = Packed(tensor, hooks, is_result=self.output_nr is not None)
+        self.versions = [self.version]
 
     def unpack(self, node: Node | None) -> Tensor:
         if self.state == "changed":

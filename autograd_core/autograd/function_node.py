@@ -11,7 +11,6 @@ from autograd_core.autograd.grad_mode import Line, enable_grad, no_grad
 from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
 from autograd_core.autograd.version import changed_at
 from autograd_core.dtype import dtype
-from autograd_core.op.packed import Packed
 from autograd_core.tensor import Tensor
 
 
@@ -53,8 +52,7 @@ class FunctionNode(Node):
             return
         for number, kept in enumerate(self.ctx._saved):
             if kept is not None:
-                value = kept.value.tensor() if isinstance(kept.value, Packed) else kept.value
-                yield f"saved_tensors[{number}]", value, kept.state
+                yield f"saved_tensors[{number}]", kept.value, kept.state
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
         return (("inputs", f"{self._function.__name__}.backward(ctx, g)"),)

@@ -17,7 +17,7 @@ from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
 from autograd_core.dtype import dtype
 from autograd_core.seldom import seldom
 
-SavedState = Literal["kept", "freed", "changed"]
+SavedState = Literal["kept", "freed", "changed", "packed"]
 Edge: TypeAlias = "Node | Port | None"
 # An atomic counter: with a plain global, two threads could number a child below its parent.
 next_sequence_nr: Callable[[], int] = count().__next__
@@ -127,7 +127,9 @@ class Node:
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         """What is kept from the forward pass: its name in the rules; the tensor, or the array of
-        a result, None when it is gone; and "kept", "changed" or "freed"."""
+        a result, None when it is gone; and "kept", "changed", "freed", or, for one that hooks of
+        the user's have taken away, "packed": then what stands for it knows its shape, not its
+        data, which only a backward pass fetches."""
         return iter(())
 
     def formulas(self) -> tuple[tuple[str, str], ...]:

@@ -22,6 +22,7 @@ from autograd_core.dag.lazy import LazyColumn, LazyEntries
 from autograd_core.dag.model import GraphBuilder, SavedValue, Shape, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, format_statistics, statistics
+from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
@@ -262,6 +263,8 @@ def saved_values(node: GradFn, storages: dict[int, int] | None = None) -> Iterab
         if value is None:
             freed = () if node.freed_at is None else (Source(*node.freed_at),)
             yield SavedValue(name, (), "", 0, "freed", None, freed)
+        elif isinstance(value, Packed):
+            yield SavedValue(name, value.shape, value.dtype.name, value.nbytes, state)
         elif not is_number(value):
             array = value.array if isinstance(value, Tensor) else value
             storage = None

@@ -12,6 +12,7 @@ from autograd_core.dag.model import GraphBuilder, NodeKind, short_name
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.dag.trace import LeafRecord, OpRecord, origin
+from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
@@ -37,16 +38,22 @@ def add_traced_forward(
         if isinstance(found, tuple):
             _add_output(build, tensor, label, ids[found[0]], found[1])
     leaf_ids = {
-        record.tensor(): number for record, number in ids.items() if isinstance(record, LeafRecord)
+        leaf: number
+        for record, number in ids.items()
+        if isinstance(record, LeafRecord) and (leaf := record.tensor()) is not None
     }
 
-    def producer_of(value: Tensor) -> int | None:
-        found = value.record
+    def producer_of(value: Tensor | Packed) -> int | None:
+        found, maker = value.record, value.edge
+        if not isinstance(found, tuple) and isinstance(maker, AccumulateGrad):
+            leaf = maker.leaf()  # it was packed before anybody took note of it
+            return None if leaf is None else leaf_ids.get(leaf)
         return ids.get(found[0]) if isinstance(found, tuple) else None
 
     for node, backward in backward_ids.items():
         if isinstance(node, AccumulateGrad):
-            forward = leaf_ids.get(node.leaf())
+            leaf = node.leaf()
+            forward = None if leaf is None else leaf_ids.get(leaf)
         else:
             forward = ids.get(node.record)
         if forward is not None:
@@ -159,7 +166,7 @@ def _add_saved(
     node: GradFn,
     forward: int,
     backward: int,
-    producer_of: Callable[[Tensor], int | None],
+    producer_of: Callable[[Tensor | Packed], int | None],
     names: Names,
 ) -> None:
     """Link what ``node`` keeps to where it came from: an input's producer, or its own op."""
@@ -167,11 +174,13 @@ def _add_saved(
         if value is None:
             continue
         producer, label, array = forward, name, value
-        if isinstance(value, Tensor):
+        if isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result):
             source = producer_of(value)
             if source is None:
                 continue
-            producer, label, array = source, names.of(value) or name, value.array
+            producer = source
+        if isinstance(value, Tensor):
+            label, array = names.of(value) or name, value.array
         build.edge(
             "saved",
             producer,
@@ -210,7 +219,7 @@ def add_derived_forward(
         assert maker is not None
         _add_output(build, tensor, label, ids[maker], nr)
 
-    def producer_of(value: Tensor) -> int | None:
+    def producer_of(value: Tensor | Packed) -> int | None:
         source = resolve(value.edge)[0]
         return None if source is None else ids.get(source)
 

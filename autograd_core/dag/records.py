@@ -23,10 +23,10 @@ class Source(NamedTuple):
 class SavedValue(NamedTuple):
     """What a backward node keeps from the forward pass.
 
-    ``state`` is "kept", "freed" (a backward pass let go of it) or "changed" (an
-    in-place op changed it after it was saved), ``lines`` are those of the program that did so, as
-    far as it was traced.  Values that share their memory have the same number in ``storage``; None
-    where that is unknown.
+    ``state`` is "kept", "freed" (a backward pass let go of it), "packed" (hooks of the user's
+    took it away) or "changed" (an in-place op changed it after it was saved), ``lines`` are those
+    of the program that did so, as far as it was traced.  Values that share their memory have the
+    same number in ``storage``; None where that is unknown.
     """
 
     name: str

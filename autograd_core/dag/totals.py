@@ -44,7 +44,7 @@ def saved_bytes_by(graph: Graph, place: Sequence[int]) -> dict[int, int]:
             continue
         kept = memory.setdefault(place[id], {})
         for number, value in enumerate(values):
-            if value.state == "freed":
+            if value.state in ("freed", "packed"):
                 continue
             if value.storage is None:
                 unknown.add(id)

@@ -12,6 +12,7 @@ from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number
 from autograd_core.debug.snapshot import Outgoing, Term
 from autograd_core.debug.value import Gradient, Value, value
+from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 
 
@@ -49,7 +50,7 @@ def terms_of(
 
 
 def _is_tensor(saved: Any) -> bool:
-    return saved is not None and not is_number(saved)
+    return saved is not None and not is_number(saved) and not isinstance(saved, Packed)
 
 
 def _known(node: SavedNode, gradients: Sequence[Gradient]) -> Iterator[tuple[str, Value | None]]:

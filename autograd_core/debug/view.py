@@ -25,6 +25,7 @@ from autograd_core.debug.terms import terms_of
 from autograd_core.debug.timeline import LeafCall
 from autograd_core.debug.value import value
 from autograd_core.debug.walk import Walk
+from autograd_core.op.packed import Packed
 from autograd_core.tensor import Tensor
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
@@ -229,6 +230,8 @@ def _saved(node: Node) -> list[Saved]:
         if kept is None:
             lines = () if node.freed_at is None else (Source(*node.freed_at),)
             shown.append(Saved(name, (), "", 0, "freed", None, lines))
+        elif isinstance(kept, Packed):
+            shown.append(Saved(name, kept.shape, kept.dtype.name, kept.nbytes, state, None))
         elif not is_number(kept):
             found = value(kept)
             assert found is not None

@@ -81,5 +81,5 @@ class SavedTensor:
         value = _reader(name)(node)
         hooks: Hooks = (pack_hook, unpack_hook)
         is_result = name in node.op.outputs
-        setattr(node, name, Packed(value.detach() if is_result else value, hooks))
+        setattr(node, name, Packed(value.detach() if is_result else value, hooks, is_result))
         setattr(node, f"{name}_version", (0,) if is_result else 0)

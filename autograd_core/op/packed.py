@@ -13,15 +13,25 @@ Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 
 
 class Packed:
-    """Stands where a saved tensor stands, and unpacks it whenever its data is wanted."""
+    """Stands where a saved tensor stands, and unpacks it whenever its data is wanted.
 
-    __slots__ = ("edge", "packed", "unpack")
+    What it tells of the tensor, shape, (NumPy's) dtype, size, whether it is a result of its own
+    node, needs no unpacking.
+    """
+
+    __slots__ = (
+        "dtype", "edge", "is_result", "nbytes", "packed", "record", "shape", "unpack",
+    )  # fmt: skip
 
     version = None  # what was packed is out of reach of in-place changes
 
-    def __init__(self, tensor: Tensor, hooks: Hooks) -> None:
+    def __init__(self, tensor: Tensor, hooks: Hooks, is_result: bool = False) -> None:
         pack, self.unpack = hooks
         self.edge: Edge = tensor.edge
+        self.record = tensor.record
+        self.shape, self.dtype = tensor._shape, tensor.dtype.dtype
+        self.nbytes = tensor.nbytes
+        self.is_result = is_result
         before = tensor._version
         with no_grad():
             self.packed = pack(tensor)
@@ -64,5 +74,5 @@ def pack_saved(node: Any, hooks: Hooks) -> None:
                 setattr(node, name, Packed(value, hooks))
                 setattr(node, f"{name}_version", 0)
         elif hasattr(value, "shape"):
-            setattr(node, name, Packed(Tensor.from_array(value), hooks))
+            setattr(node, name, Packed(Tensor.from_array(value), hooks, True))
             setattr(node, f"{name}_version", (0,))

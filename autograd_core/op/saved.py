@@ -108,13 +108,13 @@ class SavedNode(Node):
         return self.op.node_name
 
     def state(self, name: str) -> SavedState:
-        """ "kept", "changed" (in place, since it was saved) or "freed"."""
+        """ "kept", "changed" (in place, since it was saved), "freed" or "packed" (by hooks)."""
         value = getattr(self, name)
         if value is FREED:
             return "freed"
         version = getattr(self, f"{name}_version")
         if isinstance(value, Packed):
-            return "kept"
+            return "packed"
         if isinstance(value, Tensor):
             return "kept" if value._version == version else "changed"
         return "changed" if version[0] else "kept"
@@ -126,8 +126,6 @@ class SavedNode(Node):
                 if value is FREED and not hasattr(self, f"{name}_version"):
                     continue  # it never was saved: all are marked at once
                 state = self.state(name)
-                if isinstance(value, Packed):
-                    value = value.tensor()
                 yield name, None if state == "freed" else value, state
 
     def formulas(self) -> tuple[tuple[str, str], ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ import autograd_core as torch
 from autograd_core import nn
 from autograd_core.autograd.backward import make_call
 from autograd_core.dag import Graph, NotInGraph, capture, scope, trace
+from autograd_core.debug import Session
 from autograd_core.debug.driver import NativeDriver
 
 
@@ -196,3 +198,34 @@ def test_freed_values_are_called_freed(leaves: tuple[Any, Any]) -> None:
 def test_a_tensor_without_a_graph_is_refused() -> None:
     with pytest.raises(NotInGraph, match="no graph"):
         capture(torch.tensor(1.0))
+
+
+class Square(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x * x
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return 2 * ctx.saved_tensors[0] * g
+
+
+@pytest.mark.parametrize("traced", [False, True])
+def test_looking_at_a_graph_never_unpacks_what_hooks_took_away(traced: bool) -> None:
+    unpacked: list[Any] = []
+
+    def unpack(t: Any) -> Any:
+        unpacked.append(t)
+        return t
+
+    x = torch.ones(3, requires_grad=True)
+    hooks = torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack)
+    with trace() if traced else nullcontext(), hooks:
+        loss = Square.apply((x * x).exp()).sum()
+    graph = capture(loss)
+    detail = [Session(loss).detail(index).saved for index in range(4)]
+    assert not unpacked
+    shown = [value for values in (*graph.saved.values(), *detail) for value in values]
+    assert {(value.state, value.shape) for value in shown} == {("packed", (3,))}
+    assert [edge.kind for edge in graph.edges()].count("saved") == 4
