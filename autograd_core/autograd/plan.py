@@ -80,12 +80,12 @@ def _place_leaves(
     """Add the nodes ``inner`` to ``order``, and each of ``leaves`` right behind the last of its
     ``consumers``."""
     consumers.sort(key=_BY_NUMBER)
-    waiting = set(leaves)
+    waiting: set[Node | Port | None] = set(leaves)
     behind: list[tuple[Node, list[Node]]] = []
     for node in consumers:
         if not waiting:
             break
-        new = []
+        new: list[Any] = []
         for edge in node.edges:
             if edge in waiting:
                 waiting.remove(edge)
