@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import functools
+
 from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
 from viz import wording
@@ -9,7 +11,6 @@ from viz.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
 LONGEST_GROUP_DETAIL = 64
-MOST_NAMES = 3
 
 
 def role(graph: Graph, id: int) -> str:
@@ -49,9 +50,8 @@ def right_text(
     return "", True
 
 
-def detail(graph: Graph, id: int, view: str) -> str:
-    """The second line: what a reader asks next."""
-    changed = wording.changed_value(graph.saved.get(id, ()))
+def detail(graph: Graph, id: int, view: str, changed: str) -> str:
+    """The second line: what a reader asks next; ``changed`` says what is wrong."""
     if changed:
         return wording.shorten(f"! saved {changed}", LONGEST_DETAIL)
     if graph.kinds[id] == "group":
@@ -85,10 +85,13 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
 def _op_detail(graph: Graph, id: int) -> str:
     """What the op does, the shape ops in its box, and its scope, as far as there is room."""
     text = graph.formulas[id] if graph.halves[id] == "backward" else graph.details[id]
-    parts = [text or graph.details[id], wording.chain(graph, id), graph.scopes[id]]
-    while len(parts) > 1 and len(" · ".join(filter(None, parts))) > LONGEST_DETAIL:
-        if wording.chain(graph, id) == "":
-            break
+    return _joined(text or graph.details[id], wording.chain(graph, id), graph.scopes[id])
+
+
+@functools.lru_cache(maxsize=4096)
+def _joined(text: str, chain: str, scope: str) -> str:
+    parts = [text, chain, scope]
+    while chain and len(parts) > 1 and len(" · ".join(filter(None, parts))) > LONGEST_DETAIL:
         parts.pop()
     return wording.shorten(" · ".join(filter(None, parts)), LONGEST_DETAIL)
 

@@ -18,6 +18,7 @@ from viz.lines import lines_of
 from viz.links import Links
 from viz.magnitude import Gradients, Scale, has_gradients, sign
 from viz.picture import Box, Chip, Picture, View
+from viz.tooltips import node_tooltip
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6
@@ -50,6 +51,7 @@ def make_picture(
     gradients = Gradients(has_gradients(graph), scale)
     chips = _Chips(graph, count_uses(graph, hosts), gradients, _contributions(graph, hosts))
     next_box = _box_of(graph, position)
+    addresses = [graph.address(id) for id in range(len(graph))]
     boxes = tuple(
         _box(
             graph, view, id,
@@ -58,6 +60,7 @@ def make_picture(
             gradients=gradients,
             runs_next=id == next_box,
             href="" if links is None else links.href(graph.sources.get(id)),
+            address=addresses[id],
         )
         for id in shown
     )  # fmt: skip
@@ -66,7 +69,7 @@ def make_picture(
         view=view,
         captions=captions(graph, view, scale, position),
         boxes=boxes,
-        lines=tuple(lines_of(graph, view, hosts, index, gradients)),
+        lines=tuple(lines_of(graph, view, hosts, index, gradients, addresses)),
         scale=scale,
     )
 
@@ -89,8 +92,10 @@ def _box(
     gradients: Gradients,
     runs_next: bool,
     href: str,
+    address: str,
 ) -> Box:
     stats = graph.statistics.get(id)
+    changed = wording.changed_value(graph.saved.get(id, ()))
     right, muted = box_text.right_text(graph, id, stats, gradients)
     group = graph.groups.get(id)
     return Box(
@@ -100,10 +105,10 @@ def _box(
         title=wording.shorten(wording.title(graph, id), LONGEST_TEXT),
         right=right,
         right_muted=muted,
-        detail=box_text.detail(graph, id, view),
+        detail=box_text.detail(graph, id, view, changed),
         chips=chips,
-        tooltip=wording.tooltip(graph, id),
-        alert=bool(stats and stats.trouble) or bool(wording.changed_value(graph.saved.get(id, ()))),
+        tooltip=node_tooltip(graph, id, address),
+        alert=bool(stats and stats.trouble) or bool(changed),
         order=graph.orders.get(id),
         pair=pair,
         ops=1 if group is None else group.ops,

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics, format_shape
 from viz import wording
 from viz.magnitude import Gradients, sign
 from viz.picture import Line, View
+from viz.tooltips import line_tooltip
 
 LONGEST_LABEL = 48
 
@@ -19,8 +20,10 @@ def lines_of(
     hosts: Mapping[int, tuple[int, ...]],
     index: Mapping[int, int],
     gradients: Gradients,
+    addresses: Sequence[str],
 ) -> Iterator[Line]:
-    """The lines between the boxes of ``index``, which has the position of each node."""
+    """The lines between the boxes of ``index``, which has the position of each node; ``addresses``
+    are those of all nodes."""
     several = _sources_with_several_outputs(graph)
     rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
     for id, (kind, source, target) in enumerate(rows):
@@ -49,7 +52,7 @@ def lines_of(
             target=index[target],
             operand=(graph.edge_output_nrs if kind == "gradient" else graph.edge_input_nrs)[id],
             label=wording.shorten(label, LONGEST_LABEL),
-            tooltip=wording.line_tooltip(graph, id),
+            tooltip=line_tooltip(graph, id, addresses),
             alert=wording.line_in_trouble(graph, id, stats),
             step=step,
             waits=waits,

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-import functools
 import re
 import unicodedata
 from collections.abc import Iterable
 
-from autograd_core.dag.model import Graph, Group, SavedValue, Source
+from autograd_core.dag.model import Graph, SavedValue, Source
 from autograd_core.dag.statistics import (
     Statistics,
     format_bytes,
-    format_number,
-    format_shape,
     format_statistics,
 )
 
-LONGEST_TOOLTIP = 1200
 MOST_NAMES = 3
 
 _ABSOLUTE = re.compile(r"^(?:/|\\|[A-Za-z]:)")
@@ -53,6 +49,8 @@ def shorten(text: str, longest: int) -> str:
     >>> shorten("encoder.layers.0.self_attention.out_proj", 20)
     'encoder.la….out_proj'
     """
+    if len(text) <= longest and text.isprintable():
+        return text
     text = clean(text)
     if len(text) <= longest:
         return text
@@ -129,70 +127,6 @@ def changed_value(saved: Iterable[SavedValue]) -> str:
     return "" if changed is None else f"{changed.name} was {saved_state(changed)}"
 
 
-def tooltip(graph: Graph, id: int) -> str:
-    """Everything that is known about a node, one fact per line."""
-    address, name = graph.address(id), graph.names[id]
-    facts = [address if address == name else f"{address} · {name}"]
-    if graph.shapes[id] is not None or graph.dtypes[id]:
-        facts.append(f"{format_shape(graph.shapes[id])} {graph.dtypes[id]}".strip())
-    facts += [graph.details[id], graph.formulas[id]]
-    if group := graph.groups.get(id):
-        facts += _group_facts(group)
-    if id in graph.orders:
-        facts.append(f"runs as #{graph.orders[id] + 1}")
-    facts += [f"saves {_saved_text(value)}" for value in graph.saved.get(id, ())]
-    if id in graph.undefined:
-        facts.append("gradient undefined")
-    if stats := graph.statistics.get(id):
-        facts.append(_statistics_text(stats))
-    if source := graph.sources.get(id):
-        facts.append(place(source))
-    return _lines_of(facts)
-
-
-def _group_facts(group: Group) -> Iterable[str]:
-    if group.kind == "chain":
-        yield f"with {group.title}"
-        return
-    yield f"{group.module} × {group.instances:,}" if group.instances > 1 else group.module
-    yield plural(group.ops, "op")
-    if group.parameters:
-        yield plural(group.parameters, "parameter")
-    if group.saved_bytes:
-        yield f"saves {format_bytes(group.saved_bytes)}"
-
-
-def _lines_of(facts: Iterable[str]) -> str:
-    known = [fact for fact in facts if fact]
-    if not "".join(known).isprintable():
-        known = [clean(fact) for fact in known]
-    text = "\n".join(known)
-    return text if len(text) <= LONGEST_TOOLTIP else text[: LONGEST_TOOLTIP - 1] + "…"
-
-
-@functools.lru_cache(maxsize=4096)
-def _saved_text(saved: SavedValue) -> str:
-    state = saved_state(saved)
-    if saved.state == "freed" and not saved.nbytes:
-        return f"{saved.name}, {state}"
-    shape, size = format_shape(saved.shape), format_bytes(saved.nbytes)
-    return f"{saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}"
-
-
-def _statistics_text(stats: Statistics) -> str:
-    if stats.size == 1:
-        return value(stats)
-    text = (
-        f"rms {format_number(stats.rms)}, "
-        f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
-    )
-    counts = ((stats.zeros, "zero"), (stats.nans, "nan"), (stats.infs, "inf"))
-    for count, name in counts:
-        if count:
-            text += f", {count:,} of {stats.size:,} {name}"
-    return text
-
-
 def flowing(graph: Graph, edge: int) -> Statistics | None:
     """What is known of the values or gradients that flow along an edge."""
     stats = graph.edge_statistics.get(edge)
@@ -241,25 +175,6 @@ def place(source: Source) -> str:
     """A line of the program, without the folders of somebody's machine."""
     file = re.split(r"[/\\]", source.file)[-1] if _ABSOLUTE.match(source.file) else source.file
     return f"{file}:{source.line}"
-
-
-def line_tooltip(graph: Graph, edge: int) -> str:
-    """Where a line goes and all that is known about what flows along it."""
-    source, target = graph.edge_sources[edge], graph.edge_targets[edge]
-    facts = [f"{graph.address(source)} → {graph.address(target)}"]
-    output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
-    if graph.edge_kinds[edge] == "saved":
-        facts.append(f"saved {saved_label(graph, edge)}")
-    elif output_nr or input_nr:
-        facts.append(f"output {output_nr} to input {input_nr}")
-    shape, dtype = graph.edge_shapes[edge], graph.edge_dtypes[edge]
-    if shape is not None or dtype:
-        facts.append(f"{format_shape(shape)} {dtype}".strip())
-    if edge in graph.edge_undefined:
-        facts.append("gradient undefined")
-    if stats := graph.edge_statistics.get(edge):
-        facts.append(_statistics_text(stats))
-    return _lines_of(facts)
 
 
 def line_in_trouble(graph: Graph, edge: int, stats: Statistics | None) -> bool:

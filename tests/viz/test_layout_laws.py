@@ -199,3 +199,17 @@ def test_many_lines_into_one_late_box_stay_linear() -> None:
     picture = make_picture(build.graph(), "forward")
     layout = lay_out(picture)
     assert layout.width < 1500
+
+
+@pytest.mark.parametrize("view", VIEWS)
+def test_lines_run_the_same_way_when_there_are_many(
+    view: View, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for graph in (sample_graphs.residual(12), sample_graphs.quadratic(), sample_graphs.shared()):
+        picture = make_picture(graph, view)
+        few = lay_out(picture)
+        with monkeypatch.context() as patch:
+            patch.setattr("viz.layout.ladder.MANY", 0)
+            many = lay_out(picture)
+        assert [route[:2] for route in many.routes] == [route[:2] for route in few.routes]
+        check(picture, many)

@@ -153,6 +153,19 @@ def row_xs(grid: Grid, line: int, ports: Ports) -> list[float]:
     return [start, *[columns[bend] + shift for bend in bends], end]
 
 
+def straight_ends(grid: Grid, line: int, xs: Sequence[float]) -> tuple[paths.Point, paths.Point]:
+    """The ends of a line that runs straight down, the upper one first."""
+    x = xs[0] + grid.pages.shifts[grid.pages.of_row[grid.rows[grid.upper[line]]]]
+    return (x, grid.places[grid.upper[line]].bottom), (x, grid.places[grid.lower[line]].y)
+
+
+def is_straight(grid: Grid, line: int, xs: Sequence[float]) -> bool:
+    """Whether a line runs straight down from row to row on one page."""
+    of_row = grid.pages.of_row
+    row = grid.rows[grid.upper[line]]
+    return len(xs) == 2 and xs[0] == xs[1] and of_row[row] == of_row[row + 1]
+
+
 def soft_points(grid: Grid, line: int, xs: list[float]) -> list[paths.Point]:
     """Where a line passes the upper and lower edges of the rows on its way down."""
     upper, lower, row = grid.upper[line], grid.lower[line], grid.rows[grid.upper[line]]

@@ -227,7 +227,7 @@ def make_grid(picture: Picture) -> Grid:
         x=x,
     )
     for half in picture.halves:
-        spans = list(occupied(picture, half, vertex, sizes, arcs, layers, x))
+        spans = occupied(picture, half, vertex, sizes, arcs, layers, x)
         grid.columns[half], grid.extent[half] = close_gaps(spans, x)
     return grid
 

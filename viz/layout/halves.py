@@ -6,7 +6,8 @@ half has nothing in a column, or something narrow, it moves together; order stay
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 import numpy as np
 
@@ -56,14 +57,15 @@ def occupied(
                 yield here - BEND_WIDTH, here + BEND_WIDTH
 
 
-def close_gaps(spans: Sequence[Span], x: Sequence[float]) -> tuple[list[float], Span]:
+def close_gaps(spans: Iterable[Span], x: Sequence[float]) -> tuple[list[float], Span]:
     """Where each x is when no gap between the spans is too wide, and where it all ends then.
 
     >>> close_gaps([(0, 100), (300, 400), (20, 130)], [50, 350])
     ([50.0, 244.0], (0.0, 294.0))
     """
-    ordered = np.array(sorted(spans), np.float64)
-    lows, reach = ordered[:, 0], np.maximum.accumulate(ordered[:, 1])
+    pairs = np.fromiter(chain.from_iterable(spans), np.float64).reshape(-1, 2)
+    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
+    lows, reach = pairs[:, 0], np.maximum.accumulate(pairs[:, 1])
     surplus = np.maximum(lows[1:] - reach[:-1] - WIDEST_GAP, 0.0)
     wide = np.flatnonzero(surplus)
     shifts = np.concatenate(([0.0], np.cumsum(np.floor(surplus[wide]))))

@@ -133,7 +133,12 @@ def place_labels(
 def beside_start(points: list[Point]) -> Label:
     """Beside the upper end of a line, whatever else is there."""
     (x, top), (_, bottom) = points[1], points[2]
-    return Label(x + BESIDE, round((top + bottom) / 2 + 4), "start")
+    return beside(x, (top + bottom) / 2)
+
+
+def beside(x: float, y: float) -> Label:
+    """To the right of a line that passes there."""
+    return Label(x + BESIDE, round(y + 4), "start")
 
 
 def _channels(

@@ -16,7 +16,7 @@ from viz import geometry, theme
 from viz.geometry import Layout, Route
 from viz.layout import data_lines, paths, saved
 from viz.layout.grid import Grid, make_grid
-from viz.layout.labels import beside_start, place_labels
+from viz.layout.labels import beside, beside_start, place_labels
 from viz.layout.pages import Crossing, Pages, choose_pages
 from viz.layout.tracks import Corner, stack_runs
 from viz.picture import Picture
@@ -160,8 +160,17 @@ def _many_routes(
             routes.append(Route(start, tuple(segments), None))
             continue
         xs = data_lines.row_xs(grid, line, ports)
+        alone = company[grid.upper[line]] == 1
+        if data_lines.is_straight(grid, line, xs):
+            top, bottom = data_lines.straight_ends(grid, line, xs)
+            if grid.picture.lines[line].kind == "gradient":
+                top, bottom = bottom, top
+            row = grid.rows[grid.upper[line]]
+            middle = (grid.row_bottom[row] + grid.row_top[row + 1]) / 2
+            routes.append(Route(top, (bottom,), beside(top[0], middle) if alone else None))
+            continue
         points = data_lines.soft_points(grid, line, xs)
         start, segments = data_lines.soft_course(grid, line, xs, points)
-        label = beside_start(points) if company[grid.upper[line]] == 1 else None
+        label = beside_start(points) if alone else None
         routes.append(Route(start, tuple(segments), label))
     return routes

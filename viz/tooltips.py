@@ -1,0 +1,96 @@
+"""Tooltips: all that is known about a box or a line, for who rests the pointer there."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Iterable, Sequence
+
+from autograd_core.dag.model import Graph, Group, SavedValue, Shape
+from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
+from viz.wording import clean, place, plural, saved_label, saved_state, value
+
+LONGEST_TOOLTIP = 1200
+
+
+def node_tooltip(graph: Graph, id: int, address: str) -> str:
+    """Everything that is known about a node, one fact per line."""
+    name = graph.names[id]
+    facts = [address if address == name else f"{address} · {name}"]
+    facts += [_kind(graph.shapes[id], graph.dtypes[id]), graph.details[id], graph.formulas[id]]
+    if group := graph.groups.get(id):
+        facts += _group_facts(group)
+    if id in graph.orders:
+        facts.append(f"runs as #{graph.orders[id] + 1}")
+    for kept in graph.saved.get(id, ()):  # without its storage, by which no two are alike
+        facts.append(_saved_text(kept if kept.storage is None else kept._replace(storage=None)))
+    if id in graph.undefined:
+        facts.append("gradient undefined")
+    if stats := graph.statistics.get(id):
+        facts.append(_statistics_text(stats))
+    if source := graph.sources.get(id):
+        facts.append(place(source))
+    return _lines_of(facts)
+
+
+def _group_facts(group: Group) -> Iterable[str]:
+    if group.kind == "chain":
+        yield f"with {group.title}"
+        return
+    yield f"{group.module} × {group.instances:,}" if group.instances > 1 else group.module
+    yield plural(group.ops, "op")
+    if group.parameters:
+        yield plural(group.parameters, "parameter")
+    if group.saved_bytes:
+        yield f"saves {format_bytes(group.saved_bytes)}"
+
+
+@functools.lru_cache(maxsize=4096)
+def _kind(shape: Shape | None, dtype: str) -> str:
+    """What a tensor is like: ``[2, 3] float32``."""
+    return f"{format_shape(shape)} {dtype}".strip()
+
+
+def _lines_of(facts: Iterable[str]) -> str:
+    known = [fact if fact.isprintable() else clean(fact) for fact in facts if fact]
+    text = "\n".join(known)
+    return text if len(text) <= LONGEST_TOOLTIP else text[: LONGEST_TOOLTIP - 1] + "…"
+
+
+@functools.lru_cache(maxsize=4096)
+def _saved_text(saved: SavedValue) -> str:
+    state = saved_state(saved)
+    if saved.state == "freed" and not saved.nbytes:
+        return f"saves {saved.name}, {state}"
+    shape, size = format_shape(saved.shape), format_bytes(saved.nbytes)
+    return f"saves {saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}"
+
+
+def _statistics_text(stats: Statistics) -> str:
+    if stats.size == 1:
+        return value(stats)
+    text = (
+        f"rms {format_number(stats.rms)}, "
+        f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
+    )
+    counts = ((stats.zeros, "zero"), (stats.nans, "nan"), (stats.infs, "inf"))
+    for count, name in counts:
+        if count:
+            text += f", {count:,} of {stats.size:,} {name}"
+    return text
+
+
+def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str]) -> str:
+    """Where a line goes and all that is known about what flows along it."""
+    source, target = graph.edge_sources[edge], graph.edge_targets[edge]
+    facts = [f"{addresses[source]} → {addresses[target]}"]
+    output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
+    if graph.edge_kinds[edge] == "saved":
+        facts.append(f"saved {saved_label(graph, edge)}")
+    elif output_nr or input_nr:
+        facts.append(f"output {output_nr} to input {input_nr}")
+    facts.append(_kind(graph.edge_shapes[edge], graph.edge_dtypes[edge]))
+    if edge in graph.edge_undefined:
+        facts.append("gradient undefined")
+    if stats := graph.edge_statistics.get(edge):
+        facts.append(_statistics_text(stats))
+    return _lines_of(facts)
