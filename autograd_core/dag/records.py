@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from autograd_core.autograd.node import SavedState
 from autograd_core.dag.statistics import Statistics
@@ -115,6 +115,14 @@ class Cost(NamedTuple):
     forward_bytes: int | None = None
     backward_seconds: float | None = None
     backward_bytes: int | None = None
+
+    def __add__(self, other: Cost) -> Cost:  # type: ignore[override]  # no joining of tuples
+        """Of both together; what one of them does not know counts as nothing."""
+        return Cost(*map(_plus, self, other))
+
+
+def _plus(one: Any, other: Any) -> Any:
+    return one if other is None else other if one is None else one + other
 
 
 class Edge(NamedTuple):

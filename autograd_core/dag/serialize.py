@@ -15,7 +15,7 @@ The document is one object, version 1:
 ``nodes``
     in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and where known ``scope``,
     ``shape``, ``dtype``, ``detail``, ``formula``, ``variable``, ``source`` [file, line], ``order``,
-    ``pair``, ``saved``, ``statistics``, ``undefined``, ``group``
+    ``pair``, ``saved``, ``statistics``, ``undefined``, ``group``, ``cost``
 ``edges``
     in the order of their ids: ``kind``, ``source``, ``target``, and where known ``output_nr``,
     ``input_nr``, ``shape``, ``dtype``, ``label``, ``nbytes``, ``statistics``, ``undefined``,
@@ -47,6 +47,7 @@ from autograd_core.dag.model import (
     Source,
     Totals,
 )
+from autograd_core.dag.records import Cost
 from autograd_core.dag.statistics import Statistics
 
 FORMAT = "gradstep-graph"
@@ -127,6 +128,9 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
         record["saved"] = [_known(value._asdict()) for value in node.saved]
     if node.group is not None:
         record["group"] = node.group._asdict()
+    if node.id in graph.costs:
+        measured = graph.costs[node.id]._asdict()
+        record["cost"] = {name: each for name, each in measured.items() if each is not None}
     return record
 
 
@@ -224,6 +228,18 @@ class _Record:
             values.append(_typed(number, (int, float), where) if special is None else special)
         return Statistics(*values)
 
+    def cost(self) -> Cost | None:
+        values = self.get("cost", dict)
+        if values is None:
+            return None
+        entry = _Record(values, f"{self.where}.cost")
+        return Cost(
+            entry.get("forward_seconds", (int, float)),
+            entry.integer("forward_bytes"),
+            entry.get("backward_seconds", (int, float)),
+            entry.integer("backward_bytes"),
+        )
+
     def saved(self) -> tuple[SavedValue, ...]:
         found = []
         for index, record in enumerate(self.get("saved", list, [])):
@@ -262,6 +278,9 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
         undefined=record.get("undefined", bool, False),
         group=_read_group(record.get("group", dict), record.where),
     )
+    cost = record.cost()
+    if cost is not None:
+        build.costs[id] = cost
     pair = record.integer("pair", below=count)
     if pair is not None:
         pairs[id] = pair

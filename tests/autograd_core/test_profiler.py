@@ -10,8 +10,12 @@ from typing import Any
 import pytest
 
 import autograd_core
+from autograd_core import nn
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import capture
+from autograd_core.dag.folding import fold
+from autograd_core.dag.records import Cost
+from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.trace import trace
 
 
@@ -259,3 +263,32 @@ def test_what_a_profile_measured_comes_to_the_nodes_of_a_graph() -> None:
     assert leaf is not None
     assert leaf.forward_seconds is None
     assert capture(z, "both", names={"x": x, "z": z}).costs == {}
+
+
+def test_costs_add_up_in_boxes_and_survive_json() -> None:
+    model = nn.Sequential(*[nn.Sequential(nn.Linear(2, 2), nn.Tanh()) for _ in range(12)])
+    x = autograd_core.ones(3, 2)
+    with profile() as found, trace():
+        loss = model(x).sum()
+        loss.backward(retain_graph=True)
+    graph = capture(loss, "both", profile=found)
+    folded = fold(graph)
+    assert len(folded) < len(graph)
+    for half in ("forward", "backward"):
+        for part in Cost._fields:
+            whole, boxes = (
+                sum(
+                    getattr(cost, part) or 0
+                    for id, cost in each.costs.items()
+                    if each.halves[id] == half
+                )
+                for each in (graph, folded)
+            )
+            assert boxes == pytest.approx(whole, rel=1e-9)
+            assert whole > 0
+    assert from_json(to_json(graph)).costs == graph.costs
+    assert from_json(to_json(folded)).costs == folded.costs
+
+
+def test_what_was_not_measured_counts_as_nothing_in_a_sum() -> None:
+    assert Cost(1.0, None, None, 4) + Cost(2.0, None, 3.0, 5) == Cost(3.0, None, 3.0, 9)

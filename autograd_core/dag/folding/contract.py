@@ -12,6 +12,7 @@ from autograd_core.dag.folding.choose import Item
 from autograd_core.dag.folding.tree import heads_of
 from autograd_core.dag.folding.units import LEAVES, Units
 from autograd_core.dag.model import Graph, GraphBuilder, Group, GroupKind, Half
+from autograd_core.dag.records import Cost
 from autograd_core.dag.statistics import Statistics
 from autograd_core.dag.totals import saved_bytes_by, totals
 
@@ -30,6 +31,10 @@ def contract(
         if 0 <= one < other and places.leads(id) and places.leads(partner):
             build.pair(one, other)
     add_bundles(build, graph, new_ids, places.ports)
+    for id, cost in graph.costs.items():
+        box = new_ids[id]
+        if box >= 0:
+            build.costs[box] = cost + build.costs.get(box, Cost())
     return build.graph()
 
 
