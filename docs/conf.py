@@ -24,6 +24,7 @@ extensions = [
 exclude_patterns = ["_build", "_ext"]
 nitpicky = False
 numfig = True
+smartquotes = False  # of --break they would make a dash
 
 html_theme = "furo"
 html_title = "gradstep"
@@ -35,5 +36,7 @@ html_show_sphinx = False
 html_domain_indices = False
 
 autodoc_member_order = "bysource"
-autodoc_typehints = "description"
-autodoc_class_signature = "separated"
+autodoc_typehints = "signature"
+autodoc_class_signature = "mixed"
+# two classes are called Node, as in PyTorch and in any graph; a bare annotation may mean either
+suppress_warnings = ["ref.python"]

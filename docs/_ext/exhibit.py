@@ -1,11 +1,14 @@
-"""``.. exhibit:: program.py:name`` shows a program of the gallery, and its graph three times.
+"""The gallery.
 
-Its options are those of ``autograd-graph`` that say how much is drawn.
+``.. exhibit:: program.py:name`` shows a program, and its graph three times; its options are those
+of ``autograd-graph`` that say how much is drawn.  ``.. exhibits::`` lists the pages inside it, each
+with a small picture.
 """
 
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, ClassVar
@@ -45,7 +48,29 @@ class Exhibit(Generated):
             yield ""
 
 
+class Exhibits(Generated):
+    """A contents of the pages that are named inside, and a card for each."""
+
+    has_content = True
+
+    def lines(self) -> Iterator[str]:
+        yield from [".. toctree::", "   :hidden:", "", *(f"   {page}" for page in self.content), ""]
+        yield from [".. container:: exhibits", ""]
+        folder = Path(self.env.doc2path(self.env.docname)).parent
+        for page in self.content:
+            text = (folder / f"{page}.rst").read_text(encoding="utf-8")
+            shown = re.search(r"exhibit:: (\S+)((?:\n   :.*)*)", text)
+            assert shown is not None, f"{page} has no exhibit"
+            own = [option.strip() for option in shown[2].splitlines() if option]
+            yield from ["   .. container::", "", f"      :doc:`{page}`", ""]
+            yield f"      .. autograd-graph:: {shown[1]}"
+            for option in (":view: backward", ":step: all", ":width: 100%", *own):
+                yield f"         {option}"
+            yield ""
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
-    """Register the directive with Sphinx."""
+    """Register the directives with Sphinx."""
     app.add_directive("exhibit", Exhibit)
+    app.add_directive("exhibits", Exhibits)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

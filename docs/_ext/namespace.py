@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
+from docutils.parsers.rst import directives
 from generated import Generated, heading
 from sphinx.application import Sphinx
 
@@ -45,10 +46,11 @@ _MERGED = {
 
 
 class Namespace(Generated):
-    """Documents functions and classes by topic; ``:except:`` names those described elsewhere."""
+    """Documents functions and classes, by topic unless ``:flat:``; ``:except:`` names those that
+    are described elsewhere."""
 
     required_arguments = 1
-    option_spec: ClassVar[dict[str, Any]] = {"except": str.split}
+    option_spec: ClassVar[dict[str, Any]] = {"except": str.split, "flat": directives.flag}
 
     def lines(self) -> Iterator[str]:
         module = importlib.import_module(self.arguments[0])
@@ -57,7 +59,7 @@ class Namespace(Generated):
             value = getattr(module, name)
             if callable(value) and value.__doc__:
                 own = value.__module__.rpartition(".")[2]
-                topics[_MERGED.get(own, own)].append(name)
+                topics["" if "flat" in self.options else _MERGED.get(own, own)].append(name)
         for topic in sorted(topics):
             if len(topics) > 1:
                 yield from heading(topic.replace("_", " ").capitalize())

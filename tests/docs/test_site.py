@@ -119,6 +119,14 @@ def test_what_a_page_loads_is_there(site: Path) -> None:
                 assert (site / name).parent.joinpath(file).is_file(), f"{name}: {address}"
 
 
+def test_no_page_shows_an_error(site: Path) -> None:
+    """Some themes put one into the page, and say nothing to the builder."""
+    for path in site.rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        assert "system-message" not in text, path
+        assert not re.search(r"ERROR:|autograd-(?:graph|film): ", text), path
+
+
 def test_every_picture_has_words(site: Path) -> None:
     count = 0
     for name, page in pages(site).items():
