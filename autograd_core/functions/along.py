@@ -109,7 +109,10 @@ def _quantile(
         )
     shares = np.asarray(q.array if isinstance(q, Tensor) else q, x.dtype.dtype)
     if shares.size and not (shares.min() >= 0 and shares.max() <= 1):
-        raise RuntimeError("quantile() q values must be in the range [0, 1]")
+        wrong = "q values must be in the range [0, 1]"
+        if not isinstance(q, Tensor):
+            wrong = f"q must be in the range [0, 1] but got {q:g}"
+        raise RuntimeError(f"quantile() {wrong}")
     rows = reshape(x, (-1,)) if dim is None else _last(x, dim)
     ordered = sorting.sort(rows)[0]
     ranks = _ranks(ordered, shares.reshape(-1), skip)
@@ -186,6 +189,8 @@ def _sides(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
 def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     """The distances of the points ``x``, shaped to be multiplied with those of ``y``."""
     if x.ndim == 1:
+        if len(x) != y._shape[dim]:
+            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
         shape = [1] * y.ndim
         shape[dim] = -1
         x = reshape(x, tuple(shape))

@@ -106,13 +106,19 @@ def scalar_tensor(value: Number, *, dtype: dtype | None = None) -> Tensor:
 
 def size_of(size: tuple[Any, ...]) -> tuple[int, ...]:
     """A shape given number by number, or as one sequence."""
-    return tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    found = tuple(size[0]) if len(size) == 1 and isinstance(size[0], (tuple, list)) else size
+    for n in found:
+        if n < 0:
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {n}: {list(found)}"
+            )
+    return found
 
 
 def zeros(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
-    kind = (dtype or get_default_dtype()).dtype
-    return Tensor.from_array(np.zeros(size_of(size), kind), requires_grad)
+    kind, shape = (dtype or get_default_dtype()).dtype, size_of(size)
+    return Tensor.from_array(np.zeros(shape, kind), requires_grad)
 
 
 def ones(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
@@ -134,7 +140,7 @@ def full(
 ) -> Tensor:
     """A tensor that holds ``fill_value`` everywhere."""
     made = tensor(fill_value, dtype)
-    return Tensor.from_array(np.full(tuple(size), made.array), requires_grad)
+    return Tensor.from_array(np.full(size_of((size,)), made.array), requires_grad)
 
 
 def full_like(

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dtype import Number
+from autograd_core.dtype import Number, bool_, uint8
 from autograd_core.functions.subscript import plain_index
 from autograd_core.ops import assign, elementwise, index_along, masking
 from autograd_core.ops import scatter as scattering
@@ -26,6 +26,11 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
     """``x`` where ``condition`` holds, else ``y``; alone, the places where it does."""
     if x is None and y is None:
         return nonzero(condition, as_tuple=True)
+    if isinstance(condition, Tensor) and condition.dtype not in (bool_, uint8):
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype.scalar_name}"
+        )
     return elementwise.where(condition, x, y)
 
 

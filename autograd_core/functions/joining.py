@@ -197,6 +197,12 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
             f'torch.meshgrid: indexing must be one of "xy" or "ij", but received: {indexing}'
         )
     vectors = list(tensors[0] if isinstance(tensors[0], (list, tuple)) else tensors)
+    for x in vectors:
+        if x.ndim > 1:
+            raise RuntimeError(
+                "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got:  "
+                + "  ".join(map(str, x._shape))
+            )
     exchanged = indexing == "xy" and len(vectors) >= 2
     if exchanged:
         vectors[:2] = vectors[1::-1]

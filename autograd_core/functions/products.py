@@ -127,8 +127,9 @@ def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
     left, arrow, right = equation.replace(" ", "").partition("->")
     terms = left.split(",")
     if len(terms) != len(ranks):
+        fewer = "fewer" if len(ranks) < len(terms) else "more"
         raise RuntimeError(
-            f"einsum(): the number of operands ({len(ranks)}) does not match the equation"
+            f"einsum(): {fewer} operands were provided than specified in the equation"
         )
     inputs = []
     for number, (term, rank) in enumerate(zip(terms, ranks, strict=True)):

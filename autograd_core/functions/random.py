@@ -68,6 +68,10 @@ def randint(*arguments: Any, dtype: dtype | None = None) -> Tensor:
     """Random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
     *bounds, size = arguments
     low, high = bounds if len(bounds) == 2 else (0, *bounds)
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
     kind = (dtype or int64).dtype
     return Tensor.from_array(np.asarray(_generator.integers(low, high, tuple(size))).astype(kind))
 
@@ -90,6 +94,8 @@ def normal(
     dtype: dtype | None = None,
 ) -> Tensor:
     """Normal random numbers; means and deviations may be tensors, which gives their shape."""
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
     parts: list[Any] = [p.array if isinstance(p, Tensor) else p for p in (mean, std)]
     given = next((p for p in (mean, std) if isinstance(p, Tensor)), None)
     kind = dtype or (get_default_dtype() if given is None else given.dtype)
@@ -110,5 +116,7 @@ def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
 def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Places drawn with the weights of each row of ``x``: (..., num_samples)."""
     rows = np.atleast_2d(x.array.astype(np.float64))
+    if not (rows.sum(-1) > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     drawn = [_generator.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows]
     return Tensor.from_array(np.stack(drawn).reshape(*x._shape[:-1], num_samples))

@@ -246,6 +246,11 @@ def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_
 
 def cov(x: Tensor, *, correction: int = 1) -> Tensor:
     """The covariances of the variables in the rows of ``x``, whose columns are observations."""
+    if x.ndim > 2:
+        raise RuntimeError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{x.ndim} dimensions"
+        )
     rows = reshape(x, (1, -1)) if x.ndim < 2 else x
     number = rows._shape[1]
     apart = rows - unsqueeze(div(reduce.sum_dim(rows, 1), number), 1)

@@ -91,6 +91,12 @@ swapaxes = swapdims
 
 def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """Dimensions moved to other places, the rest in the order they had."""
+    for dim in (*tuple_of(source), *tuple_of(destination)):
+        if not -x.ndim <= dim < x.ndim:
+            raise IndexError(
+                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], "
+                f"but got {dim})"
+            )
     sources = [dim % x.ndim for dim in tuple_of(source)]
     places = [dim % x.ndim for dim in tuple_of(destination)]
     rest = (dim for dim in range(x.ndim) if dim not in sources)
@@ -218,6 +224,8 @@ def repeat_interleave(
     if isinstance(repeats, Tensor):
         counts = np.broadcast_to(repeats.array, (x._shape[dim],))
         return index_select(x, Tensor.from_array(np.repeat(np.arange(len(counts)), counts)), dim)
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
     before, after = x._shape[: dim + 1], x._shape[dim + 1 :]
     wide = shape.clone(shape.expand(shape.unsqueeze(x, dim + 1), (*before, repeats, *after)))
     return flatten(wide, dim, dim + 1)

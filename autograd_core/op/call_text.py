@@ -123,10 +123,12 @@ def _compute(op: Op) -> list[str]:
 
 
 def _run_kernel(op: Op, line: str) -> list[str]:
-    """``line``, with PyTorch's error for a dimension that is not there."""
-    if not any(name.startswith("dim") for name in op.attributes):
+    """``line``, with PyTorch's errors for dimensions that are not there, or there twice."""
+    dim = next((name for name in op.attributes if name.startswith("dim")), None)
+    if dim is None:
         return [line]
-    return [f"try: {line}", "except AxisError as error: raise no_dimension(error) from None"]
+    refuse = f"raise bad_dimension(error, op, {op.values[0]}, {dim}) from None"
+    return [f"try: {line}", f"except ValueError as error: {refuse}"]
 
 
 def _attach(op: Op) -> list[str]:

@@ -215,6 +215,23 @@ def no_dimension(error: np.exceptions.AxisError) -> IndexError:
     )
 
 
+def bad_dimension(error: ValueError, op: Op, x: Tensor, dim: Any) -> Exception:
+    """PyTorch's error for what NumPy says of dimensions; any other as it is."""
+    if isinstance(error, np.exceptions.AxisError):
+        return no_dimension(error)
+    text = str(error)
+    if text in ("duplicate value in 'axis'", "repeated axis"):
+        dims = [d % x.ndim for d in dim]
+        twice = next(d for number, d in enumerate(dims) if d in dims[:number])
+        return RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    if "empty sequence" in text or "zero-size array" in text:
+        wanted = f"{dim} to have non-zero size"
+        if dim is None:
+            wanted = "to be specified for input.numel() == 0"
+        return IndexError(f"{op.public_name}(): Expected reduction dim {wanted}.")
+    return error
+
+
 def materialize(node: Any, g: list[Any]) -> list[Any]:
     """Zeros for the outputs that got no gradient."""
     like = next(each for each in g if each is not None)
@@ -289,7 +306,7 @@ NAMESPACE: dict[str, Any] = dict(
     Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
-    no_dimension=no_dimension,
+    bad_dimension=bad_dimension,
     node_made=node_made, reductions=reductions, refused=refused, results_made=results_made,
     result_array=result_array, slow=slow, view=view,
 )  # fmt: skip

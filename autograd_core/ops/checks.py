@@ -23,5 +23,8 @@ def check_same_dtype(expected: Any, *others: Any) -> None:
             raise RuntimeError("expected scalar type {} but found {}".format(*names))
 
 
-class LinAlgError(RuntimeError):
+class _LinAlgError(RuntimeError):
     """A system of equations that has no solution, or many; a matrix that is no such matrix."""
+
+
+LinAlgError = _LinAlgError  # PyTorch's shows the name with the underscore

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autograd_core.op import Sample, op
@@ -14,13 +16,20 @@ _MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))
 @op(x=lambda g, diagonal: tril(g, diagonal), linear=True, samples=_MATRICES)
 def tril(x, /, diagonal=0):
     """The lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
+    _check_matrix("tril", x)
     return np.tril(x, diagonal)
 
 
 @op(x=lambda g, diagonal: triu(g, diagonal), linear=True, samples=_MATRICES)
 def triu(x, /, diagonal=0):
     """The upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
+    _check_matrix("triu", x)
     return np.triu(x, diagonal)
+
+
+def _check_matrix(name: str, x: Any) -> None:
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
 
 
 _PLANES = (

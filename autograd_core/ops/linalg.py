@@ -125,8 +125,27 @@ def addmm(bias, a, b, /, beta=1, alpha=1):
     product = np.matmul(a, b)
     if alpha != 1:
         product *= alpha
-    product += bias if beta == 1 else beta * bias
+    try:
+        product += bias if beta == 1 else beta * bias
+    except ValueError:
+        raise _no_bias(bias.shape, product.shape) from None
     return product
+
+
+def _no_bias(shape: tuple[int, ...], target: tuple[int, ...]) -> RuntimeError:
+    if len(shape) > len(target):
+        return RuntimeError(
+            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(target)}): the number of sizes "
+            f"provided ({len(target)}) must be greater or equal to the number of dimensions in the "
+            f"tensor ({len(shape)})"
+        )
+    ahead = len(target) - len(shape)
+    dim = next(d for d in range(len(target))[::-1] if shape[d - ahead] not in (1, target[d]))
+    return RuntimeError(
+        f"The expanded size of the tensor ({target[dim]}) must match the existing size "
+        f"({shape[dim - ahead]}) at non-singleton dimension {dim}.  Target sizes: {list(target)}.  "
+        f"Tensor sizes: {list(shape)}"
+    )
 
 
 def matmul(x: Any, y: Any) -> Any:

@@ -6,7 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op, pointwise
+from autograd_core.ops.checks import C_NAMES
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.ops.reduce import count
@@ -41,7 +43,10 @@ def masked_fill_tensor(x, mask, value):
 
 def _truth(mask: Any) -> Any:
     if mask.dtype != np.bool_:
-        raise RuntimeError("masked_fill_ only supports boolean masks")
+        raise RuntimeError(
+            "masked_fill_ only supports boolean masks, but got mask with dtype "
+            f"{C_NAMES[mask.dtype.name]}"
+        )
     return mask
 
 
@@ -80,6 +85,11 @@ def place(x, mask, /, shape):
 )
 def masked_scatter(x, source, mask, /):
     """``x`` with the elements of ``source``, in order, where ``mask`` holds."""
+    if mask.dtype != np.bool_:
+        raise RuntimeError(
+            "masked_scatter_ only supports boolean masks, but got mask with dtype "
+            f"{from_numpy_dtype(mask.dtype).scalar_name}"
+        )
     x, mask = np.broadcast_arrays(x, mask)
     number = np.count_nonzero(mask)
     if number > source.size:

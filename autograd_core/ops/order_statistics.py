@@ -45,7 +45,9 @@ def nanmedian_all(x, /):
 def kthvalue(x, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, and where it is."""
     if not 1 <= k <= x.shape[dim]:
-        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {dim}")
+        raise RuntimeError(
+            f"kthvalue(): selected number k out of range for dimension {dim % x.ndim}"
+        )
     return _picked(x, np.take(np.argsort(x, dim, stable=True), [k - 1], dim), dim, keepdim)
 
 

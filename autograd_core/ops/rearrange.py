@@ -34,6 +34,10 @@ def flip(x, /, dims):
 )
 def roll(x, /, shifts, dims=()):
     """Elements moved along some dimensions, what falls off at an end coming in at the other."""
+    if dims and len(shifts) != len(dims):
+        raise RuntimeError(
+            f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
+        )
     return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
 
 
@@ -87,7 +91,7 @@ def constant_pad_nd(x, /, pad, value=0):
         RuntimeError: ``pad`` is of odd length, or names more dimensions than there are.
     """
     if len(pad) % 2:
-        raise RuntimeError("Length of pad must be even but instead it equals " + str(len(pad)))
+        raise RuntimeError("Padding length must be divisible by 2")
     if len(pad) // 2 > x.ndim:
         raise RuntimeError(
             "Length of pad should be no more than twice the number of dimensions of the input. "

@@ -46,6 +46,8 @@ def _check(index: Any, x: Any, dim: int) -> None:
 )
 def gather(x, index, /, dim):
     """The elements of ``x`` that ``index`` points to along ``dim``; of the shape of ``index``."""
+    if index.dtype.kind != "i":
+        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
     _check(index, x, dim)
     return x[_places(index, dim)]
 
