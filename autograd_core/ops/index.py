@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 
 
@@ -92,24 +93,49 @@ def index_put(x, /, shape, indices):
 
 
 @op(
-    weight=lambda g, indices, weight_shape: embedding_backward(g, indices, weight_shape),
+    weight=lambda g, indices, weight_shape, padding_idx: embedding_backward(
+        g, indices, weight_shape, padding_idx
+    ),
     linear=True,
     samples=(Sample(((4, 2), np.array([[0, 2], [2, 1]]))),),
 )
-def embedding(weight, indices, /):
-    """The rows of ``weight`` (n, d) that ``indices`` point to."""
+def embedding(weight, indices, /, padding_idx=-1):
+    """The rows of ``weight`` (n, d) that ``indices`` point to; that of ``padding_idx`` gets no
+    gradient."""
+    if indices.dtype.kind not in "iu":
+        raise RuntimeError(
+            "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
+            f"Long, Int; but got torch.{from_numpy_dtype(indices.dtype).scalar_name}Tensor instead "
+            "(while checking arguments for embedding)"
+        )
     if indices.size and not 0 <= indices.min() <= indices.max() < len(weight):
         raise IndexError("index out of range in self")
     return weight[indices]
 
 
 @op(
-    x=lambda g, indices: embedding(g, indices),
+    x=lambda g, indices, padding_idx: embedding_rows(g, indices, padding_idx),
     linear=True,
-    samples=(Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2)}),),
+    samples=(
+        Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2)}),
+        Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2), "padding_idx": 2}),
+    ),
 )
-def embedding_backward(x, indices, /, shape):
-    """Zeros of ``shape`` to which the rows ``x`` were added at ``indices``."""
+def embedding_backward(x, indices, /, shape, padding_idx=-1):
+    """Zeros of ``shape`` to which the rows ``x`` were added at ``indices``, none of them at
+    ``padding_idx``."""
     result = np.zeros(shape, x.dtype)
     np.add.at(result, indices, x)
+    if padding_idx >= 0:
+        result[padding_idx] = 0
     return result
+
+
+@op(
+    x=lambda g, indices, x_shape, padding_idx: embedding_backward(g, indices, x_shape, padding_idx),
+    linear=True,
+    samples=(Sample(((4, 2), np.array([[0, 2], [2, 1]])), {"padding_idx": 2}),),
+)
+def embedding_rows(x, indices, /, padding_idx=-1):
+    """The rows of ``x`` that ``indices`` point to, with zeros for ``padding_idx``."""
+    return np.where((indices == padding_idx)[..., None], x.dtype.type(0), x[indices])

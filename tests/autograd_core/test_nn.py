@@ -297,3 +297,18 @@ def test_softmax_survives_large_scores() -> None:
     assert F.log_softmax(x, dim=1).tolist() == [[0.0, -1000.0, -2000.0]]
     F.cross_entropy(x, torch.tensor([2])).backward()
     assert x.grad.tolist() == [[1.0, 0.0, -1.0]]
+
+
+def test_the_padding_row_of_an_embedding_gets_no_gradient_of_any_order() -> None:
+    weight = torch.arange(6.0).reshape(3, 2).double().requires_grad_()
+    rows = F.embedding(torch.tensor([0, 1, 1]), weight, padding_idx=-3)
+    assert rows.grad_fn.name() == "EmbeddingBackward0"
+    assert rows.tolist() == [[0, 1], [2, 3], [2, 3]]
+    (g,) = torch.autograd.grad((rows**2).sum(), weight, create_graph=True)
+    assert g.tolist() == [[0, 0], [8, 12], [0, 0]]
+    (g**2).sum().backward()
+    assert weight.grad.tolist() == [[0, 0], [64, 96], [0, 0]]
+    with pytest.raises(AssertionError, match="Padding_idx must be within num_embeddings"):
+        F.embedding(torch.tensor([0]), weight, padding_idx=3)
+    with pytest.raises(RuntimeError, match="scalar types: Long, Int; but got"):
+        F.embedding(torch.tensor([0.0]), weight)

@@ -45,13 +45,12 @@ def embedding(
     """
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
-    rows = index.embedding(weight, input)
     if padding_idx is None:
-        return rows
-    padding = Tensor.from_array(input.array[..., None] == padding_idx % weight._shape[0])
-    if not padding.array.any():
-        return rows
-    return elementwise.where(padding, rows.detach(), rows)
+        return index.embedding(weight, input)
+    count = weight._shape[0]
+    if not -count <= padding_idx < count:
+        raise AssertionError("Padding_idx must be within num_embeddings")
+    return index.embedding(weight, input, padding_idx=padding_idx % count)
 
 
 def _shorten(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) -> None:
