@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, Self
@@ -19,8 +19,9 @@ from autograd_core.autograd.backward import (
 )
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
-from autograd_core.debug.driver_protocol import Around, Keep, Nested, Pending, Place
+from autograd_core.debug.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
 from autograd_core.debug.hooks import watching
+from autograd_core.debug.lending import Loans
 from autograd_core.debug.world import World, runs_user_code, world_around
 
 
@@ -39,6 +40,7 @@ class NativeDriver:
         self.plan = self._task.plan
         self.pending = self._task.pending
         self.around: dict[int, Around] = {}
+        self.swaps: dict[int, tuple[Swap, ...]] = {}  # by the node that made them
         self.muted_edges: set[tuple[int, int]] = set()
         self.muted_hooks: set[tuple[int, int]] = set()
         self.intercept: Interceptor | None = None
@@ -78,6 +80,7 @@ class NativeDriver:
         self.nested = []
         muted = {id for at, id in self.muted_hooks if at == index}
         before = world_around(node)
+        loans = Loans(self.pending, self.places(node) if users else ())
         token = interceptor.set(self.intercept) if users else None
         try:
             with watching(node, muted) as watch:
@@ -85,29 +88,45 @@ class NativeDriver:
                     step = self._task.observe_node(index, node)
                 except BaseException:
                     self.failed_in = watch.running
+                    loans.put_back()
                     self._take_back(before, self.nested)
                     raise
         finally:
             if token is not None:
                 interceptor.reset(token)
+        step = step._replace(incoming=loans.originals(step.incoming))
+        if loans.were_changed:
+            step = self._settled(loans, step)
         self.around[index] = Around(
             before, world_around(node), tuple(watch.calls), tuple(self.nested)
         )
         return step
 
+    def _settled(self, loans: Loans, step: Step) -> Step:
+        """Let what the user's code changed in place reach all who share it, ahead of deliveries."""
+        self._take_deliveries_back(step)
+        self.swaps[step.index] = loans.settle()
+        return self._deliver(step, frozenset())
+
     def _without_muted(self, step: Step) -> Step:
         """Let ``step`` send nothing along the edges that are muted."""
         if not any((step.index, each.output_nr) in self.muted_edges for each in step.deliveries):
             return step
+        self._take_deliveries_back(step)
+        return self._deliver(step, self.muted_edges)
+
+    def _take_deliveries_back(self, step: Step) -> None:
         for delivery in reversed(step.deliveries):
             if delivery.edge is not None:
                 self.pending[delivery.edge] = delivery.before
+
+    def _deliver(self, step: Step, muted: Set[tuple[int, int]]) -> Step:
+        """Deliver anew what ``step`` sends along edges that are not ``muted``."""
         deliveries = []
         for each in step.deliveries:
             if each.edge is not None:
                 before = self.pending[each.edge]
-                silent = (step.index, each.output_nr) in self.muted_edges
-                g = None if silent else each.gradient
+                g = None if (step.index, each.output_nr) in muted else each.gradient
                 after = before if g is None else g if before is None else before + g
                 self.pending[each.edge] = after
                 each = each._replace(gradient=g, before=before, after=after)
@@ -125,11 +144,11 @@ class NativeDriver:
 
     def undo(self, step: Step) -> None:
         pending = self.pending
-        for delivery in reversed(step.deliveries):
-            if delivery.edge is not None:
-                pending[delivery.edge] = delivery.before
+        self._take_deliveries_back(step)
         for place, gradient in self.inputs(step):
             pending[place] = gradient
+        for swap in self.swaps.get(step.index, ()):
+            pending[swap.place] = swap.before
         for place, _ in step.captured:
             self._task.captured[place] = None
         around = self.around.get(step.index)
@@ -140,6 +159,8 @@ class NativeDriver:
         pending = self.pending
         for place, _ in self.inputs(step):
             pending[place] = None
+        for swap in self.swaps.get(step.index, ()):
+            pending[swap.place] = swap.after
         for delivery in step.deliveries:
             if delivery.edge is not None:
                 pending[delivery.edge] = delivery.after
@@ -197,6 +218,7 @@ class NativeDriver:
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
         other.around = {}
+        other.swaps = dict(self.swaps)
         return other
 
     @contextmanager
@@ -219,6 +241,7 @@ class NativeDriver:
     def forget(self, start: int) -> None:
         for index in [index for index in self.around if index >= start]:
             del self.around[index]
+            self.swaps.pop(index, None)
 
     # the end
 

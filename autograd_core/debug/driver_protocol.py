@@ -22,6 +22,15 @@ Pending = dict[Place, Any]
 Keep = Callable[[Step, float], bool]
 
 
+class Swap(NamedTuple):
+    """What waits at ``place``, before and after the user's code at another node changed in place
+    the memory that it shares."""
+
+    place: Place
+    before: Any
+    after: Any
+
+
 class Nested(Protocol):
     """A pass that ran inside a node of another one."""
 
@@ -52,6 +61,7 @@ class Driver(Protocol):
     plan: Plan
     pending: Pending
     around: dict[int, Around]
+    swaps: dict[int, tuple[Swap, ...]]
     failed_in: str
     muted_edges: set[tuple[int, int]]
     muted_hooks: set[tuple[int, int]]

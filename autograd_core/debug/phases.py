@@ -14,7 +14,7 @@ import numpy as np
 from autograd_core.autograd.backward import pass_mode
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import LEAF, ONE_EDGE
-from autograd_core.debug.driver_protocol import Around, Pending, Place
+from autograd_core.debug.driver_protocol import Around, Pending, Place, Swap
 from autograd_core.debug.hooks import HookCall
 from autograd_core.debug.ledger import Moment
 from autograd_core.debug.snapshot import Phase, Value
@@ -112,9 +112,13 @@ def show_partly(
     phases: Sequence[Phase],
     done: int,
     pending: Pending,
+    swaps: Iterable[Swap],
 ) -> None:
-    """Make ``pending``, as it was before ``step``, what it is after ``done`` of its phases."""
+    """Make ``pending``, as it was before ``step``, what it is after ``done`` of its phases; of them
+    the first hook makes the ``swaps``."""
     over = phases[:done]
+    for swap in swaps:
+        pending[swap.place] = swap.after
     if any(phase.kind in ("formula", "accumulation", "capture") for phase in over):
         for place, _ in inputs:
             pending[place] = None

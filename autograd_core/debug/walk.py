@@ -151,7 +151,8 @@ class Walk:
             self._again()
         elif phase:
             inputs = self.driver.inputs(step)
-            show_partly(step, inputs, self.phases, phase, self.driver.pending)
+            swaps = self.driver.swaps.get(step.index, ())
+            show_partly(step, inputs, self.phases, phase, self.driver.pending, swaps)
         else:
             self.phases = ()
 

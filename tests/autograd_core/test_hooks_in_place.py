@@ -1,0 +1,152 @@
+"""Hooks that change a gradient in place: as a plain pass does, and without touching the record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+import autograd_core as torch
+from autograd_core.debug import Session
+
+
+def doubled(g: Any) -> None:
+    g.mul_(2.0)
+
+
+def total(y: Any) -> Any:
+    """A scalar whose gradient arrives at ``y`` on memory of its own, not expanded."""
+    return (y * 1.0).sum()
+
+
+def both_get_the_same_array(x: Any) -> Any:
+    a, b = x * 3.0, x.exp()
+    b.register_hook(doubled)  # the addition sends one array to both
+    return total(a + b)
+
+
+def the_place_it_delivers_to_shares_the_array(x: Any) -> Any:
+    y = x.exp()
+    y.register_hook(doubled)
+    return total(x + y)
+
+
+def a_hook_after_the_node(x: Any) -> Any:
+    a, b = x * 3.0, x * 1.0
+    c = a + b
+    c.grad_fn.register_hook(lambda sent, received: doubled(sent[0]))
+    return total(c.sin() + b)
+
+
+def a_function_that_reuses_its_gradient(x: Any) -> Any:
+    class Careless(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, given: Any) -> Any:
+            return given.clone()
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g.mul_(5.0)
+
+    return total(Careless.apply(x) + x.exp())
+
+
+def a_slice_of_the_array(x: Any) -> Any:
+    rows = torch.stack([x, x * 2.0])
+    first, second = rows[0], rows.sum(0)
+    y = rows.reshape(4) + torch.cat([first, second])
+    rows.register_hook(doubled)
+    first.register_hook(doubled)
+    return total(y)
+
+
+PROGRAMS = [
+    both_get_the_same_array,
+    the_place_it_delivers_to_shares_the_array,
+    a_hook_after_the_node,
+    a_function_that_reuses_its_gradient,
+    a_slice_of_the_array,
+]
+
+
+@pytest.fixture
+def x() -> Any:
+    return torch.tensor([0.5, -1.0], requires_grad=True)
+
+
+def everything(session: Session) -> list[Any]:
+    shown = session.snapshot
+    details = [session.detail(index) for index in range(session.length)]
+    return [
+        shown.phase, shown.pending, shown.leaves,
+        [(d.incoming, d.outgoing, d.saved) for d in details],
+        [[value.text() for d in details for each in d.incoming for value in [each.total] if value]],
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_the_gradients_are_those_of_a_plain_pass(program: Callable[[Any], Any], x: Any) -> None:
+    program(x).backward()
+    plain, x.grad = x.grad.tolist(), None
+    session = Session(program(x))
+    session.jump(session.length)
+    assert x.grad.tolist() == plain
+    session.restart()
+    assert x.grad is None
+    session.finish()
+    assert x.grad.tolist() == plain
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_what_was_shown_at_a_position_stays_so(program: Callable[[Any], Any], x: Any) -> None:
+    session = Session(program(x))
+    seen: dict[int, list[Any]] = {}
+    texts: dict[int, str] = {}
+    for position in range(session.length + 1):
+        session.jump(position)
+        seen[position] = everything(session)
+        texts[position] = repr(seen[position])
+    for position, known in reversed(seen.items()):
+        session.jump(position)
+        assert repr(known) == texts[position]  # what was handed out has not changed
+        assert everything(session) == known
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_stepping_inside_comes_to_the_same(program: Callable[[Any], Any], x: Any) -> None:
+    same = x.detach().clone().requires_grad_(True)
+    session, other = Session(program(x), names={"x": x}), Session(program(same), names={"x": same})
+    while session.position < session.length:
+        session.step()
+        assert session.snapshot.status != "failed"
+        if not session.snapshot.phase:
+            other.jump(session.position)
+            assert everything(session)[1:] == everything(other)[1:]
+
+
+@pytest.mark.parametrize("program", PROGRAMS)
+def test_an_undone_edit_lets_the_hook_do_the_same_again(
+    program: Callable[[Any], Any], x: Any
+) -> None:
+    program(x).backward()
+    plain, x.grad = x.grad.tolist(), None
+    session = Session(program(x))
+    session.jump(session.length)
+    session.jump(1)
+    session.edit.scale(1, 3.0)
+    session.jump(session.length)
+    session.edit.undo()
+    session.finish()
+    assert x.grad.tolist() == plain
+
+
+def test_the_record_names_what_a_hook_was_given_and_what_it_made(x: Any) -> None:
+    session = Session(both_get_the_same_array(x))
+    session.jump(session.length)
+    at = next(i for i in range(session.length) if session.detail(i).hooks)
+    (incoming,) = session.detail(at).incoming
+    assert incoming.total is not None
+    assert incoming.total.text() == "[1, 1]"
+    hook = session.phases(at)[0]
+    assert [value.text() for value in hook.after if value] == ["[2, 2]"]
