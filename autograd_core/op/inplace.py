@@ -11,6 +11,7 @@ from autograd_core.autograd.grad_mode import builds_graph, current_mode
 from autograd_core.autograd.version import check_changeable
 from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.saved import Since
+from autograd_core.op.second_nodes import RENAMED_IN_PLACE, renamed
 from autograd_core.op.views import check_change, check_rebase, make_writeable, rebase
 from autograd_core.tensor import Tensor
 
@@ -34,17 +35,20 @@ def inplace(
         before = _before(self)
         result = call(before, *args, **kwargs)
         _check_result(self, result, converts)
-        node = result.edge
+        node: Any = result.edge
         if self.view_of is not None and builds_graph():
             check_rebase(self, node is not None)
         if node is not None:
+            kind: Any = type(node)
+            if kind.__name__ in RENAMED_IN_PLACE:
+                node.__class__ = renamed(kind)
             _settle(self, before, node)
         make_writeable(self.array)
         np.copyto(self.array, result.array, casting="unsafe")
         self.bump()
         if node is not None:
             _watch_result(self, node)
-            rebase(self, node)  # type: ignore[arg-type]  # ops with an in-place form have one output
+            rebase(self, node)
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             self.record = result.record

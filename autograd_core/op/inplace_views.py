@@ -3,20 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import cache
-from typing import Any, Final
+from typing import Any
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import builds_graph
+from autograd_core.op.second_nodes import renamed
 from autograd_core.op.views import check_change
 from autograd_core.tensor import Tensor
-
-# What PyTorch calls the nodes of these, by those of the views that leave the tensor as it is.
-_NODES: Final = {
-    "SqueezeBackward0": "SqueezeBackward3",
-    "SqueezeBackward1": "SqueezeBackward4",
-    "SqueezeBackward2": "SqueezeBackward5",
-}
 
 
 def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
@@ -45,7 +38,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
         elif result.edge is not None:
             node: Any = result.edge
             made: Any = type(node)
-            node.__class__ = _renamed(made)
+            node.__class__ = renamed(made)
             self.edge = node
         self.bump()
         return self
@@ -64,15 +57,3 @@ def _before(x: Tensor) -> Tensor:
     if x.view_of is not None:
         before.view_of = x.view_of
     return before
-
-
-@cache
-def _renamed(node_class: type[Any]) -> type[Any]:
-    """The same class under the name that PyTorch gives to nodes of in-place views."""
-    name = _NODES.get(node_class.__name__, f"{node_class.__name__[:-1]}1")
-    body = {
-        "__slots__": (),
-        "__module__": node_class.__module__,
-        "name": lambda self: name,
-    }
-    return type(name, (node_class,), body)

@@ -290,3 +290,26 @@ def test_a_part_of_an_expanded_tensor_can_be_changed(torch: Any) -> None:
     assert numbers(x.grad) == [2, 2]
     with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers"):
         (x * 1).expand(3, 2).mul_(2)
+
+
+@pytest.mark.parametrize(
+    ("name", "node"),
+    [
+        ("relu", "ReluBackward0"),
+        ("elu", "EluBackward1"),
+        ("selu", "EluBackward1"),
+        ("celu", "CeluBackward1"),
+        ("leaky_relu", "LeakyReluBackward1"),
+        ("hardtanh", "HardtanhBackward0"),
+        ("silu", "SiluBackward0"),
+    ],
+)
+def test_nodes_of_activations_in_place_have_names_of_their_own(
+    torch: Any, name: str, node: str
+) -> None:
+    x = torch.ones(2, requires_grad=True)
+    y = getattr(torch.nn.functional, name)(x * -2, inplace=True)
+    assert y.grad_fn.name() == node
+    (g,) = torch.autograd.grad(y.sum(), x)
+    (other,) = torch.autograd.grad(getattr(torch.nn.functional, name)(x * -2).sum(), x)
+    assert torch.allclose(g, other)
