@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, StyleName, plain
+from tui.app.widgets.text import Line, Part, StyleName, plain, wrapped
 
 
 def page(view: View) -> Page:
@@ -16,5 +16,6 @@ def page(view: View) -> Page:
         return Page(lines)
     wrong = reply.error or " wrong" in reply.text
     style: StyleName = "trouble" if wrong else "text"
-    lines += [[Part(plain(text), style)] for text in reply.text.splitlines()]
+    said = " ".join(reply.text.split())
+    lines += wrapped([Part(plain(said), style)], view.width)
     return Page(lines)

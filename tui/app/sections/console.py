@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from autograd_core.debug.snapshot import Reply
 from tui.app.sections.page import Page, View, sentence
-from tui.app.widgets.text import Line, Part, StyleName, plain
+from tui.app.widgets.text import Line, Part, StyleName, plain, wrapped
 
 KEPT_LINES = 5_000
+WRAPPED_LINES = 200  # the last ones
 
 
 def page(view: View) -> Page:
     """The last lines that were said."""
     if not view.notes.transcript:
         return sentence("press : and type a command, or help")
-    return Page(view.notes.transcript, focus=len(view.notes.transcript) - 1)
+    last = view.notes.transcript[-WRAPPED_LINES:]
+    lines = [*view.notes.transcript[:-WRAPPED_LINES]]
+    lines += [row for line in last for row in wrapped(line, view.width)]
+    return Page(lines, focus=len(lines) - 1)
 
 
 def add_command(transcript: list[Line], line: str, reply: Reply) -> None:

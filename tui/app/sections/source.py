@@ -7,7 +7,7 @@ import linecache
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
 from tui.app.sections.saved import source_text
-from tui.app.widgets.text import Line, Part, plain
+from tui.app.widgets.text import Line, Part, plain, wrapped
 
 AROUND = 40  # lines before and after
 
@@ -20,7 +20,7 @@ def page(view: View) -> Page:
     if source is None:
         lines.append([Part("forward line", "title"), Part("  not traced", "muted")])
         if view.snapshot.hint:
-            lines.append([Part("  " + view.snapshot.hint, "muted")])
+            lines += wrapped([Part("  " + plain(view.snapshot.hint), "muted")], view.width)
         return Page(lines)
     lines.append([Part("forward line", "title"), Part("  " + source_text(source), "muted")])
     text = linecache.getlines(source.file)

@@ -112,7 +112,7 @@ class ExecutionList(LineView):
         self.selected = max(0, min(index, self.snapshot.length - 1))
         self.redraw(previous)
         self.redraw(self._rows.of(self.selected))
-        self.reveal(self._rows.of(self.selected))
+        self.reveal(self._rows.of(self.selected), ahead=self.visible_height // 4)
 
     def neighbour(self, rows: int) -> int:
         """The plan node so many rows below the selected one."""
@@ -184,7 +184,8 @@ class ExecutionList(LineView):
         line.append(Part(mark, "trouble"))
         line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))
         if columns.source:
-            source = fit(source_text(graph, node), columns.source - 1, right=True)
+            source = source_text(graph, node)
+            source = fit(source, columns.source - 1, right=True, keep_end=True)
             line.append(Part(" " + source, "muted"))
         return line
 

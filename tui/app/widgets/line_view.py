@@ -97,13 +97,14 @@ class LineView(ScrollView, can_focus=False):
         number = y - len(self._fixed) + self.scroll_offset.y
         return number if y >= len(self._fixed) and number < self.line_count() else None
 
-    def reveal(self, y: int) -> None:
-        """Scroll only as far as needed to see line ``y``."""
+    def reveal(self, y: int, ahead: int = 0) -> None:
+        """Scroll only as far as needed to see line ``y``, and then ``ahead`` lines further: to
+        scroll is to paint every line."""
         top, height = self.scroll_offset.y, self.visible_height
         if y < top:
-            self.scroll_to(y=y, animate=False, immediate=True)
+            self.scroll_to(y=max(0, y - ahead), animate=False, immediate=True)
         elif y >= top + height:
-            self.scroll_to(y=y - height + 1, animate=False, immediate=True)
+            self.scroll_to(y=y - height + 1 + ahead, animate=False, immediate=True)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         self._measure()

@@ -140,13 +140,13 @@ class Pane(LineView):
         while first and used + len(tabs[first - 1][0]) <= room:
             first -= 1
             used += len(tabs[first][0])
-        before = [("‹", "")] if first else [("─", "")]
+        before = [("‹", "")] if first else []
         after = [("›", "")] if last < len(tabs) else []
         return [*before, *tabs[first:last], *after]
 
     def _tabs_line(self) -> Line:
         edge = "━" if self.chosen else "─"
-        line: Line = [Part(edge, "strong" if self.chosen else "faint")]
+        line: Line = [Part(edge * 2, "strong" if self.chosen else "faint")]
         for text, name in self._tabs():
             active = text.startswith("[")
             line.append(Part(text, "strong" if active else "muted" if name else "faint"))
@@ -155,7 +155,7 @@ class Pane(LineView):
         return [*line, Part(rest, "strong" if self.chosen else "faint")]
 
     def _tab_at(self, x: int) -> str:
-        left = 1
+        left = 2
         for text, name in self._tabs():
             if left <= x < left + len(text):
                 return name

@@ -6,6 +6,7 @@ A line is a list of parts, each a text and the name of its style.  Styles are me
 
 from __future__ import annotations
 
+from textwrap import wrap
 from typing import Literal, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
@@ -60,6 +61,21 @@ def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -
             text = text[1:]
         return set_cell_size(ELLIPSIS + text, width)
     return set_cell_size(text, width - 1) + ELLIPSIS
+
+
+def wrapped(line: Line, width: int) -> list[Line]:
+    """``line`` in as many lines of at most ``width`` cells as it takes, those after the first
+    indented.
+
+    >>> ["".join(part.text for part in each) for each in wrapped([Part("one two three")], 9)]
+    ['one two', '  three']
+    """
+    text = "".join(part.text for part in line)
+    if cell_len(text) <= width or width < 8:
+        return [line]
+    head = len(text) - len(text.lstrip())
+    rows = wrap(text.lstrip(), width, initial_indent=" " * head, subsequent_indent=" " * (head + 2))
+    return [[Part(row, line[-1].style)] for row in rows]
 
 
 def is_accumulate(name: str) -> bool:

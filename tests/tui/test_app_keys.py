@@ -1,0 +1,482 @@
+"""Keys, mouse, prompt and palette over the real Session: what each of them does."""
+
+from __future__ import annotations
+
+import re
+import time
+
+import pytest
+from textual import events
+
+import autograd_core as torch
+from autograd_core import nn
+from autograd_core.dag.trace import trace
+from autograd_core.debug import Session
+from tests.tui.screen_driver import LARGE, Driver, drive
+from tests.tui.scripted_session import chain, dense, residual_net, shared_weight, troubled
+from tui.app.keys import ALL_BINDINGS
+from tui.app.sections import SECTIONS
+from tui.app.widgets.execution import ExecutionList
+from tui.app.widgets.timeline import Timeline
+
+
+class Block(nn.Module):
+    """Two layers."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.up = nn.Linear(3, 4)
+        self.down = nn.Linear(4, 3)
+
+    def forward(self, x: torch.Tensor) -> torch.Tensor:
+        return self.down(torch.relu(self.up(x)))
+
+
+def traced_net() -> Session:
+    """Two blocks, traced, so that scopes and lines are known."""
+    torch.manual_seed(0)
+    net = nn.Sequential(Block(), Block())
+    with trace(values=True):
+        loss = net(torch.randn(2, 3)).sum()
+    return Session(loss, names={"net": net})
+
+
+def position(screen: Driver) -> int:
+    found = re.search(r"· ([\d,]+)/[\d,]+ run", screen.text())
+    assert found
+    return int(found[1].replace(",", ""))
+
+
+def selected(screen: Driver) -> int:
+    rows = [line for line in screen.text().splitlines() if line.startswith("▌")]
+    found = re.search(r" #(\d+) ", rows[0])
+    assert found
+    return int(found[1])
+
+
+# -- moving ------------------------------------------------------------------------------
+
+
+def test_o_runs_the_module_that_begins_here_and_capital_o_goes_back() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "o")
+        assert position(screen) == 10, "behind the whole block 1"
+        await screen.press("O")
+        assert position(screen) == 1
+
+    drive(traced_net(), script)
+
+
+def test_f_finishes_the_module_and_capital_f_goes_back() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "n", "f")
+        assert position(screen) == 5, "behind down"
+        await screen.press("F")
+        assert position(screen) == 1
+
+    drive(traced_net(), script)
+
+
+def test_s_goes_into_a_node_and_out_of_it() -> None:
+    session = traced_net()
+
+    async def script(screen: Driver) -> None:
+        assert "INSIDE" in await screen.press("s")
+        assert session.snapshot.phase == 1
+        assert "next phase" in screen.text(), "the keys of the place"
+        await screen.press("s")
+        assert (session.position, session.snapshot.phase) == (1, 0)
+        await screen.press("S")
+        assert (session.position, session.snapshot.phase) == (0, 1)
+
+    drive(session, script)
+
+
+def test_brackets_and_clicks_on_the_timeline_jump() -> None:
+    session = chain(200)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c", "left_square_bracket")
+        assert position(screen) == 190
+        await screen.press("3", "left_square_bracket")
+        assert position(screen) == 160
+        await screen.press("right_square_bracket")
+        assert position(screen) == 170
+        await screen.pilot.click(Timeline, offset=(1 + 39, 0))
+        await screen.settled()
+        assert position(screen) == 100
+        line = next(row for row in screen.text().splitlines() if row.startswith(" ▁"))
+        assert line[40] == "▶"
+
+    drive(session, script)
+
+
+def test_the_timeline_marks_nan_and_inf_with_a_character() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("c")
+        assert re.search(r"^ ▄!!·∅$", text, re.MULTILINE)
+        await screen.press("g", "exclamation_mark")
+        assert selected(screen) == 1
+        await screen.press("exclamation_mark")
+        assert selected(screen) == 2
+        await screen.press("exclamation_mark")
+        assert selected(screen) == 1, "round again"
+
+    drive(troubled(), script)
+
+
+def test_without_trouble_the_key_says_how_to_find_some() -> None:
+    async def script(screen: Driver) -> None:
+        assert "no nan or inf has been seen" in await screen.press("n", "exclamation_mark")
+
+    drive(shared_weight(), script)
+
+
+# -- looking -----------------------------------------------------------------------------
+
+
+def test_h_and_l_follow_edges() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("j", "l")
+        assert selected(screen) == 2
+        await screen.press("h")
+        assert selected(screen) == 1
+        await screen.press("2", "l")
+        assert selected(screen) == 6
+        await screen.press("left", "right")
+        await screen.press("G", "3", "h")
+        assert selected(screen) == 7
+        assert "there is no node 9 that sends to it" in await screen.press("9", "h")
+
+    drive(shared_weight(), script)
+
+
+def test_slash_searches_and_an_empty_line_goes_on() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("slash")
+        await screen.complete_line("encoder")
+        assert selected(screen) == 6
+        await screen.press("slash", "enter")
+        assert selected(screen) == 7
+        await screen.press("slash", "enter")
+        assert selected(screen) == 6, "round the end"
+        await screen.press("slash")
+        assert "nothing in this plan is called 'gelu'" in await screen.complete_line("GELU")
+        await screen.press("slash")
+        await screen.complete_line("mul:2")
+        assert selected(screen) == 5
+
+    session = shared_weight()
+    drive(session, script)
+    assert session.commands == [], "nothing ran"
+
+
+def test_z_folds_the_module_of_the_row_and_unfolds_it() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("j", "z")
+        row = screen.row(1)
+        assert "encoder.3.up" in row
+        assert "nodes" in row
+        await screen.press("Z")
+        assert "addmm:1" in screen.row(1), "what is folded is unfolded first"
+        await screen.press("Z")
+        assert "▸" in screen.row(0)
+        assert selected(screen) == 0
+        await screen.press("Z", "j", "z", "z")
+        assert "addmm:1" in screen.row(1)
+
+    drive(residual_net(4), script)
+
+
+def test_a_folded_module_is_one_row_for_keys_and_steps() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("Z")
+        rows = [line for line in screen.text().splitlines() if "▸" in line]
+        assert "35 nodes" in rows[0] or "nodes" in rows[0]
+        await screen.press("j")
+        assert selected(screen) > 20
+        await screen.press("g", "4", "n")
+        assert "4 have run" in screen.row(0)
+        assert "▶" in screen.row(0)
+        await screen.press("z")
+        assert "▶" in screen.row(4)
+
+    drive(residual_net(4), script)
+
+
+def test_the_module_tree_folds_by_key_and_by_mouse() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.section("modules")
+        assert "▾ encoder" in screen.text()
+        await screen.press("w", "z")
+        assert "▸ encoder" in screen.text()
+        assert "nodes" in screen.row(0)
+        await screen.press("z", "j", "j", "enter")
+        assert "▾ encoder" in screen.text()
+        assert selected(screen) > 0
+
+    drive(residual_net(2), script, (100, 40))
+
+
+def test_w_gives_the_keys_to_a_pane_and_escape_takes_them_back() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.press("w")
+        assert "━[gradient]" in text
+        await screen.press("j", "j")
+        assert selected(screen) == 0, "the selection of the list stays"
+        await screen.press("pagedown", "home", "end")
+        await screen.press("escape", "j")
+        assert "━[gradient]" not in screen.text()
+        assert selected(screen) == 1
+
+    drive(shared_weight(), script)
+
+
+def test_a_line_of_a_pane_leads_to_its_node() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("n", "j")
+        await screen.press("w", "j", "j")
+        await screen.press("enter")
+        assert selected(screen) == 1, "the producer of the contribution"
+
+    drive(shared_weight(), script)
+
+
+def test_overflowing_lanes_name_where_the_edge_goes() -> None:
+    async def script(screen: Driver) -> None:
+        assert re.search(r"→#\d+\+\d+ +#7 cat:8", await screen.press("7", "n"))
+
+    drive(dense(30), script)
+
+
+# -- mouse -------------------------------------------------------------------------------
+
+
+def test_a_double_click_goes_to_the_row() -> None:
+    session = shared_weight()
+
+    async def script(screen: Driver) -> None:
+        await screen.pilot.double_click("ExecutionList", offset=(20, 5))
+        await screen.settled()
+        assert position(screen) == 5
+        await screen.pilot.double_click("ExecutionList", offset=(20, 2))
+        await screen.settled()
+        assert position(screen) == 2
+
+    drive(session, script)
+    assert session.commands == ["until #5", "jump 2"]
+
+
+def test_the_wheel_scrolls_and_selects_nothing() -> None:
+    async def script(screen: Driver) -> None:
+        rows = screen.app.screen.query_one(ExecutionList)
+        for _ in range(5):
+            rows.post_message(events.MouseScrollDown(rows, 5, 5, 0, 1, 0, False, False, False))
+            await screen.pilot.pause(0.3)
+        assert rows.scroll_offset.y > 0
+        assert rows.selected == 0
+
+    drive(chain(500), script)
+
+
+def test_a_click_on_a_hint_is_its_key() -> None:
+    async def script(screen: Driver) -> None:
+        lines = screen.text().splitlines()
+        await screen.pilot.click("Hints", offset=(lines[-1].index("next"), 0))
+        await screen.settled()
+        assert position(screen) == 1
+
+    drive(shared_weight(), script)
+
+
+# -- stops and prompt --------------------------------------------------------------------
+
+
+def test_capital_b_asks_for_a_condition_and_capital_w_for_a_leaf() -> None:
+    session = traced_net()
+
+    async def script(screen: Driver) -> None:
+        await screen.press("j", "B")
+        await screen.complete_line("rms > 10")
+        assert "◆" in screen.row(1)[:3]
+        await screen.press("W")
+        await screen.complete_line(session.snapshot.leaves[0].name)
+        kinds = [point.kind for point in session.breakpoints]
+        assert kinds == ["breakpoint", "watch"]
+
+    drive(session, script)
+
+
+def test_tab_completes_and_offers() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("colon", *"unt", "tab")
+        prompt = screen.app.screen.query_one("Prompt")
+        assert prompt.value == "until "  # type: ignore[attr-defined]
+        text = await screen.press("m", "tab")
+        assert prompt.value == "until mul"  # type: ignore[attr-defined]
+        assert text.splitlines()[-1].split() == ["mul", "mul:1", "mul:2"]
+        await screen.press("escape")
+        assert "n next" in screen.text()
+
+    x = torch.tensor(2.0, requires_grad=True)
+    drive(Session(x * x * x), script)
+
+
+def test_an_error_points_at_the_word_and_its_sense_is_in_the_message_line() -> None:
+    async def script(screen: Driver) -> None:
+        text = await screen.type("break sum if rns > 10")
+        assert re.search(r"error: .*rns", text)
+        await screen.section("console")
+        lines = screen.text().splitlines()
+        place = next(n for n, line in enumerate(lines) if line == "  break sum if rns > 10")
+        assert lines[place + 1].index("^") == lines[place].index("rns")
+        await screen.type("print 1 +")
+        await screen.type("break sum if rms > (")
+        await screen.press("n")
+        assert position(screen) == 1, "the session goes on"
+
+    drive(traced_net(), script, (100, 40))
+
+
+@pytest.mark.parametrize(
+    ("line", "there"), [("rn", 4), ("rs", 4), ("rc", 0), ("n 2", 7), ("run", 0)]
+)
+def test_the_prompt_knows_the_words_of_gdb(line: str, there: int) -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("5", "n")
+        await screen.type(line)
+        assert position(screen) == there
+
+    drive(traced_net(), script)
+
+
+def test_what_is_typed_speaks_of_the_selected_row() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("3", "j")
+        text = await screen.type("info node")
+        assert "#3 " in text.split("[console]")[1]
+        await screen.type("frame #5")
+        assert selected(screen) == 5, "and chooses another one"
+
+    drive(traced_net(), script, (100, 40))
+
+
+def test_the_palette_offers_commands_sections_and_keys() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("ctrl+p")
+        await screen.pilot.pause(0.3)
+        await screen.press(*"show ledger")
+        await screen.pilot.pause(0.5)
+        await screen.press("enter")
+        await screen.pilot.pause(0.3)
+        assert "[ledger]" in await screen.settled()
+        await screen.press("ctrl+p")
+        await screen.pilot.pause(0.3)
+        await screen.press(*"until PLACE")
+        await screen.pilot.pause(0.5)
+        await screen.press("enter")
+        await screen.pilot.pause(0.3)
+        assert screen.app.screen.query_one("Prompt").value == "until "  # type: ignore[attr-defined]
+
+    drive(shared_weight(), script, LARGE)
+
+
+# -- long runs, and what goes wrong ------------------------------------------------------
+
+
+@pytest.mark.parametrize("key", ["escape", "ctrl+c"])
+def test_a_long_run_shows_how_far_it_is_and_pauses(key: str) -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x
+    for _ in range(600):
+        y = y * 1.001
+        y.register_hook(lambda g: time.sleep(0.004))
+    session = Session(y, names={"x": x})
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c")
+        await screen.wait_for(r"BUSY · [■□]+ continue · esc pauses")
+        await screen.wait_for(r"· [1-9]\d*/601 run")
+        await screen.press(key)
+        text = await screen.wait_for("PAUSED")
+        assert "interrupted" in text
+        assert 0 < position(screen) < 600
+        await screen.press("n")
+        assert "PAUSED" in screen.text()
+
+    drive(session, script, LARGE)
+
+
+def test_a_script_that_exits_in_a_hook_leaves_the_screen_open() -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x * 2.0
+
+    def hook(g: torch.Tensor) -> None:
+        raise SystemExit(3)
+
+    y.register_hook(hook)
+    session = Session(y * y, names={"x": x})
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("c")
+        assert "SystemExit" in text
+        await screen.press("r")
+        assert position(screen) == 0
+
+    drive(session, script)
+
+
+def test_a_graph_freed_before_says_so() -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x * x
+    y.backward()
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("c")
+        assert "FAILED" in text
+        text = re.sub(r"\s+", " ", await screen.section("source"))
+        assert "call that one with retain_graph=True" in text
+
+    drive(Session(y, names={"x": x}), script)
+
+
+def test_what_was_printed_meanwhile_is_kept_for_the_terminal() -> None:
+    x = torch.tensor(1.0, requires_grad=True)
+    y = x * x
+    y.register_hook(lambda g: print("seen by the hook"))
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c")
+        assert "".join(text for text, _ in screen.app.printed) == "seen by the hook\n"
+        assert not any(stderr for _, stderr in screen.app.printed)
+
+    drive(Session(y, names={"x": x}), script)
+
+
+def test_every_key_answers_at_every_moment_of_a_pass() -> None:
+    """Before the first node, in the middle, inside a node, at the end; in the list and a pane."""
+    leaving = {"q,ctrl+q", "D", "Q", "question_mark", "p", "P"}
+    keys = [each.key.split(",")[0] for each in ALL_BINDINGS if each.key not in leaving]
+
+    async def script(screen: Driver) -> None:
+        for moment in (["5", "n"], ["s"], ["c", "w"]):
+            await screen.press("r", "escape", *moment)
+            for key in keys:
+                await screen.press(key, "escape")
+                assert "Traceback" not in screen.text(), key
+        await screen.press("escape", "r", "n")
+        assert position(screen) == 1
+
+    drive(traced_net(), script)
+
+
+def test_every_section_at_every_size_draws_within_its_width() -> None:
+    async def script(screen: Driver) -> None:
+        for size in ((60, 16), (80, 24), (120, 36), (200, 60)):
+            await screen.pilot.resize_terminal(*size)
+            await screen.pilot.pause(0.1)
+            for name in SECTIONS:
+                await screen.section(name)
+                assert all(len(line) <= size[0] for line in screen.text().splitlines())
+
+    drive(traced_net(), script)
