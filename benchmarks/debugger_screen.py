@@ -21,7 +21,7 @@ import numpy as np
 from textual import events
 
 from autograd_core.dag.model import Graph, GraphBuilder
-from autograd_core.debug.snapshot import (
+from autograd_core.debug.records.snapshot import (
     Contribution,
     Entry,
     Incoming,

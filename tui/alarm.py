@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.debug.commands.wording import culprit_lines
-from autograd_core.debug.predicate import ExpressionError, parse_predicate
 from autograd_core.debug.session import Session
-from autograd_core.debug.stops import Reached, Stops
+from autograd_core.debug.stopping.predicate import ExpressionError, parse_predicate
+from autograd_core.debug.stopping.stops import Reached, Stops
 from tui.failure import ExitCode, Failure
 from tui.wanted import call_title
 

@@ -12,9 +12,9 @@ from autograd_core.autograd.backward import Gradients
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.commands import CommandError, command_lines
+from autograd_core.debug.records.timeline import Timeline
 from autograd_core.debug.session import Session
-from autograd_core.debug.stops import Stops
-from autograd_core.debug.timeline import Timeline
+from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 from tui.alarm import Alarm
 from tui.failure import ExitCode, Failure, ScriptDone

@@ -18,7 +18,7 @@ from autograd_core.dag.capture import View
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import trace
-from autograd_core.debug.observed_pass import ObservedPass
+from autograd_core.debug.recording.observed_pass import ObservedPass
 from tui.failure import ExitCode, Failure, ScriptDone
 from tui.script import our_names
 from tui.wanted import WORDS, Wanted, call_title

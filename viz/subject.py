@@ -67,7 +67,7 @@ def is_session(obj: Any) -> TypeGuard[Session]:
 
 def graph_of_session(session: Session, view: View) -> Graph:
     """The pass that a session is in, with the gradients that have flowed so far."""
-    from autograd_core.debug.observed_pass import graph_of_call
+    from autograd_core.debug.recording.observed_pass import graph_of_call
 
     return graph_of_call(session.backward_call, view, session.names, session.steps, session.order)
 

@@ -6,14 +6,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograd_core.debug.changes import EditError
+    from autograd_core.debug.changing.changes import EditError
+    from autograd_core.debug.changing.difference import LeafDifference
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
-    from autograd_core.debug.difference import LeafDifference
-    from autograd_core.debug.editing import Edited
     from autograd_core.debug.linting import Finding, lint
-    from autograd_core.debug.locations import UnknownLocation
-    from autograd_core.debug.session import Session
-    from autograd_core.debug.snapshot import (
+    from autograd_core.debug.passes.editor import Edited
+    from autograd_core.debug.records.snapshot import (
         Breakpoint,
         Contribution,
         EditRecord,
@@ -32,8 +30,10 @@ if TYPE_CHECKING:
         Usage,
         Value,
     )
-    from autograd_core.debug.stops import Stops
-    from autograd_core.debug.timeline import CallRecord, LeafCall, Timeline
+    from autograd_core.debug.records.timeline import CallRecord, LeafCall, Timeline
+    from autograd_core.debug.session import Session
+    from autograd_core.debug.stopping.locations import UnknownLocation
+    from autograd_core.debug.stopping.stops import Stops
 
 __all__ = [
     "Breakpoint",
@@ -72,15 +72,15 @@ __all__ = [
 ]
 
 _HOMES = {
-    "changes": ("EditError",),
+    "changing.changes": ("EditError",),
     "checking": ("InputCheck", "NodeCheck", "check", "check_current", "check_node"),
-    "difference": ("LeafDifference",),
-    "editing": ("Edited",),
+    "changing.difference": ("LeafDifference",),
+    "passes.editor": ("Edited",),
     "linting": ("Finding", "lint"),
-    "locations": ("UnknownLocation",),
+    "stopping.locations": ("UnknownLocation",),
     "session": ("Session",),
-    "stops": ("Stops",),
-    "timeline": ("CallRecord", "LeafCall", "Timeline"),
+    "stopping.stops": ("Stops",),
+    "records.timeline": ("CallRecord", "LeafCall", "Timeline"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -89,4 +89,4 @@ def __getattr__(name: str) -> Any:
     """Pictures need the driver only, and should not wait for the debugger's commands."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF.get(name, 'snapshot')}"), name)
+    return getattr(import_module(f"{__name__}.{_HOME_OF.get(name, 'records.snapshot')}"), name)

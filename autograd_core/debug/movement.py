@@ -9,11 +9,11 @@ from autograd_core.autograd.backward import BackwardCall
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
-from autograd_core.debug.locations import locate
-from autograd_core.debug.recorded_pass import RecordedPass
-from autograd_core.debug.snapshot import Frame, Incoming, LeafGradient, NodeDetail, Outgoing
-from autograd_core.debug.stops import Stops
-from autograd_core.debug.walk import Walk
+from autograd_core.debug.passes.recorded_pass import RecordedPass
+from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.records.snapshot import Frame, Incoming, LeafGradient, NodeDetail, Outgoing
+from autograd_core.debug.stopping.locations import locate
+from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 
 

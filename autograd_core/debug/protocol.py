@@ -7,9 +7,8 @@ from typing import Protocol
 
 from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
-from autograd_core.debug.editing import Editor
-from autograd_core.debug.predicate import Inspected
-from autograd_core.debug.snapshot import (
+from autograd_core.debug.passes.editor import Editor
+from autograd_core.debug.records.snapshot import (
     Entry,
     Frame,
     NodeDetail,
@@ -17,8 +16,9 @@ from autograd_core.debug.snapshot import (
     Reply,
     Snapshot,
 )
-from autograd_core.debug.stops import Stops
-from autograd_core.debug.timeline import Timeline
+from autograd_core.debug.records.timeline import Timeline
+from autograd_core.debug.stopping.predicate import Inspected
+from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 
 

@@ -14,18 +14,18 @@ from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.commands import complete, open_console
-from autograd_core.debug.history import DEFAULT_BUDGET
-from autograd_core.debug.recorded_pass import RecordedPass
-from autograd_core.debug.seeking import Seeking
-from autograd_core.debug.snapshot import (
+from autograd_core.debug.passes.recorded_pass import RecordedPass
+from autograd_core.debug.recording.history import DEFAULT_BUDGET
+from autograd_core.debug.records.snapshot import (
     Breakpoint,
     Entry,
     Phase,
     Reply,
     Snapshot,
 )
-from autograd_core.debug.stops import Stops
-from autograd_core.debug.timeline import Timeline
+from autograd_core.debug.records.timeline import Timeline
+from autograd_core.debug.seeking import Seeking
+from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 
 

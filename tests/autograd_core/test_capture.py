@@ -12,7 +12,7 @@ from autograd_core import nn
 from autograd_core.autograd.backward import make_call
 from autograd_core.dag import Graph, NotInGraph, capture, scope, trace
 from autograd_core.debug import Session
-from autograd_core.debug.driver import NativeDriver
+from autograd_core.debug.recording.driver import NativeDriver
 
 
 def quadratic(a: Any, b: Any) -> Any:

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autograd_core.debug.predicate import (
+from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.stopping.predicate import (
     WORDS,
     ExpressionError,
     Unanswerable,
@@ -19,7 +20,6 @@ from autograd_core.debug.predicate import (
     parse,
     parse_predicate,
 )
-from autograd_core.debug.snapshot import Value
 
 
 @dataclass

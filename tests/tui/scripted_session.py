@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source, short_name
-from autograd_core.debug.snapshot import (
+from autograd_core.debug.records.snapshot import (
     Breakpoint,
     Contribution,
     Entry,

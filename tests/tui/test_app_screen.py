@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from textual.color import Color
 
-from autograd_core.debug.snapshot import Reply
+from autograd_core.debug.records.snapshot import Reply
 from tests.tui.screen_driver import LARGE, SMALL, Driver, check_golden, drive
 from tests.tui.scripted_session import (
     ScriptedSession,

@@ -14,7 +14,7 @@ from autograd_core.autograd.backward import make_call
 from autograd_core.dag import Names, trace
 from autograd_core.dag.model import Graph, GraphBuilder
 from autograd_core.debug import Session
-from autograd_core.debug.observed_pass import ObservedPass
+from autograd_core.debug.recording.observed_pass import ObservedPass
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import scalar
 from viz.compose import make_picture

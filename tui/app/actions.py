@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from autograd_core.debug.snapshot import Reply
+from autograd_core.debug.records.snapshot import Reply
 from tui.app.exporting import value_text, write_picture
 from tui.app.help_screen import HelpScreen
 from tui.app.looking import Looking

@@ -9,7 +9,7 @@ from textual import events
 from textual.screen import Screen
 
 from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.snapshot import Reply, Snapshot
+from autograd_core.debug.records.snapshot import Reply, Snapshot
 from tui.app.runner import CommandRunner
 from tui.app.sections.console import add_command, add_print
 from tui.app.sections.page import Notes

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.snapshot import Snapshot
+from autograd_core.debug.records.snapshot import Snapshot
 from tui.app.widgets.hints import Hint
 
 _NEXT = Hint("n", "next", "step('next')")

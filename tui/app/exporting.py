@@ -12,7 +12,7 @@ import numpy as np
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.snapshot import NodeDetail, Snapshot
+from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
 
 MOST_ELEMENTS = 10_000  # a clipboard is no file
 MOST_NODES = 5_000  # of which the picture shows gradients

@@ -8,7 +8,7 @@ from pathlib import Path
 from textual import events
 
 from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.snapshot import Reply
+from autograd_core.debug.records.snapshot import Reply
 from tui.app.commanding import CommandScreen
 from tui.app.sections.page import ScopeTarget
 from tui.app.widgets.execution import ExecutionList

@@ -7,7 +7,7 @@ import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
-from autograd_core.debug.snapshot import Reply
+from autograd_core.debug.records.snapshot import Reply
 
 
 class CommandRunner:

@@ -10,7 +10,7 @@ from textual.binding import BindingType
 from textual.containers import Container
 
 from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.snapshot import Reply, Snapshot
+from autograd_core.debug.records.snapshot import Reply, Snapshot
 from tui.app.actions import Actions
 from tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
 from tui.app.contexts import hints_for

@@ -6,7 +6,7 @@ from typing import Any
 
 from autograd_core.autograd.backward import make_call
 from autograd_core.dag import Graph, Names, capture
-from autograd_core.debug.observed_pass import ObservedPass
+from autograd_core.debug.recording.observed_pass import ObservedPass
 from viz.errors import CodeFailed
 
 

@@ -13,7 +13,7 @@ from autograd_core.dag.capture import describe
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics
-from autograd_core.debug.observed_pass import ObservedPass, graph_of_call
+from autograd_core.debug.recording.observed_pass import ObservedPass, graph_of_call
 from viz.picture import View
 from viz.subject import graph_of_session, is_session
 

@@ -8,13 +8,13 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from autograd_core.dag.statistics import format_number
-from autograd_core.debug.changes import EditError
+from autograd_core.debug.changing.changes import EditError
 from autograd_core.debug.commands.arrival import arrived
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands, pointing_at
 from autograd_core.debug.commands.looking import subject
 from autograd_core.debug.commands.wording import table_text
-from autograd_core.debug.predicate import Unanswerable, parse
+from autograd_core.debug.stopping.predicate import Unanswerable, parse
 
 _EDGE: Final = re.compile(r"(in|out|hook)(?:\.(\d+))?")
 

@@ -8,8 +8,8 @@ from autograd_core.dag.addresses import vocabulary
 from autograd_core.debug.commands.helping import TOPICS as HELP_TOPICS
 from autograd_core.debug.commands.info import TOPICS
 from autograd_core.debug.commands.language import Operand
-from autograd_core.debug.predicate import WORDS
 from autograd_core.debug.protocol import Steered
+from autograd_core.debug.stopping.predicate import WORDS
 
 _MOST = 50  # offers; more than that helps nobody
 _COMMANDS = [command for _, commands in HELP_TOPICS for command in commands]

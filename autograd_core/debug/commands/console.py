@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 
 from autograd_core.debug.commands.language import Command, CommandError, Operands
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.snapshot import Leave, Reply
+from autograd_core.debug.records.snapshot import Leave, Reply
 
 _PATIENCE: Final = 1000  # lines that one line may lead to, beyond ten per node
 

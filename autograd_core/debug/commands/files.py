@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from autograd_core.debug.breakpoint import Breakpoint
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, CommandError, Operands, choose
 from autograd_core.debug.commands.wording import plural
+from autograd_core.debug.records.breakpoint import Breakpoint
 
 _HEADER: Final = "# breakpoints, saved by gradstep"
 _DEEPEST: Final = 10  # files that source files

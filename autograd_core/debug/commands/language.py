@@ -9,8 +9,8 @@ from difflib import get_close_matches
 from textwrap import wrap
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from autograd_core.debug.locations import UnknownLocation
-from autograd_core.debug.predicate import ExpressionError
+from autograd_core.debug.stopping.locations import UnknownLocation
+from autograd_core.debug.stopping.predicate import ExpressionError
 
 if TYPE_CHECKING:
     from autograd_core.debug.commands.console import Console

@@ -7,8 +7,10 @@ from typing import Any, Final
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, CommandError, Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, tensor_text
-from autograd_core.debug.logtext import format_value
-from autograd_core.debug.predicate import (
+from autograd_core.debug.protocol import Steered
+from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.stopping.logtext import format_value
+from autograd_core.debug.stopping.predicate import (
     Expression,
     NodeSubject,
     Nowhere,
@@ -17,8 +19,6 @@ from autograd_core.debug.predicate import (
     arriving,
     parse,
 )
-from autograd_core.debug.protocol import Steered
-from autograd_core.debug.snapshot import Value
 
 _AROUND: Final = 5  # rows of the plan before and after the one in question
 

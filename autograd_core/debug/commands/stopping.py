@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autograd_core.debug.breakpoint import Breakpoint
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, CommandError, Operands, pointing_at
 from autograd_core.debug.commands.wording import plural
-from autograd_core.debug.locations import UnknownLocation
+from autograd_core.debug.records.breakpoint import Breakpoint
+from autograd_core.debug.stopping.locations import UnknownLocation
 
 _PENDING = "--pending"
 _CONDITIONS = (

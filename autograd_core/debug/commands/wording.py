@@ -10,8 +10,8 @@ import numpy as np
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.snapshot import Snapshot, Value
-from autograd_core.debug.stops import Reached
+from autograd_core.debug.records.snapshot import Snapshot, Value
+from autograd_core.debug.stopping.stops import Reached
 
 _BARS = "▁▂▃▄▅▆▇█"
 _MOST_ROWS, _MOST_COLUMNS = 8, 8

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.snapshot import Reply, Snapshot
+from autograd_core.debug.records.snapshot import Reply, Snapshot
 from tui.app.modules import Modules
 from tui.app.widgets.lanes import PlanEdges
 from tui.app.widgets.text import Line, Part

@@ -7,7 +7,7 @@ from textual import events
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.snapshot import Breakpoint, Snapshot
+from autograd_core.debug.records.snapshot import Breakpoint, Snapshot
 from tui.app.messages import NodeClicked
 from tui.app.modules import Modules, Rows, Span
 from tui.app.widgets.lane_drawing import draw_row

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.snapshot import Snapshot
+from autograd_core.debug.records.snapshot import Snapshot
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.text import Line, Part, StyleName, fit, node_label, plain
 

@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from autograd_core.dag.statistics import format_statistics
-from autograd_core.debug.snapshot import Snapshot, Value
+from autograd_core.debug.records.snapshot import Snapshot, Value
 
 StyleName = Literal[
     "text", "strong", "muted", "faint", "backward", "leaf", "saved", "trouble", "title"

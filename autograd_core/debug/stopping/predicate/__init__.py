@@ -5,15 +5,21 @@ operators of ``logic``, ``subject`` is what an expression speaks of.  Python nev
 of it.
 """
 
-from autograd_core.debug.predicate.expression import (
+from autograd_core.debug.stopping.predicate.expression import (
     Expression,
     Unanswerable,
     parse,
     parse_predicate,
 )
-from autograd_core.debug.predicate.source import ExpressionError
-from autograd_core.debug.predicate.subject import Inspected, NodeSubject, Nowhere, arriving, sent
-from autograd_core.debug.predicate.vocabulary import WORDS, Subject, help_text
+from autograd_core.debug.stopping.predicate.source import ExpressionError
+from autograd_core.debug.stopping.predicate.subject import (
+    Inspected,
+    NodeSubject,
+    Nowhere,
+    arriving,
+    sent,
+)
+from autograd_core.debug.stopping.predicate.vocabulary import WORDS, Subject, help_text
 
 __all__ = [
     "WORDS",

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.node import Port
-from autograd_core.debug.driver_protocol import Driver, Place
+from autograd_core.debug.recording.driver_protocol import Driver, Place
 from autograd_core.tensor import Tensor
 
 Change = Callable[[Any], Any]

@@ -15,9 +15,9 @@ from typing import Any
 
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import LEAF, Node
-from autograd_core.debug.driver_protocol import Driver, Pending
-from autograd_core.debug.snapshot import Usage
-from autograd_core.debug.world import runs_user_code
+from autograd_core.debug.recording.driver_protocol import Driver, Pending
+from autograd_core.debug.recording.world import runs_user_code
+from autograd_core.debug.records.snapshot import Usage
 from autograd_core.op.packed import Packed
 
 DEFAULT_BUDGET = 2**30

@@ -11,9 +11,11 @@ from autograd_core.dag.backward import describe, is_number
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.records import Cost
-from autograd_core.debug.history import step_bytes
-from autograd_core.debug.ledger import Ledger, Moment
-from autograd_core.debug.snapshot import (
+from autograd_core.debug.passes.terms import terms_of
+from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.recording.history import step_bytes
+from autograd_core.debug.recording.ledger import Ledger, Moment
+from autograd_core.debug.records.snapshot import (
     LeafGradient,
     NodeDetail,
     Pending,
@@ -21,10 +23,8 @@ from autograd_core.debug.snapshot import (
     Saved,
     Value,
 )
-from autograd_core.debug.terms import terms_of
-from autograd_core.debug.timeline import LeafCall
-from autograd_core.debug.value import value
-from autograd_core.debug.walk import Walk
+from autograd_core.debug.records.timeline import LeafCall
+from autograd_core.debug.records.value import value
 from autograd_core.op.packed import Packed
 from autograd_core.tensor import Tensor
 

@@ -10,14 +10,14 @@ import numpy as np
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.dag.backward import input_shape
-from autograd_core.debug.changes import Change, EditError, computing, place_of, setting
-from autograd_core.debug.difference import Baseline, LeafDifference, leaf_difference
-from autograd_core.debug.driver_protocol import Place
-from autograd_core.debug.edits import Edit
-from autograd_core.debug.hooks import hook_ids
-from autograd_core.debug.snapshot import EditRecord, LeafGradient
-from autograd_core.debug.walk import Walk
-from autograd_core.debug.world import runs_user_code
+from autograd_core.debug.changing.changes import Change, EditError, computing, place_of, setting
+from autograd_core.debug.changing.difference import Baseline, LeafDifference, leaf_difference
+from autograd_core.debug.changing.edits import Edit
+from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.recording.driver_protocol import Place
+from autograd_core.debug.recording.hooks import hook_ids
+from autograd_core.debug.recording.world import runs_user_code
+from autograd_core.debug.records.snapshot import EditRecord, LeafGradient
 from autograd_core.tensor import Tensor
 
 

@@ -11,7 +11,7 @@ from autograd_core.autograd.backward import pass_mode
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.firing import before_node
 from autograd_core.autograd.node import LEAF
-from autograd_core.debug.driver_protocol import Driver, Pending
+from autograd_core.debug.recording.driver_protocol import Driver, Pending
 from autograd_core.tensor import Tensor
 
 Leaves = dict[int, Any]  # the .grad of leaves after a pass, by plan index

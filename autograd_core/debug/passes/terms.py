@@ -10,8 +10,8 @@ from autograd_core.dag.backward import is_number
 from autograd_core.dag.formula import Constant, formula_text
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number
-from autograd_core.debug.snapshot import Outgoing, Term
-from autograd_core.debug.value import Gradient, Value, value
+from autograd_core.debug.records.snapshot import Outgoing, Term
+from autograd_core.debug.records.value import Gradient, Value, value
 from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 

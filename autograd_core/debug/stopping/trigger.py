@@ -11,9 +11,15 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from autograd_core.dag.statistics import format_statistics
-from autograd_core.debug.breakpoint import Breakpoint
-from autograd_core.debug.predicate import Expression, Inspected, NodeSubject, arriving, sent
-from autograd_core.debug.snapshot import Incoming, Value
+from autograd_core.debug.records.breakpoint import Breakpoint
+from autograd_core.debug.records.snapshot import Incoming, Value
+from autograd_core.debug.stopping.predicate import (
+    Expression,
+    Inspected,
+    NodeSubject,
+    arriving,
+    sent,
+)
 
 Holds = Callable[[NodeSubject], bool]
 

@@ -14,8 +14,8 @@ from autograd_core.autograd.backward import BackwardCall, Gradients, Interceptor
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.plan import Plan
-from autograd_core.debug.hooks import HookCall
-from autograd_core.debug.world import World
+from autograd_core.debug.recording.hooks import HookCall
+from autograd_core.debug.recording.world import World
 
 Place = Node | Port
 Pending = dict[Place, Any]

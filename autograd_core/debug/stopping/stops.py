@@ -12,11 +12,16 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
-from autograd_core.debug.breakpoint import Breakpoint
-from autograd_core.debug.locations import UnknownLocation, locate
-from autograd_core.debug.logtext import LogText
-from autograd_core.debug.predicate import Expression, Inspected, Unanswerable, parse_predicate
-from autograd_core.debug.trigger import Trigger, triggered
+from autograd_core.debug.records.breakpoint import Breakpoint
+from autograd_core.debug.stopping.locations import UnknownLocation, locate
+from autograd_core.debug.stopping.logtext import LogText
+from autograd_core.debug.stopping.predicate import (
+    Expression,
+    Inspected,
+    Unanswerable,
+    parse_predicate,
+)
+from autograd_core.debug.stopping.trigger import Trigger, triggered
 
 
 class Reached(NamedTuple):

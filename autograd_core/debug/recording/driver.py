@@ -19,10 +19,10 @@ from autograd_core.autograd.backward import (
 )
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
-from autograd_core.debug.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
-from autograd_core.debug.hooks import watching
-from autograd_core.debug.lending import Loans
-from autograd_core.debug.world import World, runs_user_code, world_around
+from autograd_core.debug.recording.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
+from autograd_core.debug.recording.hooks import watching
+from autograd_core.debug.recording.lending import Loans
+from autograd_core.debug.recording.world import World, runs_user_code, world_around
 
 
 class NativeDriver:

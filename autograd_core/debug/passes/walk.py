@@ -7,12 +7,12 @@ code; at its end it runs nodes.  Inside a node it stands between two of its phas
 from __future__ import annotations
 
 from autograd_core.autograd.engine import Step
-from autograd_core.debug.driver_protocol import Driver
-from autograd_core.debug.edits import Edits
-from autograd_core.debug.history import History
-from autograd_core.debug.ledger import Moment
-from autograd_core.debug.phases import moment_in, phases_of, show_partly
-from autograd_core.debug.snapshot import Phase
+from autograd_core.debug.changing.edits import Edits
+from autograd_core.debug.recording.driver_protocol import Driver
+from autograd_core.debug.recording.history import History
+from autograd_core.debug.recording.ledger import Moment
+from autograd_core.debug.recording.phases import moment_in, phases_of, show_partly
+from autograd_core.debug.records.snapshot import Phase
 
 
 class Walk:

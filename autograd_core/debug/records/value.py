@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from autograd_core.dag.model import Shape
 from autograd_core.dag.statistics import Statistics, format_number, statistics
-from autograd_core.debug.tensor_views import HeatMap, Histogram, heat_map, histogram, slice_of
+from autograd_core.debug.records.tensor_views import (
+    HeatMap,
+    Histogram,
+    heat_map,
+    histogram,
+    slice_of,
+)
 from autograd_core.tensor import Tensor
 
 Gradient = Any

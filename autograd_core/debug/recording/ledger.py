@@ -13,10 +13,10 @@ from autograd_core.autograd.engine import Delivery
 from autograd_core.autograd.node import Node, Port
 from autograd_core.dag.backward import input_shape
 from autograd_core.dag.model import Graph
-from autograd_core.debug.driver_protocol import Pending
-from autograd_core.debug.history import History
-from autograd_core.debug.snapshot import Contribution, Entry, Incoming, Outgoing
-from autograd_core.debug.value import Value, Values, array_of, value
+from autograd_core.debug.recording.driver_protocol import Pending
+from autograd_core.debug.recording.history import History
+from autograd_core.debug.records.snapshot import Contribution, Entry, Incoming, Outgoing
+from autograd_core.debug.records.value import Value, Values, array_of, value
 
 Gradient = Any
 Indices = NDArray[np.int64]

@@ -12,7 +12,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
-from autograd_core.debug.driver import NativeDriver
+from autograd_core.debug.recording.driver import NativeDriver
 from autograd_core.tensor import Tensor
 
 

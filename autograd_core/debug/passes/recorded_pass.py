@@ -12,14 +12,14 @@ from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
-from autograd_core.debug.driver import NativeDriver
-from autograd_core.debug.driver_protocol import Around
-from autograd_core.debug.editing import Editor
-from autograd_core.debug.ledger import Ledger
-from autograd_core.debug.scopes import Scopes
-from autograd_core.debug.timeline import CallRecord
-from autograd_core.debug.view import Inspector
-from autograd_core.debug.walk import Walk
+from autograd_core.debug.passes.editor import Editor
+from autograd_core.debug.passes.inspector import Inspector
+from autograd_core.debug.passes.scopes import Scopes
+from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.recording.driver import NativeDriver
+from autograd_core.debug.recording.driver_protocol import Around
+from autograd_core.debug.recording.ledger import Ledger
+from autograd_core.debug.records.timeline import CallRecord
 from autograd_core.tensor import Tensor
 
 _LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autograd_core.debug.changes import Change, place_of
-from autograd_core.debug.difference import Baseline
-from autograd_core.debug.driver_protocol import Driver, Pending, Place
-from autograd_core.debug.ledger import SumChange
-from autograd_core.debug.snapshot import EditRecord
-from autograd_core.debug.value import array_of
-from autograd_core.debug.world import GradOf, grad_of
+from autograd_core.debug.changing.changes import Change, place_of
+from autograd_core.debug.changing.difference import Baseline
+from autograd_core.debug.recording.driver_protocol import Driver, Pending, Place
+from autograd_core.debug.recording.ledger import SumChange
+from autograd_core.debug.recording.world import GradOf, grad_of
+from autograd_core.debug.records.snapshot import EditRecord
+from autograd_core.debug.records.value import array_of
 from autograd_core.tensor import Tensor
 
 

@@ -8,7 +8,8 @@ from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final
 
-from autograd_core.debug.predicate.logic import (
+from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.stopping.predicate.logic import (
     ARITHMETIC,
     Evaluate,
     all_of,
@@ -18,8 +19,8 @@ from autograd_core.debug.predicate.logic import (
     negation,
     real,
 )
-from autograd_core.debug.predicate.source import ExpressionError, Source
-from autograd_core.debug.predicate.vocabulary import (
+from autograd_core.debug.stopping.predicate.source import ExpressionError, Source
+from autograd_core.debug.stopping.predicate.vocabulary import (
     FACTS,
     FUNCTIONS,
     STATISTICS,
@@ -27,7 +28,6 @@ from autograd_core.debug.predicate.vocabulary import (
     Kind,
     is_tensor,
 )
-from autograd_core.debug.snapshot import Value
 
 WHAT: Final[dict[Kind, str]] = {
     "flag": "true or false",

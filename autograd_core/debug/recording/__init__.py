@@ -1,0 +1,1 @@
+"""How a pass is run node by node, taken back, and kept in memory."""

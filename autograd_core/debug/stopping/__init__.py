@@ -1,0 +1,1 @@
+"""Where to stop: breakpoints, and the expressions in their conditions."""
