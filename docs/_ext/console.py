@@ -72,7 +72,7 @@ def run_commands(commands: Sequence[str], folder: Path) -> Iterator[Done]:
         code = 0
         for command in commands:
             done = subprocess.run(
-                ["bash", "-c", f"(exit {code})\n{command}"],
+                ["bash", "-o", "pipefail", "-c", f"(exit {code})\n{command}"],
                 cwd=folder,
                 env=environment,
                 stdin=subprocess.DEVNULL,

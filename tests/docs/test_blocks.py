@@ -108,6 +108,19 @@ def test_every_block_is_of_a_language_that_somebody_runs(page: Path) -> None:
     assert {block.language for block in blocks_of(page)} <= known
 
 
+@pytest.mark.parametrize("page", named(PAGES))
+def test_no_block_of_a_page_is_overlooked(page: Path) -> None:
+    lines = [line.strip() for line in page.read_text(encoding="utf-8").splitlines()]
+    blocks = blocks_of(page)
+    if page.suffix == ".md":
+        opened = sum(line.startswith("```") for line in lines) / 2
+    else:
+        opened = sum(line.startswith((".. code-block::", ".. console::")) for line in lines)
+    assert len([block for block in blocks if block.language != "pycon"]) == opened
+    typed = "".join(block.text for block in blocks).count(">>> ")
+    assert typed == sum(line.startswith(">>> ") for line in lines)
+
+
 def test_the_commands_of_the_workflow_run(tmp_path: Path) -> None:
     page = DOCS / "how_to" / "ci.rst"
     (workflow,) = of(page, "yaml")
