@@ -1,4 +1,20 @@
-"""The headless debugger: :class:`Session`, and the records it hands out."""
+"""The headless debugger: :class:`Session`, and the records it hands out.
+
+Each of these reads only what stands below it::
+
+    session     the face: seeking (goes to the next stop) on movement (goes to a position)
+    commands    the language, on a session; checking and linting, on a graph
+    passes      one pass: where it stands (walk), what is to be seen of it (inspector, terms,
+                scopes), what can be changed (editor); recorded_pass holds them together
+    changing    the edits that hold, what they do to a gradient, and the difference they make
+    recording   the nodes run one by one (driver), their steps kept (history), and the account
+                of every sum (ledger); around a node, hooks and the world they may change
+    stopping    breakpoints and what triggers them, places, expressions
+    records     what is handed out: frozen, and good for any face
+
+A step that has run is never run again to be looked at: ``history`` keeps it, ``driver`` undoes and
+redoes it, ``ledger`` reads it.  Code of the user's runs only where ``driver`` runs a node.
+"""
 
 from __future__ import annotations
 
