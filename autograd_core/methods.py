@@ -31,7 +31,7 @@ from autograd_core.functions import arithmetic, shapes, subscript
 from autograd_core.linalg import older
 from autograd_core.method_names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
 from autograd_core.op import inplace, inplace_view
-from autograd_core.ops import assign, elementwise, linalg, logic, rearrange, shape
+from autograd_core.ops import assign, elementwise, joining, linalg, logic, rearrange, shape
 from autograd_core.tensor import Tensor
 
 
@@ -58,7 +58,7 @@ def bind() -> None:
         tensor=Tensor.from_array,
         sum_to=shape.sum_to,
         cast=functions.to_dtype,
-        stack=shape.stack,
+        stack=joining.stack,
         as_strided=rearrange.as_strided,
     )
 
@@ -129,7 +129,7 @@ def _set_item(self: Tensor, key: Any, value: Any) -> None:
 def _iterate(self: Tensor) -> Iterator[Tensor]:
     if not self._shape:
         raise TypeError("iteration over a 0-d tensor")
-    return iter(shape.unbind(self, 0))
+    return iter(joining.unbind(self, 0))
 
 
 def _fill(x: Tensor, value: Any) -> Any:

@@ -12,10 +12,11 @@ from autograd_core.functions.reduction import cumsum
 from autograd_core.functions.shapes import narrow, squeeze
 from autograd_core.ops import cumulative, scatter, sorting
 from autograd_core.ops.index import select
+from autograd_core.ops.joining import cat
 from autograd_core.ops.logic import logical_xor
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.select import lerp_number, lerp_tensor
-from autograd_core.ops.shape import cat, reshape, squeeze_result, transpose, unsqueeze
+from autograd_core.ops.shape import reshape, squeeze_result, transpose, unsqueeze
 from autograd_core.tensor import Tensor
 
 __all__ = [

@@ -44,6 +44,7 @@ from autograd_core.ops.exponential import (
     logaddexp2,
     rsqrt,
 )
+from autograd_core.ops.joining import cat, split_with_sizes, stack, unbind
 from autograd_core.ops.linalg import addmm, bmm, dot, matmul, mm, mv
 from autograd_core.ops.logic import (
     bitwise_and,
@@ -71,16 +72,7 @@ from autograd_core.ops.rearrange import constant_pad_nd, unfold
 from autograd_core.ops.reduce import argmax, argmin
 from autograd_core.ops.rounding import ceil, floor, frac, heaviside, nextafter, sgn, trunc
 from autograd_core.ops.select import addcdiv, addcmul, fmax, fmin, maximum, minimum
-from autograd_core.ops.shape import (
-    cat,
-    clone,
-    permute,
-    split_with_sizes,
-    stack,
-    t,
-    transpose,
-    unbind,
-)
+from autograd_core.ops.shape import clone, permute, t, transpose
 from autograd_core.ops.sorting import argsort, bincount
 from autograd_core.ops.special_functions import digamma, erf, erfc, erfinv, i0, lgamma
 from autograd_core.ops.statistics import all, any, count_nonzero

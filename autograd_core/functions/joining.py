@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 
 from autograd_core.functions.shapes import flatten, narrow
-from autograd_core.ops import shape
+from autograd_core.ops import joining as joined
 from autograd_core.ops.index_along import index_select
+from autograd_core.ops.joining import cat
 from autograd_core.ops.rearrange import block_diag as joined_blocks
-from autograd_core.ops.shape import cat, clone, expand, reshape, unsqueeze, view
+from autograd_core.ops.shape import clone, expand, reshape, unsqueeze, view
 from autograd_core.tensor import Tensor
 
 __all__ = [
@@ -35,8 +36,8 @@ def split(
                 "split_size can only be 0 if dimension size is 0, but got dimension size of "
                 f"{x._shape[dim]}"
             )
-        return shape.split_size_(x, split_size_or_sections, dim)
-    return shape.split_with_sizes(x, tuple(split_size_or_sections), dim)
+        return joined.split_size_(x, split_size_or_sections, dim)
+    return joined.split_with_sizes(x, tuple(split_size_or_sections), dim)
 
 
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
@@ -109,7 +110,7 @@ def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
 
 def unbind_copy(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of the slices along ``dim``."""
-    return _copies(shape.unbind(x, dim))
+    return _copies(joined.unbind(x, dim))
 
 
 # Joining
@@ -220,11 +221,11 @@ def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All choices of one element from each vector, one row each."""
     if len(tensors) == 1:
         return tensors[0]
-    return shape.stack([flatten(grid) for grid in meshgrid(*tensors)], dim=1)
+    return joined.stack([flatten(grid) for grid in meshgrid(*tensors)], dim=1)
 
 
 def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, one row each, in order."""
     rule = choose_again if with_replacement else choose
     rows = np.array(list(rule(range(x.numel()), r)), np.int64).reshape(-1, r)
-    return shape.stack([index_select(x, Tensor.from_array(c.copy()), 0) for c in rows.T], dim=1)
+    return joined.stack([index_select(x, Tensor.from_array(c.copy()), 0) for c in rows.T], dim=1)

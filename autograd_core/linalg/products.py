@@ -16,6 +16,7 @@ from autograd_core.ops import (
     elementwise,
     index,
     inverses,
+    joining,
     linalg,
     masking,
     norms,
@@ -260,7 +261,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
         raise RuntimeError("N must be greater than 1.")
     wide = shape.expand(shape.unsqueeze(x, -1), (*x._shape, count - 1))
     ones = constant(np.ones((*x._shape, 1)), x)
-    return shape.cat([ones, cumulative.cumprod(wide, -1)], dim=-1)
+    return joining.cat([ones, cumulative.cumprod(wide, -1)], dim=-1)
 
 
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:

@@ -10,7 +10,7 @@ import numpy as np
 from autograd_core.op import Sample, op, pointwise
 from autograd_core.ops.elementwise import clamp, exp, sigmoid, tanh, where, within
 from autograd_core.ops.index import slice_
-from autograd_core.ops.shape import cat
+from autograd_core.ops.joining import cat
 
 BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
 

@@ -10,8 +10,9 @@ from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import exp
 from autograd_core.ops.exponential import logaddexp
 from autograd_core.ops.index import index, index_put, slice_
+from autograd_core.ops.joining import stack
 from autograd_core.ops.rearrange import constant_pad_nd
-from autograd_core.ops.shape import expand, reshape, stack
+from autograd_core.ops.shape import expand, reshape
 
 Array = np.ndarray[Any, Any]
 

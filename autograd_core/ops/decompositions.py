@@ -11,6 +11,7 @@ from autograd_core.ops.checks import LinAlgError
 from autograd_core.ops.diagonals import tril
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.index import slice_
+from autograd_core.ops.joining import cat
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import (
     check_matrices,
@@ -21,7 +22,7 @@ from autograd_core.ops.matrices import (
     mT,
 )
 from autograd_core.ops.reduce import sum_dim
-from autograd_core.ops.shape import cat, unsqueeze
+from autograd_core.ops.shape import unsqueeze
 from autograd_core.ops.triangular import solve_triangular
 
 _POSITIVE = [[3.0, 0.5, 0.2], [0.5, 2.0, -0.4], [0.2, -0.4, 1.0]]

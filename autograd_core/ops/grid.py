@@ -11,8 +11,8 @@ import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.joining import stack
 from autograd_core.ops.reduce import sum_dim
-from autograd_core.ops.shape import stack
 
 # By mode: how far before the element below a place its neighbours begin, and how much each of
 # them counts, as polynomials of the distance from that element, lowest power first.

@@ -10,6 +10,7 @@ from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.index import slice_
+from autograd_core.ops.joining import cat
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import (
     check_matrices,
@@ -19,7 +20,7 @@ from autograd_core.ops.matrices import (
     mT,
 )
 from autograd_core.ops.reduce import sum_dim
-from autograd_core.ops.shape import cat, unsqueeze
+from autograd_core.ops.shape import unsqueeze
 
 _SQUARE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
 

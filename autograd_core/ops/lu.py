@@ -9,6 +9,7 @@ import numpy as np
 from autograd_core.op import Sample, op
 from autograd_core.ops.diagonals import tril, triu
 from autograd_core.ops.index import slice_
+from autograd_core.ops.joining import cat
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import (
     check_matrices,
@@ -18,7 +19,6 @@ from autograd_core.ops.matrices import (
     mT,
     same_batch,
 )
-from autograd_core.ops.shape import cat
 from autograd_core.ops.triangular import solve_triangular
 
 _SQUARE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]

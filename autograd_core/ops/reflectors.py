@@ -13,10 +13,11 @@ import numpy as np
 from autograd_core.op import Sample, op
 from autograd_core.ops.diagonals import tril
 from autograd_core.ops.index import select
+from autograd_core.ops.joining import cat, stack
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import check_matrices, constant, mT
 from autograd_core.ops.reduce import sum_dim
-from autograd_core.ops.shape import cat, stack, unsqueeze
+from autograd_core.ops.shape import unsqueeze
 
 
 @op(

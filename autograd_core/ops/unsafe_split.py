@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.shape import cat
+from autograd_core.ops.joining import cat
 
 
 @op(

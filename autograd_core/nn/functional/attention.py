@@ -15,6 +15,7 @@ from autograd_core.ops import (
     attention,
     elementwise,
     index,
+    joining,
     linalg,
     loss,
     products,
@@ -130,7 +131,7 @@ def multi_head_attention_forward(
     padding = _additive(key_padding_mask, query)
     if bias_k is not None and bias_v is not None:
         k, v = (
-            shape.cat((x, shape.expand(b, (1, batch, b._shape[2]))), dim=0)
+            joining.cat((x, shape.expand(b, (1, batch, b._shape[2]))), dim=0)
             for x, b in ((k, bias_k), (v, bias_v))
         )
         mask, padding = _one_more_key(mask), _one_more_key(padding)
@@ -139,7 +140,7 @@ def multi_head_attention_forward(
     q, k, v = (shape.transpose(shape.view(x, (x._shape[0], rows, head)), 0, 1) for x in (q, k, v))
     if add_zero_attn:
         nothing = functions.zeros(rows, 1, head, dtype=k.dtype)
-        k, v = (shape.cat((x, nothing), dim=1) for x in (k, v))
+        k, v = (joining.cat((x, nothing), dim=1) for x in (k, v))
         mask, padding = _one_more_key(mask), _one_more_key(padding)
     mask = _merged(mask, padding, num_heads)
     dropout_p = dropout_p if training else 0.0
@@ -202,7 +203,7 @@ def _one_more_key(mask: Tensor | None) -> Tensor | None:
     if mask is None:
         return None
     column = functions.zeros(*mask._shape[:-1], 1, dtype=mask.dtype)
-    return shape.cat((mask, column), dim=mask.ndim - 1)
+    return joining.cat((mask, column), dim=mask.ndim - 1)
 
 
 def _merged(mask: Tensor | None, padding: Tensor | None, num_heads: int) -> Tensor | None:

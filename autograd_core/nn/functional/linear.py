@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.functions import reshape
-from autograd_core.ops import elementwise, index, linalg, reduce, shape
+from autograd_core.ops import elementwise, index, joining, linalg, reduce, shape
 from autograd_core.tensor import Tensor
 
 
@@ -92,7 +92,7 @@ def embedding_bag(
         rows = elementwise.mul(rows, reshape(per_sample_weights, (-1, 1)))
     ends = np.append(starts[1:], rows._shape[0])
     bags = [_bag(rows, int(a), int(b), mode) for a, b in zip(starts, ends, strict=True)]
-    return shape.stack(bags)
+    return joining.stack(bags)
 
 
 def _bag(rows: Tensor, start: int, end: int, mode: str) -> Tensor:

@@ -16,7 +16,7 @@ from autograd_core.nn.modules.module import Module
 from autograd_core.nn.modules.steps import each, over_steps
 from autograd_core.nn.parameter import Parameter
 from autograd_core.nn.utils.rnn import PackedSequence
-from autograd_core.ops import shape
+from autograd_core.ops import joining, shape
 from autograd_core.tensor import Tensor
 
 
@@ -135,8 +135,8 @@ class RNNBase(Module):
                 f"{(count, batch, out)}, got {list(first.shape)}"
             )
         if self.has_cell_state:
-            return zip(*(shape.unbind(t, 0) for t in hx), strict=True)
-        return iter(shape.unbind(hx, 0))
+            return zip(*(joining.unbind(t, 0) for t in hx), strict=True)
+        return iter(joining.unbind(hx, 0))
 
     def _all_layers(
         self, input: Tensor, states: Iterator[Any], counts: tuple[int, ...] = ()
@@ -148,12 +148,12 @@ class RNNBase(Module):
                 output, state = self._direction(input, next(states), suffix, counts)
                 outputs.append(output)
                 last.append(state)
-            input = outputs[0] if len(outputs) == 1 else shape.cat(outputs, dim=input.ndim - 1)
+            input = outputs[0] if len(outputs) == 1 else joining.cat(outputs, dim=input.ndim - 1)
             if layer < self.num_layers - 1:
                 input = F.dropout(input, self.dropout, self.training)
         if self.has_cell_state:
-            return input, tuple(shape.stack(list(each)) for each in zip(*last, strict=True))
-        return input, shape.stack(last)
+            return input, tuple(joining.stack(list(each)) for each in zip(*last, strict=True))
+        return input, joining.stack(last)
 
     def _direction(
         self, input: Tensor, state: Any, suffix: str, counts: tuple[int, ...]
@@ -167,14 +167,14 @@ class RNNBase(Module):
             )
         )
         given = F.linear(input, weights.input, weights.input_bias)
-        steps = shape.split_with_sizes(given, counts, 0) if counts else shape.unbind(given, 0)
+        steps = joining.split_with_sizes(given, counts, 0) if counts else joining.unbind(given, 0)
         outputs, state = over_steps(
             lambda step, before: self.cell(step, before, weights),
             steps,
             state,
             suffix.endswith("reverse"),
         )
-        return shape.cat(outputs) if counts else shape.stack(outputs), state
+        return joining.cat(outputs) if counts else joining.stack(outputs), state
 
     def extra_repr(self) -> str:
         text = f"{self.input_size}, {self.hidden_size}"

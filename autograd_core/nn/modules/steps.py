@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd_core.ops.index import slice_
-from autograd_core.ops.shape import cat
+from autograd_core.ops.joining import cat
 from autograd_core.tensor import Tensor
 
 
