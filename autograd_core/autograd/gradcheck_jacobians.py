@@ -167,7 +167,7 @@ def _checked_places(inputs: tuple[Any, ...]) -> list[int]:
                 f"Input #{place} requires gradient and is not a double precision floating point "
                 "or complex. This check will likely fail if all the inputs are not of double "
                 "precision floating point or complex.",
-                stacklevel=6,
+                stacklevel=5,
             )
         if any(not stride and size > 1 for stride, size in zip(
             x.array.strides, x._shape, strict=True)):  # fmt: skip

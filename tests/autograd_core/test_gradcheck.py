@@ -253,3 +253,11 @@ def test_batches_are_checked_in_a_mode_that_is_checked(
     x = torch.ones(2, dtype=torch.float64, requires_grad=True)
     with pytest.raises(AssertionError, match=message):
         torch.autograd.gradcheck(torch.sin, (x,), **options)
+
+
+def test_the_warning_about_single_precision_points_to_the_call(torch: Any) -> None:
+    x = torch.ones(2, dtype=torch.float32, requires_grad=True)
+    with pytest.warns(UserWarning, match="is not a double precision floating point") as caught:
+        torch.autograd.gradcheck(lambda x: x * 2, x, raise_exception=False)
+    if torch.__name__ == "autograd_core":
+        assert caught[0].filename == __file__
