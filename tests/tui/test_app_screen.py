@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from textual.color import Color
 
+import autograd_core as torch
+from autograd_core.debug import Session
 from autograd_core.debug.records.snapshot import Reply
 from tests.tui.screen_driver import LARGE, SMALL, Driver, check_golden, drive
 from tests.tui.scripted_session import (
@@ -524,3 +526,24 @@ def test_meanings_keep_their_colours_in_every_theme() -> None:
             assert len({colours[name] for name in ("backward", "leaf", "saved", "trouble")}) == 4
 
     drive(troubled(), script)
+
+
+def test_without_colours_everything_is_still_marked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("c", "g", "j")
+        assert re.search(r"nan 1/2 N ", screen.row(1))
+        assert re.search(r"^ ▄!!·∅$", text, re.MULTILINE)
+        assert screen.app.no_color
+
+    drive(troubled(), script)
+
+
+def test_what_would_show_more_is_said_at_the_start() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+
+    async def script(screen: Driver) -> None:
+        assert "with autograd_core.dag.trace()" in screen.text()
+
+    drive(Session(x * x), script, LARGE)

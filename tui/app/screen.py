@@ -68,6 +68,7 @@ class DebuggerScreen(Actions):
     def on_mount(self) -> None:
         super().on_mount()
         self.show_everything()
+        self.show_reply(Reply(self.snapshot.hint))
 
     def on_resize(self, event: events.Resize) -> None:
         chosen = arrangement(*event.size)

@@ -97,7 +97,7 @@ def _leaf_line(
     done = leaf.arrived >= leaf.expected
     line: Line = [
         Part("▌" if selected else " ", "strong"),
-        Part(fit(leaf.name, columns.name) + " ", "leaf"),
+        Part(fit(leaf.name, columns.name, keep_end=True) + " ", "leaf"),
     ]
     if columns.shape:
         line.append(Part(fit(format_shape(leaf.shape), columns.shape) + "  ", "muted"))

@@ -86,7 +86,7 @@ def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
     width = columns.name
     if is_accumulate(name):
         whole = width + columns.scope + bool(columns.scope)
-        text = fit(f"acc {graph.variables.get(row, '')}", whole)
+        text = "acc " + fit(graph.variables.get(row, ""), whole - 4, keep_end=True)
         return [Part(text + " ", "leaf")]
     scope: Line = []
     if columns.scope:

@@ -43,7 +43,7 @@ class StatusLine(LineView):
         if self._busy:
             state, style, position = "BUSY", "strong", self._position
             reason = f"{progress_bar(position, snapshot.length)} {self._busy} · esc pauses"
-        passes = nesting_text(snapshot) or f"backward {snapshot.call}"
+        passes = nesting_text(snapshot) or f"{snapshot.kind} {snapshot.call}"
         where = f"{passes} · {position:,}/{snapshot.length:,} run · "
         room = max(8, self.text_width - len(where) - len(state) - 5)
         title_width = min(len(title), max(20, room - len(reason) - 3))
