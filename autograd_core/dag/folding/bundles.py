@@ -3,49 +3,54 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import numpy as np
+
+from autograd_core.dag.folding.columns import Columns, Ints
 from autograd_core.dag.model import EdgeKind, Graph, GraphBuilder, Shape
 from autograd_core.dag.statistics import Statistics
 from autograd_core.dag.totals import storages_of_edges
 
 
-@dataclass(slots=True)
-class _Bundle:
-    """Edges that run side by side; ``first`` lends what all have in common."""
+class _Bundle(NamedTuple):
+    """Edges that run side by side; the first lends what all have in common."""
 
-    first: int
     output_nr: int
     input_nr: int
-    edges: list[int] = field(default_factory=list)
+    edges: list[int]
 
 
 def add_bundles(
-    build: GraphBuilder, graph: Graph, new_ids: Sequence[int], ports: Mapping[int, int]
+    build: GraphBuilder, graph: Graph, columns: Columns, new_ids: Ints, ports: Mapping[int, int]
 ) -> None:
     """Add the edges between nodes that have become different ones, merged at closed boxes."""
+    sources, targets = new_ids[columns.sources], new_ids[columns.targets]
+    kept = np.flatnonzero((sources >= 0) & (targets >= 0) & (sources != targets))
+    closed = np.array([kind == "group" for kind in build.kinds], np.bool_)
+    storages = storages_of_edges(graph)
     bundles: dict[Hashable, _Bundle] = {}
-    closed = {id for id, kind in enumerate(build.kinds) if kind == "group"}
-    rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
-    for id, (kind, old_source, old_target) in enumerate(rows):
-        source, target = new_ids[old_source], new_ids[old_target]
-        if source < 0 or target < 0 or source == target:
-            continue
-        output_nr, input_nr = graph.edge_output_nrs[id], graph.edge_input_nrs[id]
-        if source in closed or target in closed:
-            output_nr = input_nr = 0
-            key: Hashable = (kind, source, target)
-        elif kind == "saved":
-            key = id
-        else:
-            output_nr = ports.get(old_source, output_nr)
-            input_nr = ports.get(old_target, input_nr)
-            key = (kind, source, target, output_nr, input_nr)
+    for id, source, target, at_box, flows in zip(
+        kept.tolist(),
+        sources[kept].tolist(),
+        targets[kept].tolist(),
+        (closed[sources[kept]] | closed[targets[kept]]).tolist(),
+        columns.flows[kept].tolist(),
+        strict=True,
+    ):
+        output_nr = input_nr = 0
+        key: Hashable = (flows, source, target)
+        if not at_box:
+            output_nr, input_nr = graph.edge_output_nrs[id], graph.edge_input_nrs[id]
+            if flows:
+                output_nr = ports.get(graph.edge_sources[id], output_nr)
+                input_nr = ports.get(graph.edge_targets[id], input_nr)
+            key = (source, target, output_nr, input_nr) if flows else id
         bundle = bundles.get(key)
         if bundle is None:
-            bundle = bundles[key] = _Bundle(id, output_nr, input_nr)
-        bundle.edges.append(id)
-    storages = storages_of_edges(graph)
+            bundles[key] = _Bundle(output_nr, input_nr, [id])
+        else:
+            bundle.edges.append(id)
     for bundle in bundles.values():
         _add_bundle(build, graph, bundle, new_ids, storages)
 
@@ -54,17 +59,18 @@ def _add_bundle(
     build: GraphBuilder,
     graph: Graph,
     bundle: _Bundle,
-    new_ids: Sequence[int],
+    new_ids: Ints,
     storages: Mapping[int, int],
 ) -> None:
-    first, edges = bundle.first, bundle.edges
+    edges = bundle.edges
+    first = edges[0]
     kind: EdgeKind = graph.edge_kinds[first]
     shapes: set[Shape | None] = {graph.edge_shapes[id] for id in edges}
     dtypes = {graph.edge_dtypes[id] for id in edges}
     build.edge(
         kind,
-        new_ids[graph.edge_sources[first]],
-        new_ids[graph.edge_targets[first]],
+        int(new_ids[graph.edge_sources[first]]),
+        int(new_ids[graph.edge_targets[first]]),
         output_nr=bundle.output_nr,
         input_nr=bundle.input_nr,
         shape=shapes.pop() if len(shapes) == 1 else None,

@@ -6,157 +6,72 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
+import numpy as np
+
 from autograd_core.dag.folding.bundles import add_bundles
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.choose import Item
-from autograd_core.dag.folding.tree import heads_of
-from autograd_core.dag.folding.units import LEAVES, Units
+from autograd_core.dag.folding.columns import Columns, Ints
+from autograd_core.dag.folding.places import Places
+from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import Graph, GraphBuilder, Group, GroupKind, Half
-from autograd_core.dag.records import Cost
 from autograd_core.dag.statistics import Statistics
-from autograd_core.dag.totals import saved_bytes_by, totals
+from autograd_core.dag.totals import totals
 
 
 def contract(
-    graph: Graph, units: Units, heads: Heads, items: Sequence[Item], halves: Sequence[Half]
+    graph: Graph,
+    columns: Columns,
+    units: Units,
+    heads: Heads,
+    items: Sequence[Item],
+    halves: Sequence[Half],
 ) -> Graph:
     """A graph with a node for each item and half, and for each leaf that no box swallows."""
-    places = _Places(graph, units, heads, items, halves)
+    places = Places(graph, columns, units, heads, items)
     build = GraphBuilder(
         graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules)
     )
-    new_ids = _add_nodes(build, graph, places)
-    for id, partner in graph.pairs.items():
-        one, other = new_ids[id], new_ids[partner]
-        if 0 <= one < other and places.leads(id) and places.leads(partner):
-            build.pair(one, other)
-    add_bundles(build, graph, new_ids, places.ports)
-    for id, cost in graph.costs.items():
-        box = new_ids[id]
-        if box >= 0:
-            build.costs[box] = cost + build.costs.get(box, Cost())
+    new_ids = _add_nodes(build, graph, columns, places, halves)
+    _add_pairs(build, graph, places, new_ids)
+    add_bundles(build, graph, columns, new_ids, places.ports)
     return build.graph()
 
 
-class _Places:
-    """Which item each node belongs to, and what the node is there.
-
-    ``item`` is -1 for nodes outside all boxes; ``main`` is the node whose facts a box of one op
-    shows; ``ports`` are the numbers that the ends of edges get where a shape op stood between.
-    """
-
-    def __init__(
-        self, graph: Graph, units: Units, heads: Heads, items: Sequence[Item],
-        halves: Sequence[Half],
-    ) -> None:  # fmt: skip
-        self.graph, self.items = graph, items
-        self.halves = halves
-        self.item = [-1] * len(graph)
-        self.mains: set[int] = set()
-        self.members: list[dict[Half, list[int]]] = [{} for _ in items]
-        self.ports: dict[int, int] = {}
-        for number, item in enumerate(items):
-            for part in item.parts:
-                for head in heads_of(part):
-                    for unit in heads.members(head.unit):
-                        for id in units.nodes(unit):
-                            self.item[id] = number
-                    if item.fold.kind == "head":
-                        self.mains.update(units.nodes(head.unit))
-        self._swallow_leaves()
-        for id, number in enumerate(self.item):
-            if number >= 0:
-                self.members[number].setdefault(graph.halves[id], []).append(id)
-        self.saved = saved_bytes_by(graph, self.item)
-        if heads.joint:
-            self._find_ports(units)
-
-    def closed(self, number: int) -> bool:
-        return self.items[number].fold.kind != "head"
-
-    def leads(self, id: int) -> bool:
-        """Whether a node stands for its box: any of a closed one, else the main op."""
-        number = self.item[id]
-        return number < 0 or self.closed(number) or id in self.mains
-
-    def _find_ports(self, units: Units) -> None:
-        """By which input or output of the main op a shape op beside it is reached."""
-        graph, of = self.graph, units.of
-        hops: dict[int, tuple[int, int]] = {}  # one step closer to the main op
-        edges = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
-        for id, (kind, source, target) in enumerate(edges):
-            number = self.item[source]
-            if kind == "saved" or number < 0 or number != self.item[target] or self.closed(number):
-                continue
-            nrs = graph.edge_input_nrs[id], graph.edge_output_nrs[id]
-            if kind == "gradient":  # against the flow of the values
-                source, target, nrs = target, source, nrs[::-1]
-            if of[source] < self.items[number].fold.unit:
-                hops[source] = (target, nrs[0])
-            else:
-                hops[target] = (source, nrs[1])
-        for id in hops:
-            place, nr = id, 0
-            while place in hops and place not in self.mains:
-                place, nr = hops[place]
-            self.ports[id] = nr
-
-    def _swallow_leaves(self) -> None:
-        """Put leaves that only one closed box reads into it, and their gradients alike; but not
-        what all instances of a repeat share."""
-        graph = self.graph
-        reader = [-1] * len(graph)
-        several: set[int] = set()
-        uses: dict[int, int] = {}
-        edges = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
-        for kind, source, target in edges:
-            leaf, user = (source, target) if kind == "value" else (target, source)
-            if kind == "saved" or graph.kinds[leaf] not in LEAVES:
-                continue
-            if graph.halves[leaf] not in self.halves:
-                continue
-            number = self.item[user]
-            if number < 0 or reader[leaf] not in (-1, number):
-                several.add(leaf)
-            reader[leaf] = number
-            uses[leaf] = uses.get(leaf, 0) + 1
-        for leaf, number in enumerate(reader):
-            partner = graph.pairs.get(leaf, leaf)
-            alone = number >= 0 and leaf not in several and partner not in several
-            same = reader[partner] in (number, -1)
-            if alone and same and self.closed(number):
-                instances = self.items[number].instances
-                shared = instances > 1 and max(uses[leaf], uses.get(partner, 0)) >= instances
-                if not shared and self._is_detail(leaf, number):
-                    self.item[leaf] = number
-
-    def _is_detail(self, leaf: int, number: int) -> bool:
-        """Whether a leaf is of no interest outside the box: a parameter, or without a name."""
-        graph = self.graph
-        if graph.kinds[leaf] == "parameter" or leaf not in graph.variables:
-            return True
-        return self.items[number].instances > 1
-
-
-def _add_nodes(build: GraphBuilder, graph: Graph, places: _Places) -> list[int]:
+def _add_nodes(
+    build: GraphBuilder, graph: Graph, columns: Columns, places: Places, halves: Sequence[Half]
+) -> Ints:
     """Add every node, in the order of the graph; returns the new id of each old one, or -1."""
-    new_ids = [-1] * len(graph)
-    boxes: dict[tuple[int, Half], int] = {}
-    for id, half in enumerate(graph.halves):
-        number = places.item[id]
-        if half not in places.halves:
-            continue
+    outside = places.item < 0
+    alone = np.flatnonzero((outside | places.main) & columns.shown).tolist()
+    boxes = np.full((len(places.items), 2), -1, np.int64)
+    new_ids = np.full(len(graph), -1, np.int64)
+    groups: dict[int, list[int]] = {}
+    for number in np.flatnonzero(places.closed).tolist():
+        for half in halves:
+            ops = [id for id in places.members[number][half] if not columns.is_leaf[id]]
+            if ops:
+                groups[ops[0]] = ops
+    for id in sorted([*alone, *groups]):
+        number, half = int(places.item[id]), graph.halves[id]
         if number < 0:
             new_ids[id] = _copy(build, graph, id, None)
-        elif places.closed(number):
-            if (number, half) not in boxes and graph.kinds[id] not in LEAVES:
-                boxes[number, half] = _add_group(build, graph, places, number, half)
-        elif id in places.mains:
-            boxes[number, half] = _copy(build, graph, id, _chain(graph, places, number, id))
-    for id, half in enumerate(graph.halves):
-        if places.item[id] >= 0:
-            new_ids[id] = boxes.get((places.item[id], half), -1)
-    return new_ids
+        elif id in groups:
+            boxes[number, int(half == "backward")] = _add_group(
+                build, graph, places, number, half, groups[id]
+            )
+        else:
+            chain = _chain(graph, places, number, id)
+            boxes[number, int(half == "backward")] = _copy(build, graph, id, chain)
+    return np.where(outside, new_ids, boxes[places.item, columns.is_backward.astype(np.int64)])
+
+
+def _add_pairs(build: GraphBuilder, graph: Graph, places: Places, new_ids: Ints) -> None:
+    ends = np.array([*graph.pairs.items()], np.int64).reshape(-1, 2)
+    ends = ends[places.leads[ends].all(axis=1)]
+    pairs = new_ids[ends]
+    for one, other in np.unique(pairs[(pairs[:, 0] >= 0) & (pairs[:, 0] < pairs[:, 1])], axis=0):
+        build.pair(int(one), int(other))
 
 
 def _copy(build: GraphBuilder, graph: Graph, id: int, group: Group | None) -> int:
@@ -181,7 +96,7 @@ def _copy(build: GraphBuilder, graph: Graph, id: int, group: Group | None) -> in
     )
 
 
-def _chain(graph: Graph, places: _Places, number: int, main: int) -> Group | None:
+def _chain(graph: Graph, places: Places, number: int, main: int) -> Group | None:
     """What a box of one op has beside it: the shape ops, in the order in which they run."""
     members = places.members[number][graph.halves[main]]
     if len(members) == 1:
@@ -238,10 +153,16 @@ def _module(graph: Graph, label: str, scope: str) -> str:
     return graph.modules.get(label, "") if label == scope else ""
 
 
-def _add_group(build: GraphBuilder, graph: Graph, places: _Places, number: int, half: Half) -> int:
+def _add_group(
+    build: GraphBuilder,
+    graph: Graph,
+    places: Places,
+    number: int,
+    half: Half,
+    ops: Sequence[int],
+) -> int:
     item = places.items[number]
     members = places.members[number][half]
-    ops = [id for id in members if graph.kinds[id] not in LEAVES]
     sizes = [math.prod(graph.shapes[id] or ()) for id in members if graph.kinds[id] == "parameter"]
     kind, title, scope, module = _name(graph, item)
     group = Group(

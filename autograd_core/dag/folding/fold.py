@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from autograd_core.dag.folding.chains import find_heads
 from autograd_core.dag.folding.choose import Options, choose
+from autograd_core.dag.folding.columns import columns_of
 from autograd_core.dag.folding.contract import contract
 from autograd_core.dag.folding.tree import TreeBuilder
 from autograd_core.dag.folding.units import make_units
@@ -36,7 +37,8 @@ def fold(
     Raises:
         UnknownAddress: nothing that is folded goes by a name in ``expand``.
     """
-    units = make_units(graph, halves)
+    columns = columns_of(graph, halves)
+    units = make_units(graph, columns, halves)
     if units is None or not len(units):
         return graph
     heads = find_heads(graph, units)
@@ -48,4 +50,4 @@ def fold(
     items = choose(root, Options(max_boxes - ends, depth, tuple(expand)))
     if len(items) == len(units):
         return graph
-    return contract(graph, units, heads, items, halves)
+    return contract(graph, columns, units, heads, items, halves)

@@ -10,10 +10,12 @@ import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import numpy as np
+
+from autograd_core.dag.folding.columns import Columns, grouped, positions
 from autograd_core.dag.model import Graph, Half
 
 LEAST_FAN = 8
-LEAVES = ("leaf", "parameter", "constant")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +54,21 @@ class Units:
         return [id for id in (self.forward[unit], self.backward[unit]) if id >= 0]
 
 
-def make_units(graph: Graph, halves: Sequence[Half]) -> Units | None:
+def make_units(graph: Graph, columns: Columns, halves: Sequence[Half]) -> Units | None:
     """The ops of these halves as units; None for a graph with a cycle, which nothing can order."""
-    units = _connect(graph, *_rows(graph, halves))
-    if any(source > unit for unit, sources in enumerate(units.inputs) for source in sources):
+    units = _connect(graph, columns, *_rows(graph, halves))
+    if any(max(sources, default=-1) > unit for unit, sources in enumerate(units.inputs)):
         order = _sorted(units)
         if order is None:
             return None
-        units = _reordered(graph, units, order)
+        units = _reordered(graph, columns, units, order)
     order = _siblings_together(graph, units)
-    return _reordered(graph, units, order) if order else units
+    return _reordered(graph, columns, units, order) if order else units
 
 
-def _reordered(graph: Graph, units: Units, order: Sequence[int]) -> Units:
-    return _connect(graph, [units.forward[u] for u in order], [units.backward[u] for u in order])
+def _reordered(graph: Graph, columns: Columns, units: Units, order: Sequence[int]) -> Units:
+    forward, backward = units.forward, units.backward
+    return _connect(graph, columns, [forward[u] for u in order], [backward[u] for u in order])
 
 
 def _siblings_together(graph: Graph, units: Units) -> list[int]:
@@ -125,38 +128,34 @@ def _rows(graph: Graph, halves: Sequence[Half]) -> tuple[list[int], list[int]]:
     return [row[0] for row in rows], [row[1] for row in rows]
 
 
-def _connect(graph: Graph, forward: list[int], backward: list[int]) -> Units:
-    of = [-1] * len(graph)
-    for unit, (one, other) in enumerate(zip(forward, backward, strict=True)):
-        if one >= 0:
-            of[one] = unit
-        if other >= 0:
-            of[other] = unit
-    units = Units(
-        forward, backward, of, [[] for _ in forward], [0] * len(forward), [-1] * len(forward),
-        set(), {},
-    )  # fmt: skip
-    seen: set[int] = set()
-    edges = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
-    for kind, source, target in edges:
-        if kind == "saved":
-            continue
-        if kind == "gradient":  # against the flow of the values
-            source, target = target, source
-        unit, reader = of[source], of[target]
-        if unit >= 0 and reader >= 0:
-            link = reader * len(forward) + unit
-            if link not in seen and unit != reader:
-                seen.add(link)
-                units.inputs[reader].append(unit)
-                units.user_counts[unit] += 1
-                units.last_users[unit] = max(units.last_users[unit], reader)
-        elif unit >= 0:
-            if graph.kinds[target] in ("output", "seed"):
-                units.final.add(unit)
-        elif reader >= 0 and graph.kinds[source] == "parameter" and source in graph.variables:
-            units.parameters.setdefault(reader, {})[graph.variables[source]] = None
-    return units
+def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[int]) -> Units:
+    count = len(forward)
+    of = np.maximum(positions(forward, len(graph)), positions(backward, len(graph)))
+    producer, reader = of[columns.producers], of[columns.readers]
+    links = columns.flows & (producer >= 0) & (reader >= 0) & (producer != reader)
+    # of several edges between two units the first counts
+    _, firsts = np.unique(reader[links] * count + producer[links], return_index=True)
+    firsts.sort()
+    sources, users = producer[links][firsts], reader[links][firsts]
+    last_users = np.full(count, -1, np.int64)
+    np.maximum.at(last_users, sources, users)
+    ends = columns.flows & (producer >= 0) & (reader < 0)
+    final = zip(columns.readers[ends].tolist(), producer[ends].tolist(), strict=True)
+    starts = columns.flows & (producer < 0) & (reader >= 0)
+    parameters: dict[int, dict[str, None]] = {}
+    for leaf, unit in zip(columns.producers[starts].tolist(), reader[starts].tolist(), strict=True):
+        if graph.kinds[leaf] == "parameter" and leaf in graph.variables:
+            parameters.setdefault(unit, {})[graph.variables[leaf]] = None
+    return Units(
+        forward=forward,
+        backward=backward,
+        of=of.tolist(),
+        inputs=grouped(users, sources, count),
+        user_counts=np.bincount(sources, minlength=count).tolist(),
+        last_users=last_users.tolist(),
+        final={unit for end, unit in final if graph.kinds[end] in ("output", "seed")},
+        parameters=parameters,
+    )
 
 
 def _sorted(units: Units) -> list[int] | None:
