@@ -37,10 +37,7 @@ def table(head: tuple[str, str], rows: Iterable[tuple[str, str]]) -> Iterator[st
 
 
 def sentence(text: str) -> str:
-    """
-    >>> sentence("run the next node")
-    'Run the next node.'
-    """
+    """A summary, which begins small and has no full stop, as a sentence."""
     return f"{text[:1].upper()}{text[1:]}."
 
 

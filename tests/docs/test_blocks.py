@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import importlib
 import os
 import shutil
 import subprocess
@@ -17,6 +18,7 @@ from tests.docs.terminal import run_screen
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
+shell = importlib.import_module("shell")  # no package: Sphinx finds it in the same way
 PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.rst"))]
 # what needs no test of its own, and who runs it
 ELSEWHERE = {
@@ -77,14 +79,13 @@ def expected(block: Block) -> list[tuple[str, str]]:
 )
 @pytest.mark.parametrize("page", named([p for p in PAGES if of(p, "console")]))
 def test_the_commands_of_a_page_run_and_print_what_stands_below_them(page: Path) -> None:
-    console = pytest.importorskip("console", reason="Sphinx is not installed (the extra 'docs')")
     folder = ROOT if page.suffix == ".md" else DOCS / "examples"
     wanted = [each for block in of(page, "console") for each in expected(block)]
     assert wanted
     plain = [(command, output) for command, output in wanted if not opens_screen(command)]
-    with console.copy_of(folder) as copy:
+    with shell.copy_of(folder) as copy:
         for (command, output), done in zip(
-            plain, console.run_commands([c for c, _ in plain], copy), strict=True
+            plain, shell.run_commands([c for c, _ in plain], copy), strict=True
         ):
             if not output.strip():
                 assert done.code == 0, f"$ {command}\n{done.output}"
@@ -153,3 +154,12 @@ def test_an_example_runs_by_itself(path: Path, tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_commands_work_on_a_copy_and_fail_where_a_part_of_a_pipe_does(tmp_path: Path) -> None:
+    (tmp_path / "kept.txt").write_text("kept")
+    with shell.copy_of(tmp_path) as copy:
+        done = list(shell.run_commands(["rm kept.txt; pwd", "false | true", "echo $?"], copy))
+    assert (tmp_path / "kept.txt").read_text() == "kept"
+    assert [each.code for each in done] == [0, 1, 0]
+    assert done[2].output == "1\n"

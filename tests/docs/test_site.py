@@ -70,6 +70,13 @@ def is_elsewhere(address: str) -> bool:
     return re.match(r"([a-z][a-z0-9+.-]*:)?//", address, re.IGNORECASE) is not None
 
 
+def sources() -> dict[Path, bytes]:
+    """What the commands in documents run on, and might change."""
+    folders = (ROOT / "samples", ROOT / "docs")
+    files = (path for folder in folders for path in folder.rglob("*"))
+    return {p: p.read_bytes() for p in files if p.is_file() and p.suffix != ".pyc"}
+
+
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The documentation as HTML; every command in it runs, and any warning is an error."""
@@ -77,7 +84,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return Path(BUILT)
     pytest.importorskip("sphinx", reason="Sphinx is not installed (the extra 'docs' has it)")
     pytest.importorskip("furo", reason="Furo is not installed (the extra 'docs' has it)")
-    out = tmp_path_factory.mktemp("site")
+    out, before = tmp_path_factory.mktemp("site"), sources()
     done = subprocess.run(
         [sys.executable, "-m", "sphinx", "-q", "-W", "--keep-going", "-b", "html",
          str(ROOT / "docs"), str(out)],
@@ -87,6 +94,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
+    assert sources() == before
     return out
 
 

@@ -1,0 +1,73 @@
+"""Runs the commands of a document as a reader would, in a shell that stays open."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).resolve().parents[2]
+TIME_LIMIT = 120.0  # seconds for one command
+_NOT_COPIED = shutil.ignore_patterns("__pycache__", ".*", "_build")
+
+
+class Done(NamedTuple):
+    """A command that was run, what it printed, and its exit code."""
+
+    command: str
+    output: str
+    code: int
+
+
+@contextmanager
+def copy_of(folder: Path) -> Iterator[Path]:
+    """A temporary copy of ``folder``, which commands may change."""
+    with tempfile.TemporaryDirectory() as temporary:
+        copy = Path(temporary, "copy")
+        shutil.copytree(folder, copy, ignore=_NOT_COPIED)
+        yield copy
+
+
+def run_commands(commands: Sequence[str], folder: Path) -> Iterator[Done]:
+    """Run ``commands`` in ``folder``, one after the other.
+
+    ``gradstep`` and ``python`` are those that run here, and ``$?`` is the exit code of the
+    command before, as in a shell that stays open.
+    """
+    with tempfile.TemporaryDirectory() as programs:
+        _program(Path(programs, "gradstep"), f'exec "{sys.executable}" -P -m tui "$@"')
+        _program(Path(programs, "python"), f'exec "{sys.executable}" "$@"')
+        environment = os.environ | {
+            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
+            "PYTHONPATH": str(ROOT),
+            "PYTHONIOENCODING": "utf-8",
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "NO_COLOR": "1",
+            "COLUMNS": "80",
+        }
+        code = 0
+        for command in commands:
+            done = subprocess.run(
+                ["bash", "-o", "pipefail", "-c", f"(exit {code})\n{command}"],
+                cwd=folder,
+                env=environment,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                encoding="utf-8",
+                timeout=TIME_LIMIT,
+                check=False,
+            )
+            code = done.returncode
+            yield Done(command, done.stdout.replace(f"{folder}{os.sep}", ""), code)
+
+
+def _program(path: Path, line: str) -> None:
+    path.write_text(f"#!/bin/sh\n{line}\n")
+    path.chmod(0o755)
