@@ -64,9 +64,10 @@ def bind() -> None:
 
 
 def _without_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry itself where it takes nothing but the tensor, and so no keyword either."""
+    """The entry itself where it takes nothing but the tensor, and so no keyword either; what is
+    not pointwise may be told of a memory format."""
     op = getattr(function, "op", None)
-    if op is None or len(op.values) != 1 or op.attributes or op.variadic:
+    if op is None or len(op.values) != 1 or op.attributes or not op.pointwise:
         return function
     call: Callable[..., Any] = op.call
     return call
