@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import time
+from typing import cast
 
 import pytest
 from textual import events
@@ -11,10 +12,11 @@ from textual import events
 import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag.trace import trace
-from autograd_core.debug import Session
+from autograd_core.debug import Reply, Session
 from tests.tui.screen_driver import LARGE, Driver, drive
 from tests.tui.scripted_session import chain, dense, residual_net, shared_weight, troubled
 from tui.app.keys import ALL_BINDINGS
+from tui.app.screen import DebuggerScreen
 from tui.app.sections import SECTIONS
 from tui.app.widgets.execution import ExecutionList
 from tui.app.widgets.timeline import Timeline
@@ -480,3 +482,18 @@ def test_every_section_at_every_size_draws_within_its_width() -> None:
                 assert all(len(line) <= size[0] for line in screen.text().splitlines())
 
     drive(traced_net(), script)
+
+
+def test_a_key_right_after_opening_is_not_overtaken_by_the_first_layout() -> None:
+    """The panes lay themselves out once more when they know their width."""
+    session = traced_net()
+
+    async def script(screen: Driver) -> None:
+        main = cast(DebuggerScreen, screen.app.screen)
+        main.panes["node"].on_resize()
+        session.do("next 5")
+        main._finish("", Reply(""))  # before the callback of the layout
+        text = await screen.settled()
+        assert "#5 " in text.split("[gradient]")[1].splitlines()[1]
+
+    drive(session, script)

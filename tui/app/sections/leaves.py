@@ -70,7 +70,7 @@ def _columns(snapshot: Snapshot, width: int) -> Columns:
     leaves = snapshot.leaves[:SAMPLED]
     name = max(8, min(24, max((len(leaf.name) for leaf in leaves), default=0)))
     shape = min(16, max((len(format_shape(leaf.shape)) for leaf in leaves), default=0))
-    calls = min(CALLS, len(snapshot.calls))
+    calls = max(5, min(CALLS, len(snapshot.calls))) if snapshot.calls else 0
     room = width - 1 - name - 1 - 2 * VALUE_WIDTH - 3 - 2 - BAR_WIDTH - 4
     shape = shape if shape + 2 <= room else 0
     room -= shape + 2 if shape else 0

@@ -74,8 +74,11 @@ class Pane(LineView):
 
     def on_resize(self) -> None:
         # what a section says depends on its width, which is known now
+        self.call_after_refresh(self._show_again)
+
+    def _show_again(self) -> None:
         if self._view is not None:
-            self.call_after_refresh(self.show, self._view)
+            self.show(self._view)
 
     # -- the marked line ---------------------------------------------------
 

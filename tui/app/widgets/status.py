@@ -103,6 +103,6 @@ def reason_text(snapshot: Snapshot) -> str:
         parts.append(f"{count} {'change' if count == 1 else 'changes'}")
     if snapshot.reason:
         parts.append(plain(snapshot.reason))
-    if snapshot.position < snapshot.length and not snapshot.phase:
+    if 0 < snapshot.position < snapshot.length and not snapshot.phase:
         parts.append("before " + node_label(snapshot, snapshot.position))
     return " · ".join(parts)
