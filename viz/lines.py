@@ -6,12 +6,13 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics, format_shape
+from autograd_core.dag.totals import values_of_edges
 from viz import wording
 from viz.magnitude import Gradients, sign
 from viz.picture import Line, View
 from viz.tooltips import line_tooltip
 
-LONGEST_LABEL = 48
+LONGEST_LABEL = 64
 
 
 def lines_of(
@@ -24,6 +25,7 @@ def lines_of(
 ) -> Iterator[Line]:
     """The lines between the boxes of ``index``, which has the position of each node; ``addresses``
     are those of all nodes."""
+    values = values_of_edges(graph) if view == "both" else {}
     several = _sources_with_several_outputs(graph)
     rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
     for id, (kind, source, target) in enumerate(rows):
@@ -42,7 +44,7 @@ def lines_of(
             and gradients.awaits(graph, source)
         )
         if kind == "saved":
-            label = wording.saved_label(graph, id)
+            label = wording.saved_label(graph, id, values.get(id))
         else:
             label = _label(graph, id, stats, source in several, step, waits)
         yield Line(
@@ -52,8 +54,8 @@ def lines_of(
             target=index[target],
             operand=(graph.edge_output_nrs if kind == "gradient" else graph.edge_input_nrs)[id],
             label=wording.shorten(label, LONGEST_LABEL),
-            tooltip=line_tooltip(graph, id, addresses),
-            alert=wording.line_in_trouble(graph, id, stats),
+            tooltip=line_tooltip(graph, id, addresses, label),
+            alert=wording.in_trouble(stats, values.get(id)),
             step=step,
             waits=waits,
         )

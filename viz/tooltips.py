@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from autograd_core.dag.model import Graph, Group, SavedValue, Shape
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
-from viz.wording import clean, place, plural, saved_label, saved_state, value
+from viz.wording import clean, place, plural, saved_state, value
 
 LONGEST_TOOLTIP = 1200
 
@@ -79,13 +79,14 @@ def _statistics_text(stats: Statistics) -> str:
     return text
 
 
-def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str]) -> str:
-    """Where a line goes and all that is known about what flows along it."""
+def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) -> str:
+    """Where a line goes and all that is known about what flows along it; ``saved`` is the label of
+    a saved value."""
     source, target = graph.edge_sources[edge], graph.edge_targets[edge]
     facts = [f"{addresses[source]} → {addresses[target]}"]
     output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
     if graph.edge_kinds[edge] == "saved":
-        facts.append(f"saved {saved_label(graph, edge)}")
+        facts.append(f"saved {saved}")
     elif output_nr or input_nr:
         facts.append(f"output {output_nr} to input {input_nr}")
     facts.append(_kind(graph.edge_shapes[edge], graph.edge_dtypes[edge]))

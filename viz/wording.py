@@ -135,9 +135,8 @@ def flowing(graph: Graph, edge: int) -> Statistics | None:
     return stats
 
 
-def saved_label(graph: Graph, edge: int) -> str:
+def saved_label(graph: Graph, edge: int, value: SavedValue | None) -> str:
     """Name and bytes of a saved value, and what has become of it if it is not simply kept."""
-    value = _saved_value(graph, edge)
     count, nbytes = graph.edge_counts.get(edge, 1), graph.edge_nbytes.get(edge, 0)
     parts = [
         graph.edge_labels.get(edge, ""),
@@ -147,15 +146,6 @@ def saved_label(graph: Graph, edge: int) -> str:
     ]
     text = " · ".join(part for part in parts if part)
     return f"! {text}" if value is not None and value.state == "changed" else text
-
-
-def _saved_value(graph: Graph, edge: int) -> SavedValue | None:
-    """The value at the end of a saved edge, where it is known."""
-    label = graph.edge_labels.get(edge, "")
-    for value in graph.saved.get(graph.edge_targets[edge], ()):
-        if value.name == label:
-            return value
-    return None
 
 
 def saved_state(value: SavedValue) -> str:
@@ -177,9 +167,6 @@ def place(source: Source) -> str:
     return f"{file}:{source.line}"
 
 
-def line_in_trouble(graph: Graph, edge: int, stats: Statistics | None) -> bool:
+def in_trouble(stats: Statistics | None, value: SavedValue | None) -> bool:
     """Whether a line carries NaN or Inf, or a saved value that has changed since."""
-    if graph.edge_kinds[edge] == "saved":
-        value = _saved_value(graph, edge)
-        return value is not None and value.state == "changed"
-    return bool(stats and stats.trouble)
+    return bool(stats and stats.trouble) or (value is not None and value.state == "changed")

@@ -50,15 +50,17 @@ def add_traced_forward(
             return None if leaf is None else leaf_ids.get(leaf)
         return ids.get(found[0]) if isinstance(found, tuple) else None
 
-    for node, backward in backward_ids.items():
+    def forward_of(node: GradFn) -> int | None:
         if isinstance(node, AccumulateGrad):
             leaf = node.leaf()
-            forward = None if leaf is None else leaf_ids.get(leaf)
-        else:
-            forward = ids.get(node.record)
+            return None if leaf is None else leaf_ids.get(leaf)
+        return ids.get(node.record)
+
+    for node, backward in backward_ids.items():
+        forward = forward_of(node)
         if forward is not None:
             build.pair(forward, backward)
-            _add_saved(build, node, forward, backward, producer_of, names)
+            _add_saved(build, node, forward, backward, producer_of, forward_of, names)
 
 
 def _reachable(roots: list[Record]) -> list[Record]:
@@ -167,15 +169,22 @@ def _add_saved(
     forward: int,
     backward: int,
     producer_of: Callable[[Tensor | Packed], int | None],
+    forward_of: Callable[[GradFn], int | None],
     names: Names,
 ) -> None:
-    """Link what ``node`` keeps to where it came from: an input's producer, or its own op."""
-    for name, value, _ in node.saved():
+    """Link what ``node`` keeps to where it came from: an input's producer, or its own op; what it
+    kept until it was freed, as far as the graph still tells."""
+    for name, value, state in node.saved():
         if value is None:
+            source = _maker_of(node, name, forward, forward_of)
+            if source is not None:
+                build.edge("saved", source, backward, label=name)
             continue
         producer, label, array = forward, name, value
         if isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result):
             source = producer_of(value)
+            if source is None and state == "changed":  # the tensor goes by its later history
+                source = _maker_of(node, name, forward, forward_of)
             if source is None:
                 continue
             producer = source
@@ -190,6 +199,19 @@ def _add_saved(
             label=label,
             nbytes=array.nbytes,
         )
+
+
+def _maker_of(
+    node: GradFn, name: str, forward: int, forward_of: Callable[[GradFn], int | None]
+) -> int | None:
+    """Where a value came from that ``node`` no longer keeps as it was: by the name of the input,
+    whose edge is still there; a constant has none."""
+    if name == "ans":
+        return forward
+    if not isinstance(node, SavedNode) or name not in node.op.edges or node.op.variadic:
+        return None
+    maker = resolve(node.edges[node.op.edges.index(name)])[0]
+    return None if maker is None else forward_of(maker)
 
 
 def add_derived_forward(
@@ -225,7 +247,7 @@ def add_derived_forward(
 
     for node, backward in backward_ids.items():
         build.pair(ids[node], backward)
-        _add_saved(build, node, ids[node], backward, producer_of, names)
+        _add_saved(build, node, ids[node], backward, producer_of, ids.get, names)
 
 
 def _forward_order(node: GradFn) -> tuple[bool, int]:

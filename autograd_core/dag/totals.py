@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from autograd_core.dag.model import Graph, Totals
+from autograd_core.dag.model import Graph, SavedValue, Totals
 
 
 def totals(graph: Graph) -> Totals:
@@ -72,24 +72,36 @@ def _know_by_lines(
             memory[place[target]]["line", *line] = nbytes
 
 
-def storages_of_edges(graph: Graph) -> dict[int, int]:
-    """For each saved edge whose value knows it, the number of its storage."""
-    found: dict[int, int] = {}
+def values_of_edges(graph: Graph) -> dict[int, SavedValue]:
+    """The value at the end of each saved edge, where it is known."""
+    found: dict[int, SavedValue] = {}
     next_value: dict[int, int] = {}
     for id, kind in enumerate(graph.edge_kinds):
         if kind != "saved":
             continue
-        target, nbytes = graph.edge_targets[id], graph.edge_nbytes.get(id, 0)
+        target = graph.edge_targets[id]
         # the edges of a node come in the order of its values, some of which have no edge
         values = graph.saved.get(target, ())
         for number in range(next_value.get(target, 0), len(values)):
-            value = values[number]
-            if (value.shape, value.nbytes) == (graph.edge_shapes[id], nbytes):
+            if _belongs(graph, id, values[number]):
                 next_value[target] = number + 1
-                if value.storage is not None:
-                    found[id] = value.storage
+                found[id] = values[number]
                 break
     return found
+
+
+def _belongs(graph: Graph, edge: int, value: SavedValue) -> bool:
+    """Whether a saved edge may be that of ``value``; edges of tensors with names have theirs."""
+    label, nbytes = graph.edge_labels.get(edge, ""), graph.edge_nbytes.get(edge, 0)
+    if label == value.name and nbytes == value.nbytes:
+        return True
+    return bool(nbytes) and (value.shape, value.nbytes) == (graph.edge_shapes[edge], nbytes)
+
+
+def storages_of_edges(graph: Graph) -> dict[int, int]:
+    """For each saved edge whose value knows it, the number of its storage."""
+    values = values_of_edges(graph).items()
+    return {id: value.storage for id, value in values if value.storage is not None}
 
 
 def saved_bytes_by_scope(graph: Graph) -> dict[str, int]:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import numpy as np
 
-from autograd_core.dag.model import GraphBuilder, SavedValue, Source
+import autograd_core as torch
+from autograd_core.dag import capture, trace
+from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
 from viz.compose import make_picture
@@ -140,6 +143,46 @@ def test_a_saved_value_that_was_changed_in_place_is_an_alarm() -> None:
     assert box(picture, "PowBackward0").alert
     assert box(picture, "PowBackward0").detail == "! saved self was changed in place"
     assert picture.lines[0].label == "! self · 8 B · changed in place"
+
+
+def saved_labels(graph: Graph) -> dict[tuple[str, str], str]:
+    picture = make_picture(graph)
+    titles = [box.title for box in picture.boxes]
+    return {
+        (titles[line.source], titles[line.target]): line.label
+        for line in picture.lines
+        if line.kind == "saved"
+    }
+
+
+def test_a_saved_line_says_where_its_value_was_freed() -> None:
+    with trace():
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = torch.exp(x)
+        z = (torch.ones(2) * y * x).sum()
+        z.backward()
+    labels = saved_labels(capture(z, names={"x": x}))
+    assert {ends: re.sub(r"\d+$", "N", label) for ends, label in labels.items()} == {
+        ("mul", "MulBackward0"): "x · freed at test_picture_content.py:N",
+        ("x", "MulBackward0"): "y · freed at test_picture_content.py:N",
+        ("exp", "ExpBackward0"): "ans · freed at test_picture_content.py:N",
+    }
+    assert not any(line.alert for line in make_picture(capture(z, names={"x": x})).lines)
+
+
+def test_a_saved_line_says_where_its_value_was_changed() -> None:
+    """Also where the value has a name of the user's."""
+    with trace():
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        w = torch.exp(x)
+        z = (w * torch.sin(x)).sum()
+        w.mul_(2)
+    labels = saved_labels(capture(z, names={"x": x, "w": w}))
+    changed = [label for label in labels.values() if label.startswith("!")]
+    assert [re.sub(r"\d+$", "N", label) for label in changed] == [
+        "! w · 8 B · changed in place at test_picture_content.py:N",
+        "! ans · 8 B · changed in place at test_picture_content.py:N",
+    ]
 
 
 def test_a_derived_forward_half_says_so() -> None:
