@@ -227,9 +227,10 @@ def as_strided_backward(x, /, shape, size, stride, storage_offset):
 
 
 def _memory_places(size, stride, storage_offset):
-    grid = np.indices(size).reshape(len(size), -1)
-    steps = np.array(stride, np.int64)[:, None]
-    return ((grid * steps).sum(0) + (storage_offset or 0)).reshape(size)
+    places = np.full(size, storage_offset or 0, np.int64)
+    for axis, step in zip(np.indices(size), stride, strict=True):
+        places += axis * step
+    return places
 
 
 @op(

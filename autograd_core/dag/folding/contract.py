@@ -15,6 +15,7 @@ from autograd_core.dag.folding.columns import Columns, Ints
 from autograd_core.dag.folding.places import Places
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import Graph, GraphBuilder, Group, GroupKind, Half
+from autograd_core.dag.records import Cost
 from autograd_core.dag.statistics import Statistics
 from autograd_core.dag.totals import totals
 
@@ -35,6 +36,10 @@ def contract(
     new_ids = _add_nodes(build, graph, columns, places, halves)
     _add_pairs(build, graph, places, new_ids)
     add_bundles(build, graph, columns, new_ids, places.ports)
+    for id, cost in graph.costs.items():
+        box = int(new_ids[id])
+        if box >= 0:
+            build.costs[box] = cost + build.costs.get(box, Cost())
     return build.graph()
 
 
