@@ -54,9 +54,11 @@ def _heading(incoming: Incoming, view: View) -> Line:
 def _line(entry: Entry, view: View) -> Line:
     value = Part(UNDEFINED, "muted") if entry.value is None else value_part(entry.value)
     total = Part("nothing yet", "muted") if entry.total is None else value_part(entry.total)
-    label = edge_label(view.snapshot, entry.producer, entry.output_nr)
+    label = entry.edit or edge_label(view.snapshot, entry.producer, entry.output_nr)
+    if entry.edit:  # the user's, which adds nothing of its own
+        value = Part("", "muted")
     return [
-        Part("  + ", "muted"),
+        Part("  = " if entry.edit else "  + ", "muted"),
         Part(fit(label, _label_width(view))),
         Part(fit(value.text, VALUE_WIDTH, right=True), value.style),
         Part("  " + fit(total.text, VALUE_WIDTH, right=True), total.style),
