@@ -99,10 +99,10 @@ def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -
 
 def _body(array: NDArray[Any], indent: int) -> str:
     shown = _edges(array) if array.size > _options.threshold else array
-    write = _formatter(shown)
+    write, width = _formatter(shown)
     if array.ndim == 0:
         return write(array[()]).strip() if array.dtype.kind == "f" else write(array[()])
-    return _rows(array, indent, array.size > _options.threshold, write)
+    return _rows(array, indent, array.size > _options.threshold, write, width)
 
 
 def _edges(array: NDArray[Any]) -> NDArray[Any]:
@@ -114,17 +114,17 @@ def _edges(array: NDArray[Any]) -> NDArray[Any]:
     return array
 
 
-def _formatter(array: NDArray[Any]) -> Callable[[Any], str]:
-    """A function that writes each number of ``array`` to one common width."""
+def _formatter(array: NDArray[Any]) -> tuple[Callable[[Any], str], int]:
+    """A function that writes each number of ``array`` to one common width, and that width."""
     values = array.ravel()
     if array.dtype.kind != "f":
-        width = max((len(str(value)) for value in values), default=0)
-        return lambda value: str(value).rjust(width)
+        width = max((len(str(value)) for value in values), default=1)
+        return lambda value: str(value).rjust(width), width
     # zeros, infinities and NaN have no say in the width, even where they are the longest
     counting = values[np.isfinite(values) & (values != 0)]
     write = _float_format(counting)
-    width = max((len(write(value)) for value in counting), default=0)
-    return lambda value: write(value).rjust(width)
+    width = max((len(write(value)) for value in counting), default=1)
+    return lambda value: write(value).rjust(width), width
 
 
 def _float_format(values: NDArray[Any]) -> Callable[[Any], str]:
@@ -143,7 +143,9 @@ def _float_format(values: NDArray[Any]) -> Callable[[Any], str]:
     return lambda value: f"{value:.{_options.precision}f}" if np.isfinite(value) else f"{value}"
 
 
-def _rows(array: NDArray[Any], indent: int, brief: bool, write: Callable[[Any], str]) -> str:
+def _rows(
+    array: NDArray[Any], indent: int, brief: bool, write: Callable[[Any], str], width: int
+) -> str:
     size = array.shape[0]
     short = brief and size > 2 * _options.edgeitems
     index: list[int | None] = list(range(size))
@@ -151,8 +153,10 @@ def _rows(array: NDArray[Any], indent: int, brief: bool, write: Callable[[Any], 
         index = [*range(_options.edgeitems), None, *range(size - _options.edgeitems, size)]
     if array.ndim == 1:
         cells = [" ..." if i is None else write(array[i]) for i in index]
-        per_line = max(1, (_options.linewidth - indent) // (max(map(len, cells)) + 2))
+        per_line = max(1, (_options.linewidth - indent) // (width + 2))
         lines = [", ".join(cells[i : i + per_line]) for i in range(0, len(cells), per_line)]
         return "[" + (",\n" + " " * (indent + 1)).join(lines) + "]"
-    parts = ["..." if i is None else _rows(array[i], indent + 1, brief, write) for i in index]
+    parts = [
+        "..." if i is None else _rows(array[i], indent + 1, brief, write, width) for i in index
+    ]
     return "[" + ("," + "\n" * (array.ndim - 1) + " " * (indent + 1)).join(parts) + "]"
