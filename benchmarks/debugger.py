@@ -48,7 +48,7 @@ def measure(nodes: int, rounds: int) -> None:
         with trace():
             loss = chain(nodes)
         sessions: list[Session] = []
-        opened.append(seconds(lambda loss=loss: sessions.append(Session(loss))))
+        opened.append(seconds(lambda loss=loss, sessions=sessions: sessions.append(Session(loss))))
         session = sessions.pop()
         continued.append(seconds(session.continue_))
         returned.append(seconds(session.restart))

@@ -210,7 +210,10 @@ def test_batch_needs_commands_and_the_screen_a_terminal(
 ) -> None:
     run(TWO_CALLS, "")
     for arguments, said in (
-        (["debug", "--batch", "script.py"], "--batch carries out the commands of -x FILE, or watches for --fail-on: name one"),
+        (
+            ["debug", "--batch", "script.py"],
+            "--batch carries out the commands of -x FILE, or watches for --fail-on: name one",
+        ),
         (["debug", "script.py"], "use --batch -x FILE to carry out commands without a screen"),
     ):
         assert main(arguments) == 2
