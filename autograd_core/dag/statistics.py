@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -62,6 +63,30 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     rms = largest * math.sqrt(float(np.mean((good / largest) ** 2))) if largest else 0.0
     zeros = int((good == 0).sum())
     return Statistics(values.size, rms, float(good.min()), float(good.max()), zeros, nans, infs)
+
+
+def pooled(parts: Sequence[Statistics]) -> Statistics:
+    """What one look over several tensors tells.
+
+    >>> pooled([statistics(np.array([3.0, 4.0])), statistics(np.array([0.0, -5.0]))])[:5]
+    (4, 3.5355339059327378, -5.0, 4.0, 1)
+    """
+    finite = [(one, one.size - one.nans - one.infs) for one in parts]
+    finite = [(one, count) for one, count in finite if count]
+    largest = max((one.rms for one, _ in finite), default=math.nan)
+    count = sum(count for _, count in finite)
+    rms = largest
+    if largest > 0:  # scaled, as above
+        rms *= math.sqrt(sum((one.rms / largest) ** 2 * part for one, part in finite) / count)
+    return Statistics(
+        sum(one.size for one in parts),
+        rms,
+        min((one.minimum for one, _ in finite), default=math.nan),
+        max((one.maximum for one, _ in finite), default=math.nan),
+        sum(one.zeros for one in parts),
+        sum(one.nans for one in parts),
+        sum(one.infs for one in parts),
+    )
 
 
 def _of_number(value: float) -> Statistics:

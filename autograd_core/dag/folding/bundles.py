@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.dag.folding.columns import Columns, Ints
 from autograd_core.dag.model import EdgeKind, Graph, GraphBuilder, Shape
-from autograd_core.dag.statistics import Statistics
+from autograd_core.dag.statistics import Statistics, pooled
 from autograd_core.dag.totals import storages_of_edges
 
 
@@ -95,12 +95,14 @@ def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> i
 
 
 def _statistics(graph: Graph, edges: Sequence[int]) -> Statistics | None:
-    """Those of a single edge, else those of the edge in worst trouble."""
-    if len(edges) == 1:
-        return graph.edge_statistics.get(edges[0])
-    found = (graph.edge_statistics.get(id) for id in edges)
+    """Those of all edges together, where all are known; else of the edge in worst trouble."""
+    if not graph.edge_statistics:
+        return None
+    found = [stats for id in edges if (stats := graph.edge_statistics.get(id)) is not None]
+    if len(found) == len(edges):
+        return found[0] if len(found) == 1 else pooled(found)
     return max(
-        (stats for stats in found if stats is not None and stats.trouble),
+        (stats for stats in found if stats.trouble),
         key=lambda stats: (bool(stats.nans), stats.nans, stats.infs),
         default=None,
     )
