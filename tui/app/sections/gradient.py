@@ -41,16 +41,17 @@ def page(view: View) -> Page:
     """Contributions, sum and outgoing gradients of the selected node, values in one column."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
     entries: list[Line | Entry] = [title_line(detail, snapshot)]
+    limit = max(12, min(MAX_NAME, view.width - 30))
     for incoming in detail.incoming:
         entries.append(_incoming_heading(incoming))
-        entries += _contributions(incoming, snapshot)
-        entries += _missing(incoming, view)
+        entries += _contributions(incoming, snapshot, limit)
+        entries += _missing(incoming, view, limit)
         entries.append(_total(incoming))
     if is_accumulate(snapshot.graph.names[detail.index]):
         entries += _leaf_gradient(snapshot, detail.index)
     if detail.outgoing:
         entries.append([Part("out", "backward")])
-        entries += [_outgoing(outgoing, snapshot) for outgoing in detail.outgoing]
+        entries += [_outgoing(outgoing, snapshot, limit) for outgoing in detail.outgoing]
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
     width = max(labels, default=0) + 2
 
@@ -94,11 +95,11 @@ def _incoming_heading(incoming: Incoming) -> Line:
     ]
 
 
-def _contributions(incoming: Incoming, snapshot: Snapshot) -> list[Entry]:
+def _contributions(incoming: Incoming, snapshot: Snapshot, limit: int) -> list[Entry]:
     shown = [
         Entry(
             "+",
-            edge_label(snapshot, one.producer, one.output_nr),
+            edge_label(snapshot, one.producer, one.output_nr, limit),
             value_parts(one.value),
             node=one.producer,
         )
@@ -109,7 +110,7 @@ def _contributions(incoming: Incoming, snapshot: Snapshot) -> list[Entry]:
     return shown
 
 
-def _missing(incoming: Incoming, view: View) -> list[Entry]:
+def _missing(incoming: Incoming, view: View, limit: int) -> list[Entry]:
     """One entry for each producer that has not delivered yet."""
     if incoming.arrived >= incoming.expected:
         return []
@@ -123,7 +124,7 @@ def _missing(incoming: Incoming, view: View) -> list[Entry]:
     # inside a node, some of its edges have delivered
     waiting = waiting[len(waiting) - (incoming.expected - incoming.arrived) :]
     shown = [
-        Entry("·", edge_label(snapshot, *edge), [Part("not yet", "muted")], "muted", edge[0])
+        Entry("·", edge_label(snapshot, *edge, limit), [Part("not yet", "muted")], "muted", edge[0])
         for edge in waiting[:MOST_MISSING]
     ]
     if len(waiting) > MOST_MISSING:
@@ -132,11 +133,13 @@ def _missing(incoming: Incoming, view: View) -> list[Entry]:
     return shown
 
 
-def edge_label(snapshot: Snapshot, producer: int | None, output_nr: int) -> str:
+def edge_label(
+    snapshot: Snapshot, producer: int | None, output_nr: int, limit: int = MAX_NAME
+) -> str:
     """Where a contribution comes from: ``#4 mul:2 out 1``, or the seed."""
     if producer is None:
         return "seed gradient"
-    return f"{node_label(snapshot, producer, MAX_NAME)} out {output_nr}"
+    return f"{node_label(snapshot, producer, limit)} out {output_nr}"
 
 
 def _total(incoming: Incoming) -> Entry:
@@ -162,11 +165,11 @@ def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
     ]
 
 
-def _outgoing(outgoing: Outgoing, snapshot: Snapshot) -> Entry:
+def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int) -> Entry:
     shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
     if outgoing.target is None:
         return Entry(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
-    label = f"→ {node_label(snapshot, outgoing.target, MAX_NAME)}"
+    label = f"→ {node_label(snapshot, outgoing.target, limit)}"
     if outgoing.input_nr:
         label += f" in {outgoing.input_nr}"
     return Entry(str(outgoing.output_nr), label, shown, node=outgoing.target)

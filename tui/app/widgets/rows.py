@@ -11,7 +11,8 @@ from tui.app.widgets.lanes import MAX_LANES
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
 
 VALUE_WIDTH = 12
-FLAG_WIDTH = 10
+FLAG_WIDTH = 8
+SHORT_SCOPE = 14  # of a scope the end is shown, and more of it where there is room
 # how many names are looked at to find out how wide a column must be
 SAMPLED_ROWS = 20_000
 
@@ -60,17 +61,22 @@ def natural_columns(snapshot: Snapshot) -> Columns:
 def fit_columns(natural: Columns, lanes_used: int, width: int) -> Columns:
     """The columns for a list of ``width`` cells: what is least important gives way first."""
     lanes = min(lanes_used, MAX_LANES, max(2, (width - 44) // 5))
+    all_lanes = min(lanes_used, MAX_LANES)
+    if 2 * all_lanes <= 2 * lanes + overflow_width(lanes_used, lanes, natural.number):
+        lanes = all_lanes  # which takes no more room than saying how many are hidden
     left = width - 4 - 2 * lanes - overflow_width(lanes_used, lanes, natural.number)
     left -= natural.number + 1 + VALUE_WIDTH + 1 + FLAG_WIDTH
     name = max(6, min(natural.name, left - 1))
     left -= name + 1
     taken = {}
-    for column in ("shape", "scope", "source"):
-        wanted = min(getattr(natural, column), 40)
+    for column, most in (("scope", SHORT_SCOPE), ("shape", 18), ("source", 40)):
+        wanted = min(getattr(natural, column), most)
         narrow = min(wanted, 9)
         room = left - 1
         taken[column] = wanted if wanted <= room else room if 0 < narrow <= room else 0
         left -= taken[column] + 1 if taken[column] else 0
+    if taken["scope"]:
+        taken["scope"] += max(0, min(left, natural.scope - taken["scope"]))
     return Columns(lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"])
 
 
