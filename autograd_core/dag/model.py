@@ -14,6 +14,7 @@ the forward node whose value was saved to the backward node that keeps it.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -172,6 +173,7 @@ class Graph:
         return map(self.edge, range(self.edge_count))
 
 
+@functools.lru_cache(maxsize=4096)
 def short_name(name: str) -> str:
     """The op behind a node name.
 

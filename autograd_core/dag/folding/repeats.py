@@ -8,6 +8,7 @@ would, are the steps of a loop; where no round reads another they are siblings, 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain, groupby
 from typing import TYPE_CHECKING, NamedTuple
 
 from autograd_core.dag.folding.chains import Heads
@@ -135,17 +136,18 @@ class _Wiring:
                 if fold.kind == "head":
                     position[fold.unit] = index
         mains, outside = heads.mains, len(siblings)
-        self.inputs: list[dict[int, None]] = [{} for _ in siblings]
+        self.inputs: list[tuple[int, ...]] = [()] * outside
         self.last_use = [-1] * outside
-        for head, index in position.items():
-            for unit in heads.members(head):
+        for index, group in groupby(position, position.__getitem__):
+            producers: dict[int, None] = {}
+            for unit in chain.from_iterable(map(heads.members, group)):
                 if units.user_counts[unit]:
                     reader = position.get(mains[units.last_users[unit]], outside)
                     self.last_use[index] = max(self.last_use[index], reader)
                 for source in units.inputs[unit]:
-                    producer = position.get(mains[source], index)
-                    if producer != index:
-                        self.inputs[index][producer] = None
+                    producers[position.get(mains[source], index)] = None
+            producers.pop(index, None)
+            self.inputs[index] = tuple(producers)
 
     def natural_start(self, start: int, stop: int, period: int) -> int:
         """Where a round begins: where the fewest values pass from one round to the next."""

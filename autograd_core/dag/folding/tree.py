@@ -82,9 +82,11 @@ class TreeBuilder:
         open_scopes[-1][1].append(closed)
 
     def _head(self, unit: int, scope: str) -> Fold:
-        stem = self._graph.stem(self._units.node(unit))
-        key = (stem, *[self._pattern(name) for name in self._units.parameters.get(unit, ())])
-        boxes = len(self._units.nodes(unit))
+        units = self._units
+        key: object = self._graph.stem(units.node(unit))
+        if unit in units.parameters:
+            key = (key, *map(self._pattern, units.parameters[unit]))
+        boxes = (units.forward[unit] >= 0) + (units.backward[unit] >= 0)
         return Fold("head", "", scope, unit, (), self._number(key), 1, boxes, boxes)
 
     def _inner(self, kind: FoldKind, label: str, scope: str, children: Sequence[Fold]) -> Fold:
@@ -92,12 +94,7 @@ class TreeBuilder:
         key: object = (kind, name, *[child.signature for child in children])
         if kind in ("repeat", "loop"):
             key = (kind, children[0].signature, len(children))
-        return Fold(
-            kind, label, scope, -1, tuple(children), self._number(key),
-            sum(child.heads for child in children),
-            sum(child.boxes for child in children),
-            max(child.width for child in children) if children else 0,
-        )  # fmt: skip
+        return _fold(kind, label, scope, children, self._number(key))
 
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
         """The children, with runs of equal ones put into a repeat or a loop each, inner runs
@@ -113,12 +110,15 @@ class TreeBuilder:
 
     def _repeat(self, children: list[Fold], rounds: Rounds, scope: str) -> Fold:
         instances = []
+        signature = -1  # of the rounds without names, which are all alike
         for number in range(rounds.number):
             start = rounds.start + number * rounds.period
             parts = children[start : start + rounds.period]
             if rounds.labels is None:
                 label = self._address(parts[0]) if rounds.apart else f"t = {number}"
-                instances.append(self._inner("iteration", label, scope, parts))
+                if signature < 0:
+                    signature = self._inner("iteration", label, scope, parts).signature
+                instances.append(_fold("iteration", label, scope, parts, signature))
             elif len(parts) == 1 and parts[0].kind == "scope":
                 instances.append(parts[0])
             else:
@@ -141,6 +141,15 @@ class TreeBuilder:
         if known is None:
             known = self._patterns[name] = _DIGITS.sub("#", name)
         return known
+
+
+def _fold(kind: FoldKind, label: str, scope: str, children: Sequence[Fold], signature: int) -> Fold:
+    heads = boxes = width = 0
+    for child in children:
+        heads += child.heads
+        boxes += child.boxes
+        width = max(width, child.width)
+    return Fold(kind, label, scope, -1, tuple(children), signature, heads, boxes, width)
 
 
 def _shared(one: list[str], other: list[str]) -> int:

@@ -120,12 +120,16 @@ def _rows(graph: Graph, halves: Sequence[Half]) -> tuple[list[int], list[int]]:
         else:
             alone_behind.setdefault(last, []).append(id)
     known = set(late_first)
-    rows = [(-1, id) for id in alone_behind.get(-1, ())]
+    backward = alone_behind.get(-1, [])
+    forward = [-1] * len(backward)
     for id in ops["forward"]:
         partner = graph.pairs.get(id, -1)
-        rows.append((id, partner if partner in known else -1))
-        rows += [(-1, alone) for alone in alone_behind.get(id, ())]
-    return [row[0] for row in rows], [row[1] for row in rows]
+        forward.append(id)
+        backward.append(partner if partner in known else -1)
+        if id in alone_behind:
+            forward += [-1] * len(alone_behind[id])
+            backward += alone_behind[id]
+    return forward, backward
 
 
 def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[int]) -> Units:
