@@ -41,6 +41,7 @@ examples:
   gradstep render --view backward --call last train.py --epochs 3 -o last.html
   gradstep render --expand layers.3 train.py
   gradstep render --around layers.0.fc1 --hops 1 train.py
+  gradstep render --legend --link 'vscode://file/{{path}}:{{line}}' train.py
   gradstep render train.py --format dot -o - | less
 """
 FILM_NOTES = f"""\

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 
 from viz import theme
@@ -44,3 +46,11 @@ def test_borders_lines_and_alarms_can_be_seen(tokens: theme.Tokens) -> None:
 
 def test_both_themes_name_the_same_tokens() -> None:
     assert theme.LIGHT.keys() == theme.DARK.keys()
+
+
+@pytest.mark.parametrize("tokens", [theme.LIGHT, theme.DARK], ids=["light", "dark"])
+def test_larger_gradients_stand_out_more(tokens: theme.Tokens) -> None:
+    ratios = [contrast(tokens[shade], tokens["bg"]) for shade in theme.SHADES]
+    assert ratios[0] >= 3
+    assert all(more > 1.4 * less for less, more in pairwise(ratios))
+    assert list(theme.SHADE_WIDTHS) == sorted(theme.SHADE_WIDTHS)

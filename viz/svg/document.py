@@ -106,8 +106,10 @@ def finish(
     the beginning of names that belong to it.
     """
     w, h = math.ceil(width), math.ceil(height)
-    key = f"{theme_name}\n{w} {h}\n{title}\n{description}\n{body}{''.join(rules)}"
-    prefix = "gs-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+    content = hashlib.sha256()
+    for part in (f"{theme_name}\n{w} {h}\n{title}\n{description}\n", body, *rules):
+        content.update(part.encode("utf-8", "replace"))
+    prefix = f"gs-{content.hexdigest()[:8]}"
     added = "".join(f"\n{rule}" for rule in rules)
     added = added.replace("@scope", f".{prefix}").replace("@name", prefix)
     head = (
