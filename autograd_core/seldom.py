@@ -13,10 +13,7 @@ def seldom(slot: str, default: Any = None) -> Any:
     """
 
     def get(self: Any) -> Any:
-        try:
-            return getattr(self, slot)
-        except AttributeError:
-            return default
+        return getattr(self, slot, default)  # 0.2 us; catching the error took 0.5
 
     def set_(self: Any, value: Any) -> None:
         setattr(self, slot, value)

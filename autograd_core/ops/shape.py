@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -82,14 +83,20 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
     """``wanted`` with its -1, if there is one, worked out.
 
     Raises:
-        RuntimeError: the number of elements would differ.
+        RuntimeError: the number of elements would differ, or nothing determines it.
     """
-    numel = int(np.prod(shape, dtype=np.int64))
-    size = tuple(int(n) for n in wanted)
-    known = int(np.prod([n for n in size if n != -1], dtype=np.int64))
-    if size.count(-1) > 1:
+    numel = prod(shape)
+    size = tuple(map(int, wanted))
+    unknown = size.count(-1)
+    known = -prod(size) if unknown == 1 else prod(size)
+    if unknown > 1:
         raise RuntimeError("only one dimension can be inferred")
-    if -1 in size and known and numel % known == 0:
+    if unknown and not known and not numel:
+        raise RuntimeError(
+            f"cannot reshape tensor of 0 elements into shape {list(size)} because the unspecified "
+            "dimension size -1 can be any value and is ambiguous"
+        )
+    if unknown and known and numel % known == 0:
         return tuple(numel // known if n == -1 else n for n in size)
     if known != numel:
         raise RuntimeError(f"shape '{list(size)}' is invalid for input of size {numel}")

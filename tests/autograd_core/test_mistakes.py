@@ -57,6 +57,7 @@ MISTAKES: list[Callable[[Any], Any]] = [
     lambda t: t.ones(2,3).t().view(6),
     lambda t: t.ones(2,3).reshape(5),
     lambda t: t.ones(2,3).view(4,-1),
+    lambda t: t.ones(0).view(0,-1),
     lambda t: t.ones(2,3).expand(2,4),
     lambda t: t.ones(2,3).expand(3),
     lambda t: t.ones(2,3).expand(-1,2,3),
