@@ -62,7 +62,8 @@ class Pane(LineView):
         section = self.section
         if section is None or not self.display:
             return
-        room = view._replace(width=self.text_width, height=self.visible_height)
+        # one column is left to the scrollbar, which these lines may call for
+        room = view._replace(width=max(1, self.size.width - 1), height=self.visible_height)
         self._page = section.page(room) if view.node >= 0 or not section.per_node else Page([])
         self.update_lines()
         subject = (section.name, view.node if section.per_node else -1)
