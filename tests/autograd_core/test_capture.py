@@ -229,3 +229,10 @@ def test_looking_at_a_graph_never_unpacks_what_hooks_took_away(traced: bool) -> 
     shown = [value for values in (*graph.saved.values(), *detail) for value in values]
     assert {(value.state, value.shape) for value in shown} == {("packed", (3,))}
     assert [edge.kind for edge in graph.edges()].count("saved") == 4
+
+
+def test_leaves_that_are_gone_are_not_taken_for_one_another() -> None:
+    with trace():
+        loss = torch.stack([torch.randn(3, requires_grad=True).exp() for _ in range(3)]).sum()
+    graph = capture(loss)
+    assert all(graph.pairs[other] == one for one, other in graph.pairs.items())
