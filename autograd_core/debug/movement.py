@@ -35,7 +35,7 @@ class Movement:
         self.stops = stops
         self._passes: list[RecordedPass] = []
         self._enter(first)
-        self._reason = "before the first node"
+        self._say("before the first node")
 
     def _enter(self, one: RecordedPass) -> None:
         self._passes.append(one)
@@ -44,7 +44,7 @@ class Movement:
     def _look_at_last(self) -> None:
         self.graph, self.edit = self._pass.graph, self._pass.edit
         self.stops.bind(self.graph, self.length, self._pass.places)
-        self._reason = self._where()
+        self._say(self._where())
 
     # where we are
 
@@ -227,8 +227,19 @@ class Movement:
         walk = self._walk
         walk.interrupted = False
         yield
-        self._reason = self._where()
+        self._say(self._where())
         walk.interrupted = False
+
+    @property
+    def reason(self) -> str:
+        """Why it stands here; where a change was taken back, only where that is."""
+        return self._reason if self._said_at == self._place() else self._where()
+
+    def _say(self, reason: str) -> None:
+        self._reason, self._said_at = reason, self._place()
+
+    def _place(self) -> tuple[RecordedPass, int, int]:
+        return self._pass, self._walk.position, self._walk.phase
 
     def _where(self) -> str:
         walk = self._walk

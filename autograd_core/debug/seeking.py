@@ -55,7 +55,7 @@ class Seeking(Movement):
 
     def _stands_at(self, reached: Reached | None) -> bool:
         if reached is not None:
-            self._reason = reached.reason
+            self._say(reached.reason)
         return reached is not None
 
     def _find(self, ahead: bool) -> Reached | None:

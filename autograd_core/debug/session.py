@@ -125,7 +125,7 @@ class Session(Seeking):
             recorded=len(walk.history),
             length=walk.length,
             status="failed" if error else "finished" if finished else "paused",
-            reason=self._reason,
+            reason=self.reason,
             graph=self.graph,
             current=None if finished else self.detail(position),
             leaves=self._pass.inspector.leaves(),

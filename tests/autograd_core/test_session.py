@@ -371,3 +371,13 @@ def test_an_edit_knows_which_node_it_is_about() -> None:
     (edit,) = session.snapshot.edits
     assert (edit.position, edit.index) == (0, 1)
     assert session.do("undo").text.startswith("undone: mute edge 0 of #1")
+
+
+def test_taking_a_change_back_does_not_keep_the_reason_of_another_place() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    session = Session((a * a).tanh(), names={"a": a})
+    for line in ("next", "scale 0.5", "continue"):
+        session.do(line)
+    assert session.snapshot.reason == "end of the backward pass"
+    session.do("undo")
+    assert (session.position, session.snapshot.reason) == (1, "")
