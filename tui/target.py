@@ -10,7 +10,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-from autograd_core.dag.roots import NeedsArguments, computed, last_scalars
+from autograd_core.dag.roots import PYTORCH, NeedsArguments, computed, is_tensor, last_scalars
 from autograd_core.tensor import Tensor
 from tui.failure import ExitCode, Failure
 from tui.script import guarded, load_source, registered, script_process
@@ -125,6 +125,8 @@ def find_named(target: Target, arguments: list[str]) -> Found:
         value = _attribute(module, target)
         tensor = guarded(lambda: _computed(value, target))
     if not isinstance(tensor, Tensor):
+        if is_tensor(tensor):
+            raise Failure(f"{target} is a tensor of PyTorch's: {PYTORCH}", ExitCode.TARGET)
         raise Failure(
             f"{target} is {_described(tensor)}; name a tensor, a function that returns one, or a "
             "module with sample_inputs",
@@ -208,6 +210,11 @@ def require_graph(tensor: Tensor, target: Target) -> None:
         )
 
 
+def _imports_torch(namespace: Mapping[str, Any]) -> bool:
+    modules = (value for value in namespace.values() if isinstance(value, ModuleType))
+    return any(module.__name__.partition(".")[0] == "torch" for module in modules)
+
+
 def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Tensor]:
     """The one scalar with a graph that a script without ``backward()`` leaves behind.
 
@@ -215,9 +222,11 @@ def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Te
     ``autograd.grad()``, which is then offered instead.
 
     Raises:
-        Failure: there is none, or several.
+        Failure: there is none, or several, or PyTorch made it.
     """
     last = last_scalars(namespace)
+    if not any(isinstance(each, Tensor) for each in last.values()) and _imports_torch(namespace):
+        raise Failure(f"the script works with torch: {PYTORCH}", ExitCode.TARGET)
     if len(last) == 1:
         return next(iter(last.items()))
     ended = "the script ended without calling backward() in its main thread, and left"

@@ -22,6 +22,7 @@ from autograd_core.dag.costs import add_costs
 from autograd_core.dag.forward import add_derived_forward, add_traced_forward
 from autograd_core.dag.model import Graph, GraphBuilder
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.roots import PYTORCH, is_tensor
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.tensor import Tensor
 
@@ -64,10 +65,12 @@ def capture(
         title: of the graph; by default made from the names of the roots.
 
     Raises:
-        NotInGraph: a root requires no gradient.
+        NotInGraph: a root requires no gradient, or is no tensor of this core.
     """
-    tensors = (roots,) if isinstance(roots, Tensor) else tuple(roots)
+    tensors = (roots,) if is_tensor(roots) else tuple(roots)
     for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise NotInGraph(PYTORCH if is_tensor(tensor) else f"{tensor!r} is no tensor")
         if tensor.edge is None:
             raise NotInGraph(
                 "this tensor has no graph: nothing it was computed from requires a gradient"

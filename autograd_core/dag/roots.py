@@ -7,7 +7,12 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, Final
+
+PYTORCH: Final = (
+    "graphs of PyTorch itself cannot be drawn or debugged yet; run the program with "
+    "'import autograd_core as torch'"
+)
 
 
 class NeedsArguments(TypeError):

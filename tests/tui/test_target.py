@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import autograd_core as torch
+from tui.cli import main
 from tui.failure import ExitCode, Failure
 from tui.target import Target, find_named, parse_target, require_file, single_scalar
 
@@ -214,3 +215,19 @@ def test_no_scalar_or_several_must_be_named(count: int, message: str) -> None:
     with pytest.raises(Failure, match=message) as caught:
         single_scalar({f"x{number}": a * number for number in range(count)})
     assert caught.value.code == ExitCode.TARGET
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["script.py", "script.py:y"])
+def test_a_script_that_works_with_pytorch_itself_is_told_what_to_change(
+    tmp_path, monkeypatch, capsys, name
+):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(
+        "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()\n"
+    )
+    assert main(["render", name]) == 3
+    said = capsys.readouterr().err
+    assert "import autograd_core as torch" in said
+    assert "Traceback" not in said
