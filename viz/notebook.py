@@ -51,5 +51,5 @@ def session_as_html(session: Session) -> str:
         f"<td>{format_statistics(leaf.now.statistics) if leaf.now else 'none yet'}</td></tr>"
         for leaf in at.leaves
     )
-    picture = viz.render(at.graph, view="backward").text
+    picture = viz.render(session, view="backward").text
     return f"<p>{escape(where)}</p>\n<table>{rows}</table>\n{picture}"

@@ -35,6 +35,7 @@ def test_a_session_shows_where_it_stands_and_what_is_not_there_yet() -> None:
     assert "<td>none yet</td>" in shown
     session.do("next")
     assert "<td>5</td>" in session_as_html(session)
+    assert "#3 runs next" in shown
     session.abort()
 
 
