@@ -180,7 +180,7 @@ def test_all_that_the_debugger_hands_out_is_there() -> None:
     from autograd_core import debug
 
     for name in debug.__all__:
-        assert getattr(debug, name).__name__ == name
+        assert callable(getattr(debug, name))
     assert not hasattr(debug, "nothing")
 
 
