@@ -67,14 +67,7 @@ def capture(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor of this core.
     """
-    tensors = (roots,) if is_tensor(roots) else tuple(roots)
-    for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise NotInGraph(PYTORCH if is_tensor(tensor) else f"{tensor!r} is no tensor")
-        if tensor.edge is None:
-            raise NotInGraph(
-                "this tensor has no graph: nothing it was computed from requires a gradient"
-            )
+    tensors = _tensors(roots)
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
@@ -97,6 +90,18 @@ def capture(
     if profile is not None:
         add_costs(build, ids, profile)
     return build.graph()
+
+
+def _tensors(roots: Any) -> tuple[Tensor, ...]:
+    tensors = (roots,) if is_tensor(roots) else tuple(roots)
+    for tensor in tensors:
+        if not isinstance(tensor, Tensor):
+            raise NotInGraph(PYTORCH if is_tensor(tensor) else f"{tensor!r} is no tensor")
+        if tensor.edge is None:
+            raise NotInGraph(
+                "this tensor has no graph: nothing it was computed from requires a gradient"
+            )
+    return tensors
 
 
 def _root_label(number: int, tensors: tuple[Tensor, ...]) -> str:
