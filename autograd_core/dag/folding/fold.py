@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autograd_core.dag.folding.building import TreeBuilder
 from autograd_core.dag.folding.chains import find_heads
 from autograd_core.dag.folding.choose import Options, choose
 from autograd_core.dag.folding.columns import columns_of
 from autograd_core.dag.folding.contract import contract
-from autograd_core.dag.folding.tree import TreeBuilder
 from autograd_core.dag.folding.units import make_units
 from autograd_core.dag.model import Graph, Half
 

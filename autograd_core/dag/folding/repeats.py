@@ -9,14 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import chain, groupby
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.periods import periodic_stretches
+from autograd_core.dag.folding.tree import Fold
 from autograd_core.dag.folding.units import Units
-
-if TYPE_CHECKING:
-    from autograd_core.dag.folding.tree import Fold
 
 LEAST_SCOPES = 2
 LEAST_ROUNDS = 4

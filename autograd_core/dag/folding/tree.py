@@ -7,18 +7,10 @@ is entered and left like one op, and no picture gets a cycle by folding.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-from autograd_core.dag.folding.chains import Heads
-from autograd_core.dag.folding.repeats import Rounds, find_rounds
-from autograd_core.dag.folding.units import Units
-from autograd_core.dag.model import Graph
-
 FoldKind = Literal["head", "scope", "repeat", "loop", "iteration"]
-
-_DIGITS = re.compile(r"\d+")
 
 
 class Fold(NamedTuple):
@@ -41,125 +33,16 @@ class Fold(NamedTuple):
     width: int
 
 
-class TreeBuilder:
-    """Builds the tree from the heads, one by one in their order."""
-
-    def __init__(self, graph: Graph, units: Units, heads: Heads) -> None:
-        self._units = units
-        self._heads = heads
-        self._numbers: dict[object, int] = {}
-        self._patterns: dict[str, str] = {}
-        self._graph = graph
-
-    def build(self) -> Fold:
-        """The root, whose label is ""."""
-        open_scopes: list[tuple[str, list[Fold]]] = [("", [])]
-        path: list[str] = []
-        scope = ""
-        for unit, main in enumerate(self._heads.mains):
-            if main != unit:
-                continue
-            found = self._units.scope(self._graph, unit)
-            if found != scope:
-                scope = found
-                wanted = scope.split(".") if scope else []
-                shared = _shared(path, wanted)
-                while len(open_scopes) > shared + 1:
-                    self._close(open_scopes)
-                for depth in range(shared, len(wanted)):
-                    open_scopes.append((".".join(wanted[: depth + 1]), []))
-                path = wanted
-            open_scopes[-1][1].append(self._head(unit, scope))
-        while len(open_scopes) > 1:
-            self._close(open_scopes)
-        return self._inner("scope", "", "", self._with_rounds(open_scopes[0][1], ""))
-
-    def _close(self, open_scopes: list[tuple[str, list[Fold]]]) -> None:
-        """Hand the innermost scope to the one around it; a scope of one thing is that thing."""
-        label, children = open_scopes.pop()
-        children = self._with_rounds(children, label)
-        closed = children[0] if len(children) == 1 else self._inner("scope", label, label, children)
-        open_scopes[-1][1].append(closed)
-
-    def _head(self, unit: int, scope: str) -> Fold:
-        units = self._units
-        key: object = self._graph.stem(units.node(unit))
-        if unit in units.parameters:
-            key = (key, *map(self._pattern, units.parameters[unit]))
-        boxes = (units.forward[unit] >= 0) + (units.backward[unit] >= 0)
-        return Fold("head", "", scope, unit, (), self._number(key), 1, boxes, boxes)
-
-    def _inner(self, kind: FoldKind, label: str, scope: str, children: Sequence[Fold]) -> Fold:
-        name = self._pattern(label.rpartition(".")[2]) if kind == "scope" else kind
-        key: object = (kind, name, *[child.signature for child in children])
-        if kind in ("repeat", "loop"):
-            key = (kind, children[0].signature, len(children))
-        return _fold(kind, label, scope, children, self._number(key))
-
-    def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
-        """The children, with runs of equal ones put into a repeat or a loop each, inner runs
-        first, until there are none."""
-        while found := find_rounds(children, self._units, self._heads, scope):
-            rest, last = [], 0
-            for rounds in found:
-                rest += children[last : rounds.start]
-                rest.append(self._repeat(children, rounds, scope))
-                last = rounds.stop
-            children = rest + children[last:]
-        return children
-
-    def _repeat(self, children: list[Fold], rounds: Rounds, scope: str) -> Fold:
-        instances = []
-        signature = -1  # of the rounds without names, which are all alike
-        for number in range(rounds.number):
-            start = rounds.start + number * rounds.period
-            parts = children[start : start + rounds.period]
-            if rounds.labels is None:
-                label = self._address(parts[0]) if rounds.apart else f"t = {number}"
-                if signature < 0:
-                    signature = self._inner("iteration", label, scope, parts).signature
-                instances.append(_fold("iteration", label, scope, parts, signature))
-            elif len(parts) == 1 and parts[0].kind == "scope":
-                instances.append(parts[0])
-            else:
-                instances.append(self._inner("scope", rounds.labels[number], scope, parts))
-        is_loop = rounds.labels is None and not rounds.apart
-        return self._inner("loop" if is_loop else "repeat", "", scope, instances)
-
-    def _address(self, fold: Fold) -> str:
-        """That of the first op below ``fold``."""
-        while fold.children:
-            fold = fold.children[0]
-        return self._graph.address(self._units.node(fold.unit))
-
-    def _number(self, key: object) -> int:
-        return self._numbers.setdefault(key, len(self._numbers))
-
-    def _pattern(self, name: str) -> str:
-        """A name with its numbers left out: what makes layers.3 like layers.4."""
-        known = self._patterns.get(name)
-        if known is None:
-            known = self._patterns[name] = _DIGITS.sub("#", name)
-        return known
-
-
-def _fold(kind: FoldKind, label: str, scope: str, children: Sequence[Fold], signature: int) -> Fold:
+def fold_of(
+    kind: FoldKind, label: str, scope: str, children: Sequence[Fold], signature: int
+) -> Fold:
+    """What covers ``children``."""
     heads = boxes = width = 0
     for child in children:
         heads += child.heads
         boxes += child.boxes
         width = max(width, child.width)
     return Fold(kind, label, scope, -1, tuple(children), signature, heads, boxes, width)
-
-
-def _shared(one: list[str], other: list[str]) -> int:
-    """How many parts two paths have in common from the start."""
-    count = 0
-    for mine, theirs in zip(one, other, strict=False):
-        if mine != theirs:
-            break
-        count += 1
-    return count
 
 
 def heads_of(fold: Fold) -> list[Fold]:
