@@ -1,46 +1,18 @@
-"""A Graph as JSON, and back.
-
-The document is one object, version 1:
-
-``format``, ``version``
-    "gradstep-graph", 1
-``title``
-    text
-``derived_forward``
-    true when the forward half was derived from the backward one
-``modules``
-    where known, the class of each scope that is a module
-``unfolded``
-    of a folded graph, what there was in the whole one
-``nodes``
-    in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and where known ``scope``,
-    ``shape``, ``dtype``, ``detail``, ``formula``, ``variable``, ``source`` [file, line], ``order``,
-    ``pair``, ``saved``, ``statistics``, ``undefined``, ``group``, ``cost``
-``edges``
-    in the order of their ids: ``kind``, ``source``, ``target``, and where known ``output_nr``,
-    ``input_nr``, ``shape``, ``dtype``, ``label``, ``nbytes``, ``statistics``, ``undefined``,
-    ``multiplicity``
-
-``statistics`` is an object of its numbers; those that JSON lacks are "nan", "inf" and "-inf".
-What is unknown is left out: an absent ``shape`` is unknown, ``[]`` is a scalar.
-"""
+"""Reads the document, and says of what is wrong with it where it stands."""
 
 from __future__ import annotations
 
 import json
 import math
-import re
 from typing import Any, get_args
 
 from autograd_core.dag.model import (
-    Edge,
     EdgeKind,
     Graph,
     GraphBuilder,
     Group,
     GroupKind,
     Half,
-    Node,
     NodeKind,
     SavedState,
     SavedValue,
@@ -48,34 +20,15 @@ from autograd_core.dag.model import (
     Totals,
 )
 from autograd_core.dag.records import Cost
+from autograd_core.dag.serialize.document import FORMAT, VERSION
 from autograd_core.dag.statistics import Statistics
-
-FORMAT = "gradstep-graph"
-VERSION = 1
-
-
-def to_json(graph: Graph) -> str:
-    """The JSON document of ``graph``: one node or edge per line, the same bytes every time."""
-    head: dict[str, Any] = {
-        "format": FORMAT,
-        "version": VERSION,
-        "title": graph.title,
-        "derived_forward": graph.derived_forward,
-    }
-    if graph.modules:
-        head["modules"] = dict(graph.modules)
-    if graph.unfolded is not None:
-        head["unfolded"] = graph.unfolded._asdict()
-    lines = [f"{_dumps(key)}: {_dumps(value)}," for key, value in head.items()]
-    nodes = ",\n".join(_dumps(_node_record(graph, node)) for node in graph.nodes())
-    edges = ",\n".join(_dumps(_edge_record(edge)) for edge in graph.edges())
-    return "\n".join(["{", *lines, f'"nodes": [\n{nodes}\n],', f'"edges": [\n{edges}\n]', "}\n"])
 
 
 def from_json(text: str) -> Graph:
     """Read what :func:`to_json` wrote; ValueError says which entry is wrong, and how.
 
     >>> from autograd_core.dag.model import GraphBuilder
+    >>> from autograd_core.dag.serialize import to_json
     >>> build = GraphBuilder("nothing but a")
     >>> _ = build.node("leaf", "forward", "a", variable="a", shape=())
     >>> graph = build.graph()
@@ -109,74 +62,6 @@ def from_json(text: str) -> Graph:
         if one < other:
             build.pair(one, other)
     return build.graph()
-
-
-def _dumps(value: object) -> str:
-    text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(", ", ": "))
-    # a lone surrogate cannot be encoded as UTF-8, but JSON has a way to write it
-    return text if text.isascii() else _SURROGATE.sub(lambda one: f"\\u{ord(one[0]):04x}", text)
-
-
-_SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
-    record = _known(node._asdict())
-    del record["id"], record["address"]
-    record["count"] = graph.counts[node.id]
-    if node.saved:
-        record["saved"] = [_known(value._asdict()) for value in node.saved]
-    if node.group is not None:
-        record["group"] = node.group._asdict()
-    if node.id in graph.costs:
-        measured = graph.costs[node.id]._asdict()
-        record["cost"] = {name: each for name, each in measured.items() if each is not None}
-    return record
-
-
-def _edge_record(edge: Edge) -> dict[str, Any]:
-    record = _known(edge._asdict())
-    del record["id"]
-    if edge.multiplicity == 1:
-        del record["multiplicity"]
-    return record
-
-
-_UNKNOWN: dict[str, Any] = {
-    "scope": "",
-    "shape": None,
-    "dtype": "",
-    "detail": "",
-    "formula": "",
-    "variable": "",
-    "source": None,
-    "order": None,
-    "pair": None,
-    "saved": (),
-    "output_nr": 0,
-    "input_nr": 0,
-    "label": "",
-    "nbytes": 0,
-    "statistics": None,
-    "undefined": False,
-    "storage": None,
-    "lines": (),
-    "group": None,
-}
-
-
-def _known(record: dict[str, Any]) -> dict[str, Any]:
-    """Leave out what is unknown; on an edge ``source`` is a node, and None never occurs."""
-    known = {k: v for k, v in record.items() if k not in _UNKNOWN or v != _UNKNOWN[k]}
-    stats: Statistics | None = known.get("statistics")
-    if stats is not None:
-        numbers = stats._asdict().items()
-        known["statistics"] = {k: _number_record(v) for k, v in numbers}
-    return known
-
-
-def _number_record(value: float) -> float | str:
-    return value if math.isfinite(value) else str(float(value))
 
 
 _NOT_FINITE = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}

@@ -1,0 +1,31 @@
+"""A Graph as JSON, and back.
+
+The document is one object, version 1:
+
+``format``, ``version``
+    "gradstep-graph", 1
+``title``
+    text
+``derived_forward``
+    true when the forward half was derived from the backward one
+``modules``
+    where known, the class of each scope that is a module
+``unfolded``
+    of a folded graph, what there was in the whole one
+``nodes``
+    in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and where known ``scope``,
+    ``shape``, ``dtype``, ``detail``, ``formula``, ``variable``, ``source`` [file, line], ``order``,
+    ``pair``, ``saved``, ``statistics``, ``undefined``, ``group``, ``cost``
+``edges``
+    in the order of their ids: ``kind``, ``source``, ``target``, and where known ``output_nr``,
+    ``input_nr``, ``shape``, ``dtype``, ``label``, ``nbytes``, ``statistics``, ``undefined``,
+    ``multiplicity``
+
+``statistics`` is an object of its numbers; those that JSON lacks are "nan", "inf" and "-inf".
+What is unknown is left out: an absent ``shape`` is unknown, ``[]`` is a scalar.
+"""
+
+from autograd_core.dag.serialize.reading import from_json
+from autograd_core.dag.serialize.writing import to_json
+
+__all__ = ["from_json", "to_json"]

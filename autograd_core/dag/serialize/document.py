@@ -1,0 +1,4 @@
+"""What tells the document from others."""
+
+FORMAT = "gradstep-graph"
+VERSION = 1
