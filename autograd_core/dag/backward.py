@@ -6,7 +6,7 @@ a million nodes and a call for each costs more than all that is known about it.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import compress
 from typing import Any
 
@@ -16,13 +16,12 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import LEAF, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.node import Node as GradFn
-from autograd_core.dag.formula import Constant, formula_text
 from autograd_core.dag.forward import plus
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
-from autograd_core.dag.model import GraphBuilder, SavedValue, Shape, Source
+from autograd_core.dag.model import GraphBuilder, SavedValue, Shape
 from autograd_core.dag.names import Names
+from autograd_core.dag.rules import formula, saved_values
 from autograd_core.dag.statistics import Statistics, format_statistics, statistics
-from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
@@ -154,13 +153,22 @@ def _name_leaf(build: GraphBuilder, number: int, node: GradFn, names: Names) -> 
 
 def _add_rules(build: GraphBuilder, order: Sequence[GradFn], names: Names, live: bool) -> None:
     if live:
-        build.formulas = LazyColumn(len(order), lambda number: formula(order[number], names))
-        build.saved = LazyEntries(len(order), lambda number: tuple(saved_values(order[number])))
+        build.formulas = LazyColumn(
+            len(order), lambda number: formula(order[number], order[number].saved(), names)
+        )
+        build.saved = LazyEntries(
+            len(order), lambda number: tuple(saved_values(order[number], order[number].saved()))
+        )
         return
-    build.formulas = [formula(node, names) for node in order]
     storages: dict[int, int] = {}
-    saved = ((number, tuple(saved_values(node, storages))) for number, node in enumerate(order))
-    build.saved = {number: values for number, values in saved if values}
+    formulas: list[str] = []
+    saved: dict[int, tuple[SavedValue, ...]] = {}
+    for number, node in enumerate(order):
+        kept = list(node.saved())
+        formulas.append(formula(node, kept, names))
+        if kept and (values := tuple(saved_values(node, kept, storages))):
+            saved[number] = values
+    build.formulas, build.saved = formulas, saved
 
 
 def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
@@ -251,59 +259,3 @@ def describe(gradient: Any) -> Statistics | None:
     if gradient is None:
         return None
     return statistics(gradient.array if isinstance(gradient, Tensor) else gradient)
-
-
-def saved_values(node: GradFn, storages: dict[int, int] | None = None) -> Iterable[SavedValue]:
-    """What ``node`` keeps, numbers that it was called with left out.
-
-    ``storages`` numbers the memory behind the values of several nodes by where it begins, so
-    that a tensor and its transpose are one, and slices of a tensor several.
-    """
-    for name, value, state in node.saved():
-        if value is None:
-            freed = () if node.freed_at is None else (Source(*node.freed_at),)
-            yield SavedValue(name, (), "", 0, "freed", None, freed)
-        elif isinstance(value, Packed):
-            yield SavedValue(name, value.shape, value.dtype.name, value.nbytes, state)
-        elif not is_number(value):
-            array = value.array if isinstance(value, Tensor) else value
-            storage = None
-            if storages is not None:
-                begin = array.__array_interface__["data"][0]
-                storage = storages.setdefault(begin, len(storages))
-            lines = () if state == "kept" else tuple(Source(*at) for at in node.changed_at(name))
-            yield SavedValue(
-                name, array.shape, array.dtype.name, array.nbytes, state, storage, lines
-            )
-
-
-def is_number(value: Any) -> bool:
-    """Whether ``value`` is a Python number in the guise of a tensor."""
-    return isinstance(value, Tensor) and isinstance(value.record, (int, float))
-
-
-def formula(node: GradFn, names: Names) -> str:
-    """The rules of the inputs that need a gradient, with this node's names and numbers."""
-    if not isinstance(node, SavedNode):
-        return ""
-    called: dict[str, str] = {}
-    constants: dict[str, Constant] = {}
-    for name, value, _ in node.saved():
-        if is_number(value):
-            constants[name] = value.record
-        elif isinstance(value, Tensor) and (known := names.of(value)):
-            called[name] = known
-    for name in node.op.saved_plain:
-        value = getattr(node, name)
-        if isinstance(value, (bool, int, float)) or value is None:
-            constants[name] = value
-    wanted = {
-        name: edge
-        for name, edge in zip(node.op.edges, node.edges, strict=False)
-        if edge is not None
-    }
-    return ", ".join(
-        formula_text(rule, called, constants)
-        for name, rule in node.formulas()
-        if name in wanted or node.op.joint is not None or node.op.variadic
-    )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import cache
 from typing import Any, ClassVar
 
 from autograd_core.autograd.grad_mode import Line
@@ -129,10 +130,7 @@ class SavedNode(Node):
                 yield name, None if state == "freed" else value, state
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
-        op = self.op
-        if op.joint is not None:
-            return ((", ".join(op.edges), rule_text(op.joint.function) or op.name),)
-        return tuple((edge, rule_text(op.rules[edge].function) or op.name) for edge in op.edges)
+        return rules_of(self.op)
 
     def __call__(self, *gradients: Any) -> Any:
         """Run this node alone, on tensors; no hooks, no reduction, nothing is freed."""
@@ -160,3 +158,11 @@ class SavedNode(Node):
     def changed_at(self, name: str) -> tuple[Line, ...]:
         known = name in self.op.saved and self.state(name) == "changed"
         return changed_at(*watched(self, name)) if known else ()
+
+
+@cache
+def rules_of(op: Op) -> tuple[tuple[str, str], ...]:
+    """The derivative rules of an op: (input, text of the rule)."""
+    if op.joint is not None:
+        return ((", ".join(op.edges), rule_text(op.joint.function) or op.name),)
+    return tuple((edge, rule_text(op.rules[edge].function) or op.name) for edge in op.edges)
