@@ -347,8 +347,10 @@ def _seeds(
         if g is None:
             if root.array.size != 1:
                 raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            g = Tensor.from_array(np.ones(root._shape, root.dtype.dtype))
-        elif g._shape != root._shape:
+            one = np.ones(root._shape, root.dtype.dtype)
+            seeds.append(Tensor.from_array(one) if graph else one)
+            continue
+        if g._shape != root._shape:
             raise RuntimeError(
                 f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and "
                 f"output[{number}] has a shape of {root.shape}."

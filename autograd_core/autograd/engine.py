@@ -103,7 +103,7 @@ class GraphTask:
         self.plan = plan = make_plan(roots)  # of the whole pass; `order` may be a part of it
         self.order = plan.order
         self.ports = plan.ports
-        self.pending: dict[Node | Port, Gradient] = dict.fromkeys(plan.places)
+        self.pending: dict[Node | Port, Gradient] = plan.buffers
         self.keep = keep
         self.graph = graph
         self.captured: dict[Node | Port, Gradient] = {}
@@ -191,14 +191,17 @@ class GraphTask:
                     continue
                 pending[node] = None
                 a, b = node.backward(g, keep)
-                if node.to is not None:
-                    a, b = reduce_gradient(a, node.to[0]), reduce_gradient(b, node.to[1])
+                to = node.to
                 edge = node.i0
                 if edge is not None:
+                    if to is not None:
+                        a = reduce_gradient(a, to[0])
                     g = pending[edge]
                     pending[edge] = a if g is None else g + a
                 edge = node.i1
                 if edge is not None:
+                    if to is not None:
+                        b = reduce_gradient(b, to[1])
                     g = pending[edge]
                     pending[edge] = b if g is None else g + b
             elif kind == LEAF:

@@ -19,25 +19,26 @@ _BY_NUMBER = attrgetter("sequence_nr")
 
 
 class Plan(NamedTuple):
-    """Nodes in the order they will run, and the ports through which several outputs arrive."""
+    """Nodes in the order they will run, and the ports through which several outputs arrive;
+    and an empty buffer for each place that a gradient can arrive at, for the pass to fill."""
 
     order: Sequence[Node]
     ports: dict[Node, list[Port]]
-    places: list[Node | Port]
+    buffers: dict[Node | Port, Any]
 
 
 def make_plan(roots: Sequence[Node | Port]) -> Plan:
     """Find what is reachable from ``roots``, and in which order it runs."""
-    seen: dict[Node | Port, None] = dict.fromkeys(roots)
-    stack = list(seen)
+    seen: dict[Node | Port, Any] = dict.fromkeys(roots)
+    stack: list[Any] = list(seen)
     inner: list[Node] = []
-    leaves: dict[AccumulateGrad, None] = {}
+    leaves: dict[Node | Port, None] = {}
     consumers: list[Node] = []  # of leaves
     ports: dict[Node, list[Port]] = {}
     while stack:
-        node: Any = stack.pop()
+        node = stack.pop()
         kind = node.kind
-        # The two common kinds are spelled out: a loop over a tuple of edges costs 90 ns a node.
+        # The common kinds are spelled out: a loop over a tuple of edges costs 90 ns a node.
         if kind == ONE_EDGE:
             inner.append(node)
             edge = node.i0
@@ -47,62 +48,74 @@ def make_plan(roots: Sequence[Node | Port]) -> Plan:
             elif edge not in seen:
                 seen[edge] = None
                 stack.append(edge)
-            continue
-        if kind == LEAF:
-            continue
-        if kind == PORT:
-            port, node = node, node.node
-            if node in ports:
-                ports[node].append(port)
-                continue
-            ports[node] = [port]
-            seen[node] = None
-        inner.append(node)
-        for edge in (node.i0, node.i1) if kind == TWO_EDGES else node.edges:
-            if edge is None:
-                continue
-            if type(edge) is AccumulateGrad:
-                leaves[edge] = None
-                consumers.append(node)
-            elif edge not in seen:
-                seen[edge] = None
-                stack.append(edge)
-    inner.sort(key=_BY_NUMBER, reverse=True)
-    free = (n for n in dict.fromkeys(roots) if type(n) is AccumulateGrad)
-    order: list[Node] = [leaf for leaf in free if leaf not in leaves]
-    _place_leaves(order, inner, leaves, consumers)
-    return Plan(order, ports, [*seen, *leaves])
+        elif kind == TWO_EDGES:
+            inner.append(node)
+            edge = node.i0
+            if edge is not None:
+                if type(edge) is AccumulateGrad:
+                    leaves[edge] = None
+                    consumers.append(node)
+                elif edge not in seen:
+                    seen[edge] = None
+                    stack.append(edge)
+            edge = node.i1
+            if edge is not None:
+                if type(edge) is AccumulateGrad:
+                    leaves[edge] = None
+                    consumers.append(node)
+                elif edge not in seen:
+                    seen[edge] = None
+                    stack.append(edge)
+        elif kind != LEAF:
+            if kind == PORT:
+                port, node = node, node.node
+                if node in ports:
+                    ports[node].append(port)
+                    continue
+                ports[node] = [port]
+                seen[node] = None
+            inner.append(node)
+            for edge in node.edges:
+                if type(edge) is AccumulateGrad:
+                    leaves[edge] = None
+                    consumers.append(node)
+                elif edge is not None and edge not in seen:
+                    seen[edge] = None
+                    stack.append(edge)
+    order: list[Node] = [
+        n for n in dict.fromkeys(roots) if type(n) is AccumulateGrad and n not in leaves
+    ]
+    order += _with_leaves(inner, leaves, consumers)
+    seen.update(leaves)
+    return Plan(order, ports, seen)
 
 
-def _place_leaves(
-    order: list[Node], inner: list[Node], leaves: Iterable[Node], consumers: list[Node]
-) -> None:
-    """Add the nodes ``inner`` to ``order``, and each of ``leaves`` right behind the last of its
+def _with_leaves(
+    inner: list[Node], leaves: Iterable[Node | Port], consumers: list[Node]
+) -> list[Node]:
+    """``inner`` by descending number, each of ``leaves`` right behind the last of its
     ``consumers``."""
+    inner.sort(key=_BY_NUMBER)
     consumers.sort(key=_BY_NUMBER)
     waiting: set[Node | Port | None] = set(leaves)
-    behind: list[tuple[Node, list[Node]]] = []
+    backwards: list[Any] = []
+    done = 0
     for node in consumers:
         if not waiting:
             break
-        new: list[Any] = []
+        behind: list[Any] = []
         for edge in node.edges:
             if edge in waiting:
                 waiting.remove(edge)
-                new.append(edge)
-        if new:
-            behind.append((node, new))
-    done = 0
-    for node, new in reversed(behind):
-        end = bisect_left(inner, -node.sequence_nr, done, key=_descending) + 1
-        order += inner[done:end]
-        order += new
-        done = end
-    order += inner[done:]
-
-
-def _descending(node: Node) -> int:
-    return -node.sequence_nr
+                behind.append(edge)
+        if behind:
+            place = bisect_left(inner, node.sequence_nr, done, key=_BY_NUMBER)
+            backwards += inner[done:place]
+            backwards += behind[::-1]
+            done = place
+    backwards += inner[done:]
+    backwards.reverse()
+    return backwards
 
 
 def owner(place: Node | Port) -> Node:

@@ -152,8 +152,7 @@ def _attach(op: Op) -> list[str]:
     if op.pointwise and op.reduces:
         node.append("node.to = to")
     elif op.broadcasts:
-        r = "r" if len(op.outputs) == 1 else f"r_{op.outputs[0]}"
-        node.append(f"node.to = reductions(op, {names_tuple(op.values)}, {r})")
+        node.append(f"node.to = ({', '.join(_reduction(op, v) for v in edges)},)")
     node += _save(op)
     node.append("if grad_mode is not None: node_made(node, grad_mode)")
     if op.view == "each":
@@ -167,6 +166,14 @@ def _attach(op: Op) -> list[str]:
         node += _point_outputs(op)
     lines += [f"    {line}" for line in [*off, "node = None"]] + ["else:"]
     return lines + [f"    {line}" for line in node]
+
+
+def _reduction(op: Op, value: str) -> str:
+    """For an input of an op that is not pointwise, yet broadcasts it: what to reduce to."""
+    if value not in op.broadcasts:
+        return "None"
+    to = f"({value}._shape, {value}.dtype)"
+    return f"None if {value} is None else {to}" if value in op.optional else to
 
 
 def _point_outputs(op: Op) -> list[str]:

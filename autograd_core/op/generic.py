@@ -184,15 +184,6 @@ def broadcast_shapes(values: Sequence[Tensor]) -> tuple[int, ...]:
         raise RuntimeError(f"shapes {shapes} cannot be broadcast to one shape") from None
 
 
-def reductions(op: Op, values: tuple[Any, ...], result: Any) -> Any:
-    """For the inputs of a non-pointwise op that broadcast: the shape to reduce to."""
-    return tuple(
-        (v._shape, v.dtype) if name in op.broadcasts and v is not None else None
-        for name, v in zip(op.values, values, strict=True)
-        if name in op.edges
-    )
-
-
 def box(array: Any) -> Tensor:
     """A new tensor around the result of a kernel."""
     t = Tensor()
@@ -307,6 +298,6 @@ NAMESPACE: dict[str, Any] = dict(
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
     bad_dimension=bad_dimension,
-    node_made=node_made, reductions=reductions, refused=refused, results_made=results_made,
+    node_made=node_made, refused=refused, results_made=results_made,
     result_array=result_array, slow=slow, view=view,
 )  # fmt: skip

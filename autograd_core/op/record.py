@@ -33,6 +33,14 @@ class Rule(NamedTuple):
     function: Callable[..., Any]
     names: tuple[str, ...]
 
+    @property
+    def hands_on(self) -> bool:
+        """Whether this is ``lambda g: g``, which generated code need not call."""
+        return self.names == ("g",) and self.function.__code__.co_code == _HANDS_ON.co_code
+
+
+_HANDS_ON: Final = (lambda g: g).__code__
+
 
 @dataclass(eq=False)
 class Op:

@@ -25,24 +25,28 @@ from autograd_core.autograd.node import (
     next_sequence_nr,
     resolve,
 )
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, View
 
 
 def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
     """A tensor that looks at the memory of ``base``: same version counter, and a recipe."""
-    t = Tensor.from_array(array)
+    t = Tensor()
+    t.array, t._shape = array, array.shape
+    t.dtype = base.dtype if array.dtype is base.array.dtype else from_numpy_dtype(array.dtype)
     if base.version is None:
         base.version = [0]
     t.version = base.version
     mode = current_mode()
-    t.view_of = View(base, op, attributes, mode is None or mode.builds)
-    root: Any = root_of(base)
-    try:
-        views = root._views
-    except AttributeError:
-        root._views = [ref(t)]
-        return t
+    t._view_of = View(base, op, attributes, mode is None or mode.builds)
+    views = getattr(base, "_views", None)  # as of a weight that is transposed again and again
+    if views is None:
+        root: Any = root_of(base)
+        views = getattr(root, "_views", None)
+        if views is None:
+            root._views = [ref(t)]
+            return t
     if len(views) >= 16 and not len(views) & (len(views) - 1):  # at powers of two: drop the dead
         views[:] = [each for each in views if each() is not None]
     views.append(ref(t))
@@ -51,7 +55,8 @@ def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor
 
 def root_of(t: Tensor) -> Tensor:
     """The tensor that owns the memory."""
-    while (made := t.view_of) is not None:
+    # not by the property: this runs for every view, and a call costs as much as the rest
+    while (made := getattr(t, "_view_of", None)) is not None:
         t = made.base
     return t
 

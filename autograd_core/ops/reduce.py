@@ -52,7 +52,7 @@ def sum_dim(x, /, dim, keepdim=False):
 
 
 @op(
-    x=lambda g, x_shape: div(expand(g, x_shape), count(x_shape)),
+    x=lambda g, x_shape: expand(g / count(x_shape), x_shape),
     linear=True,
     of="mean",
     node="MeanBackward0",
@@ -78,7 +78,9 @@ def mean_dim(x, /, dim, keepdim=False):
 
 def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
     """How many elements are reduced into one."""
-    dims = range(len(shape)) if dim is None else (dim,) if isinstance(dim, int) else dim
+    if dim is None:
+        return math.prod(shape)
+    dims = (dim,) if isinstance(dim, int) else dim
     return math.prod([shape[d] for d in dims])
 
 

@@ -168,6 +168,8 @@ def expand(x, /, size):
             "The expanded size of the tensor (-1) isn't allowed in a leading, non-existing "
             f"dimension {size.index(-1)}"
         )
+    if ahead == len(size):  # a scalar, as the gradient of every loss is
+        return _stretched(x, size)
     full = (
         *size[: len(size) - x.ndim],
         *(
@@ -189,8 +191,10 @@ def _stretched(x: Any, size: tuple[int, ...]) -> Any:
     """As ``np.broadcast_to``, which costs small arrays ten times as much."""
     if not x.flags.c_contiguous:
         return np.broadcast_to(x, size)
-    steps = [0 if have == 1 else step for have, step in zip(x.shape, x.strides, strict=True)]
-    result = np.ndarray(size, x.dtype, x, 0, (*(0,) * (len(size) - x.ndim), *steps))
+    steps = (0,) * (len(size) - x.ndim)
+    if x.ndim:
+        steps += tuple(0 if n == 1 else step for n, step in zip(x.shape, x.strides, strict=True))
+    result = np.ndarray(size, x.dtype, x, 0, steps)
     result.flags.writeable = False
     return result
 

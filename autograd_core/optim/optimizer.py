@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import enable_grad, no_grad
+from autograd_core.autograd.grad_mode import enable_grad, enter_mode, leave_mode, with_gradients
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.nn.modules.hooks import add_hook
 from autograd_core.nn.modules.module import forget_gradient
@@ -102,12 +102,16 @@ class Optimizer:
         if closure is not None:
             with enable_grad():
                 loss = closure()
-        with no_grad():
+        token = enter_mode(with_gradients(False))
+        try:
             for group in self.param_groups:
                 for p in group["params"]:
-                    if p.grad is not None:
-                        self.update(p, p.grad.array, self.state[p], group)
+                    g = p.grad
+                    if g is not None:
+                        self.update(p, g.array, self.state[p], group)
                         p.bump()
+        finally:
+            leave_mode(token)
         return loss
 
     def update(

@@ -23,8 +23,9 @@ class _Activation(Module):
         self.__dict__.update(options)
 
     def forward(self, input: Tensor) -> Tensor:
-        options = {name: getattr(self, name) for name in self._options}
-        return type(self).function(input, **options)
+        if not self._options:
+            return self.function(input)
+        return self.function(input, **{name: getattr(self, name) for name in self._options})
 
     def extra_repr(self) -> str:
         shown = [name for name in self._options if name != "inplace" or self.inplace]

@@ -119,10 +119,10 @@ class Module(Hooked, Stateful):
             object.__setattr__(self, name, value)
 
     def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
         for registry in _HELD:
-            found = self.__dict__.get(registry, ())
-            if name in found:
-                return found[name]
+            if registry in own and name in own[registry]:
+                return own[registry][name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
