@@ -221,7 +221,7 @@ def _add_debug(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add = command.add_argument_group("options").add_argument
     add("--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
         help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
-        "a position (#12), a line (train.py:12), with a condition behind it if need be "
+        "a number (#12), a line (train.py:12), with a condition behind it if need be "
         "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
     add("--call", type=_numbered_call, metavar="K", help="open in this backward() call only: "
         "1, 2, ...; grad:1, grad:2, ... are the calls of autograd.grad()")  # fmt: skip

@@ -5,6 +5,7 @@ from __future__ import annotations
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_bytes
 from autograd_core.dag.totals import totals
+from autograd_core.dag.turns import turn
 from viz import wording
 from viz.magnitude import Scale
 
@@ -20,7 +21,7 @@ def captions(
         parts = [_backward_caption(graph, view)]
         if position is not None:
             last = max(graph.orders.values(), default=-1)
-            parts.append(f"#{position + 1} runs next" if position <= last else "all has run")
+            parts.append(f"{turn(position)} runs next" if position <= last else "all has run")
         if scale is not None:
             parts.append(scale.text)
         found.append(" · ".join(parts))

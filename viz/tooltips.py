@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from autograd_core.dag.model import Graph, Group, SavedValue, Shape
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
+from autograd_core.dag.turns import turn
 from viz.wording import clean, place, plural, saved_state, value
 
 LONGEST_TOOLTIP = 1200
@@ -20,7 +21,7 @@ def node_tooltip(graph: Graph, id: int, address: str) -> str:
     if group := graph.groups.get(id):
         facts += _group_facts(group)
     if id in graph.orders:
-        facts.append(f"runs as #{graph.orders[id] + 1}")
+        facts.append(f"runs as {turn(graph.orders[id])}")
     for kept in graph.saved.get(id, ()):  # without its storage, by which no two are alike
         facts.append(_saved_text(kept if kept.storage is None else kept._replace(storage=None)))
     if id in graph.undefined:
@@ -36,7 +37,8 @@ def _group_facts(group: Group) -> Iterable[str]:
     if group.kind == "chain":
         yield f"with {group.title}"
         return
-    yield f"{group.module} × {group.instances:,}" if group.instances > 1 else group.module
+    times = f"× {group.instances:,}" if group.instances > 1 else ""
+    yield f"{group.module} {times}".strip()
     yield plural(group.ops, "op")
     if group.parameters:
         yield plural(group.parameters, "parameter")

@@ -7,6 +7,7 @@ from difflib import get_close_matches
 from pathlib import PurePath
 
 from autograd_core.dag.model import Graph, Source
+from autograd_core.dag.turns import all_turns, index_of
 
 MOST_WORDS = 10_000
 
@@ -69,15 +70,11 @@ def find_turn(graph: Graph, text: str) -> tuple[int, ...]:
     Raises:
         UnknownAddress: there is no such turn.
     """
-    turns = {order + 1: id for id, order in graph.orders.items()}
-    number = int(text[1:]) if text[1:].isdecimal() else 0
-    if number not in turns:
-        last = max(turns, default=0)
-        raise UnknownAddress(
-            f"there is no node {text}",
-            f"they run as #1 to #{last:,}" if last else "in this view nothing runs backward",
-        )
-    return (turns[number],)
+    nodes = {order: id for id, order in graph.orders.items()}
+    order = index_of(text)
+    if order not in nodes:
+        raise UnknownAddress(f"there is no node {text}", all_turns(max(nodes, default=-1) + 1))
+    return (nodes[order],)
 
 
 def in_scope(scope: str, wanted: str) -> bool:

@@ -9,6 +9,7 @@ from autograd_core.autograd.backward import BackwardCall
 from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
+from autograd_core.dag.turns import turn
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.records.snapshot import Frame, Incoming, LeafGradient, NodeDetail, Outgoing
@@ -245,7 +246,7 @@ class Movement:
         walk = self._walk
         if walk.error is not None:
             culprit = f", in its {walk.driver.failed_in}," if walk.driver.failed_in else ""
-            return f"node #{walk.position}{culprit} raised {type(walk.error).__name__}"
+            return f"node {turn(walk.position)}{culprit} raised {type(walk.error).__name__}"
         if walk.interrupted:
             return "interrupted"
         if walk.position == walk.length:

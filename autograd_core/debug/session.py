@@ -36,7 +36,7 @@ class Session(Seeking):
     >>> a = torch.tensor(2.0, requires_grad=True)
     >>> session = Session(a * a + a)
     >>> print(session.do("next").text)
-    #1 mul:1  MulBackward0  g · a, g · a
+    #2 mul:1  MulBackward0  g · a, g · a
     >>> session.finish()
     >>> a.grad
     tensor(5.)

@@ -103,14 +103,15 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("until", "", "where? A place is #12"),
         ("until nowhere", "nowhere", "nothing here is called 'nowhere'"),
         ("until addmm x", "x", "'x' is no count"),
-        ("jump", "", "where? A position is a number from 0 to"),
+        ("jump", "", "where? A place is #12"),
+        ("jump 0", "0", "there is no node #0; they run as #1 to #11"),
         ("jump nowhere", "nowhere", "nothing here is called"),
         ("break nowhere if nan", "nowhere", "nothing here is called"),
         ("break addmm if rms >> 10", "> 10", "unexpected '>'"),
         ("break addmm if", "", "an expression is missing"),
         ("tbreak if rsm > 10", "rsm", "unknown word 'rsm'; did you mean rms?"),
         ("break #99", "#99", "there is no node #99"),
-        ("break #x", "#x", "'#x' is no position"),
+        ("break #x", "#x", "there is no node #x; they run as #1 to #11"),
         ("catch", "", "catch what? A condition"),
         ("catch rms", "rms", "rms is a number, no condition"),
         ("watch", "", "which leaf? info leaves lists them"),
@@ -202,7 +203,7 @@ def test_at_the_end_of_the_pass_a_node_must_be_named(session: Session, line: str
     reply = session.do(line)
     assert reply.error
     assert "the pass is over" in reply.text.lower()
-    answers(session, "print 0.weight.grad.rms", "info node #0", "frame #0", "print rms", "where")
+    answers(session, "print 0.weight.grad.rms", "info node #1", "frame #1", "print rms", "where")
 
 
 # moving
@@ -212,9 +213,10 @@ def test_at_the_end_of_the_pass_a_node_must_be_named(session: Session, line: str
     ("lines", "position"),
     [
         ("next", 1), ("n 3", 3), ("next 3;reverse-next", 2), ("n 3;back 2", 1), ("n 3;N", 2),
-        ("c", 11), ("u 0/addmm", 7), ("advance relu", 6), ("jump 7", 7), ("jump #7", 7),
+        ("c", 11), ("u 0/addmm", 7), ("advance relu", 6), ("jump 7", 6), ("jump #7", 6),
         ("j relu", 6), ("n 5;restart", 0), ("n 5;run", 0), ("until t 2", 9), ("u t;u t", 9),
         ("over;over;over", 6), ("n 2;over", 6), ("n 3;finish", 6), ("c;rc", 0),
+        ("jump end", 11), ("jump end;jump 1", 0),
         ("n 6;reverse-over", 2), ("n 5;reverse-finish", 2), ("b t;c 2", 9), ("b t;c;c;rc", 4),
     ],
 )  # fmt: skip
@@ -226,7 +228,7 @@ def test_commands_move(session: Session, lines: str, position: int) -> None:
 def test_a_step_goes_into_the_node_and_says_what_is_over(session: Session) -> None:
     answers(session, "until addmm")
     said = [answers(session, "step") for _ in range(3)]
-    assert said[0].splitlines()[0].startswith("inside #2 2/addmm:1  AddmmBackward0")
+    assert said[0].splitlines()[0].startswith("inside #3 2/addmm:1  AddmmBackward0")
     assert said[0].splitlines()[1].startswith("  after formula: rms")
     assert "after reduction to the shape of input 0" in said[1]
     assert "after delivery along edge 0" in said[2]
@@ -290,9 +292,9 @@ def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Sessi
 
 
 def test_list_marks_here_and_breakpoints(session: Session) -> None:
-    text = answers(session, "break addmm", "next 2", "frame #4", "list")
+    text = answers(session, "break addmm", "next 2", "frame #5", "list")
     assert {line[:3] for line in text.splitlines()} == {"->b", " * ", "   ", "  b"}
-    assert "#2 2/addmm:1" in next(line for line in text.splitlines() if line.startswith("->"))
+    assert "#3 2/addmm:1" in next(line for line in text.splitlines() if line.startswith("->"))
     assert "0/t:1" in answers(session, "list 0/t")
 
 
@@ -300,13 +302,13 @@ def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: S
     answers(session, "until relu")
     lines = answers(session, "where").splitlines()
     assert [line.split()[1 if line.startswith("->") else 0] for line in lines] == [
-        "#6", "#2", "#1", "#0"
+        "#7", "#3", "#2", "#1"
     ]  # fmt: skip
-    assert answers(session, "up").startswith("#2 2/addmm:1")
-    assert answers(session, "up 2").startswith("#0 mean:1")
+    assert answers(session, "up").startswith("#3 2/addmm:1")
+    assert answers(session, "up 2").startswith("#1 mean:1")
     assert answers(session, "print op") == "op = mean"
-    assert answers(session, "down").startswith("#1 pow:1")
-    assert answers(session, "where 2").splitlines()[0].startswith("-> #1")
+    assert answers(session, "down").startswith("#2 pow:1")
+    assert answers(session, "where 2").splitlines()[0].startswith("-> #2")
     answers(session, "next")
     assert answers(session, "print address") == "address = 0/addmm:1"
 
@@ -320,17 +322,17 @@ def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: S
         ("history", "2 of 11 nodes recorded"),
         ("hooks", "no hooks here"),
         ("leaves", "0.weight.grad  None  0 of 1 in"),
-        ("ledger", "#1 pow:1"),
-        ("ledger #0", "the seed"),
+        ("ledger", "#2 pow:1"),
+        ("ledger #1", "the seed"),
         ("node", "out.0"),
-        ("node #1", "1 of 1 in"),
-        ("pending", "#2 2/addmm:1  1 of 1 in"),
-        ("phases #1", "formula"),
+        ("node #2", "1 of 1 in"),
+        ("pending", "#3 2/addmm:1  1 of 1 in"),
+        ("phases #2", "formula"),
         ("phases", "this node has not run yet"),
         ("timeline", "no call is over yet"),
         ("plan", "11 nodes, 4 leaves among them; 2 have run, 2 are recorded"),
         ("saved", "saved."),
-        ("saved #0", "this node keeps no tensor"),
+        ("saved #1", "this node keeps no tensor"),
     ],
 )
 def test_info_tells(session: Session, topic: str, said: str) -> None:
@@ -342,8 +344,8 @@ def test_info_hooks_tells_what_each_made_of_the_gradient() -> None:
     y = x * 2.0
     y.register_hook(lambda g: g * 10.0)
     session = Session(y.sum())
-    assert "not called yet" in answers(session, "info hooks #1")
-    text = answers(session, "next 2", "info hooks #1")
+    assert "not called yet" in answers(session, "info hooks #2")
+    text = answers(session, "next 2", "info hooks #2")
     assert text.split() == ["tensor", "hook", text.split()[2], "1", "->", "10"]
 
 
@@ -384,8 +386,8 @@ def test_a_pass_inside_a_node_can_be_entered_and_left() -> None:
     assert lines[1].startswith("->")
     assert "inside MulBackward0" in lines[1]
     assert "w.grad  6" in answers(session, "info leaves")
-    assert answers(session, "leave").startswith("#2 ")
-    for line, said in (("leave", "outermost pass"), ("enter #0", "has started no backward")):
+    assert answers(session, "leave").startswith("#3 ")
+    for line, said in (("leave", "outermost pass"), ("enter #1", "has started no backward")):
         reply = session.do(line)
         assert reply.error
         assert said in reply.text
@@ -413,7 +415,7 @@ def test_edits_change_the_leaves_and_undo_takes_them_back(session: Session) -> N
         ("set 2", "min", "min = 2"), ("set -inf", "inf", "inf = yes"),
         ("set nan", "nan", "nan = yes"), ("zero", "zero", "zero = yes"),
         ("scale 1/rms", "rms", "rms = 1"), ("clip 0", "absmax", "absmax = 0"),
-        ("set #2 in.0 3", "max", "max = 3"),
+        ("set #3 in.0 3", "max", "max = 3"),
     ],
 )  # fmt: skip
 def test_a_change_is_seen_at_once(session: Session, line: str, expression: str, value: str) -> None:
@@ -430,7 +432,7 @@ def test_a_muted_hook_is_not_called() -> None:
     y = x * 2.0
     y.register_hook(lambda g: g * 10.0)
     session = Session(y.sum())
-    answers(session, "mute #1 hook.0", "continue")
+    answers(session, "mute #2 hook.0", "continue")
     assert answers(session, "print x.grad.max") == "x.grad.max = 2"
 
 
@@ -450,8 +452,8 @@ def test_commands_of_a_breakpoint_are_carried_out_up_to_the_next_movement(
 
 
 def test_breakpoints_that_send_each_other_back_and_forth_are_stopped(session: Session) -> None:
-    answers(session, "break #2", "commands", "continue", "end")
-    answers(session, "break #5", "commands", "reverse-continue", "end")
+    answers(session, "break #3", "commands", "continue", "end")
+    answers(session, "break #6", "commands", "reverse-continue", "end")
     reply = session.do("continue")
     assert reply.error
     assert "keep leading to each other" in reply.text

@@ -217,7 +217,7 @@ def test_an_edit_that_cannot_be_made_says_why(weight: Any) -> None:
         (lambda: session.edit.mute_edge(1, 1), "sends nothing along edge 1"),
         (lambda: session.edit.mute_hook(1, 0), "no hook 0"),
         (lambda: session.edit.clip(1, -1.0), "no limit"),
-        (lambda: session.edit.scale(9, 1.0), "no node #9"),
+        (lambda: session.edit.scale(9, 1.0), "no node #10"),
         (session.edit.undo, "nothing to undo"),
     ):
         with pytest.raises(EditError, match=said):

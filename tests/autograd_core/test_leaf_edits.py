@@ -8,6 +8,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.dag import Names
+from autograd_core.dag.turns import turn
 from autograd_core.debug.changing.changes import EditError
 from autograd_core.debug.session import Session
 
@@ -104,7 +105,7 @@ def test_what_has_no_grad_to_change_is_told(session: Session) -> None:
     at = index_of(session, "w")
     with pytest.raises(EditError, match="w has not run: change what arrives there"):
         session.edit.set(at, 1.0, grad=True)
-    with pytest.raises(EditError, match="#0 is no leaf"):
+    with pytest.raises(EditError, match="#1 is no leaf"):
         session.edit.set(0, 1.0, grad=True)
     session.jump(at + 1)
     with pytest.raises(EditError, match="does not fit a gradient of shape"):
@@ -138,8 +139,8 @@ def test_the_ledger_has_a_line_for_each_change(leaves: tuple[Any, Any]) -> None:
     lines = [(e.edit, e.total.text() if e.total else None) for e in session.ledger(at)]
     assert lines == [
         ("", "[3, 3]"),
-        (f"scale #{at} by 10", "[30, 30]"),
+        (f"scale {turn(at)} by 10", "[30, 30]"),
         ("", "[32, 32]"),
-        (f"zero #{at}", "[0, 0]"),
+        (f"zero {turn(at)}", "[0, 0]"),
     ]
-    assert f"scale #{at} by 10" in session.do(f"info ledger #{at}").text
+    assert f"scale {turn(at)} by 10" in session.do(f"info ledger {turn(at)}").text

@@ -8,7 +8,8 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd.backward import interceptor
-from autograd_core.dag import Names, trace
+from autograd_core.dag import Names, capture, trace
+from autograd_core.dag.addresses import find_turn
 from autograd_core.debug import Session, UnknownLocation
 
 
@@ -162,9 +163,9 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
     session = Session(z)
     places = {
         place: session.stops.add(place).indices
-        for place in ("#0", "tanh", "TanhBackward0", "encoder.0/tanh:1", "encoder", "weight")
+        for place in ("#1", "tanh", "TanhBackward0", "encoder.0/tanh:1", "encoder", "weight")
     }
-    assert places["#0"] == (0,)
+    assert places["#1"] == (0,)
     assert places["tanh"] == places["TanhBackward0"] == (1, 2)
     assert places["encoder"] == places["encoder.0/tanh:1"] == (2,)
     assert places["weight"] == (3,)
@@ -244,6 +245,17 @@ def test_snapshots_do_not_change_afterwards(session: Session) -> None:
     assert repr(early) == text
 
 
+def test_a_number_means_the_same_node_as_in_pictures(weight: Any) -> None:
+    loss = (weight * 2.0).exp().sum()
+    session, graph = Session(loss), capture(loss)
+    for number in range(1, session.length + 1):
+        (drawn,) = find_turn(graph, f"#{number}")
+        (stepped,) = session.stops.locate(f"#{number}")
+        assert graph.address(drawn) == session.graph.address(stepped)
+    assert session.do("next").text.startswith("#2 ")
+    assert session.position == 1
+
+
 # -- the command language -----------------------------------------------------------------------
 
 
@@ -251,7 +263,7 @@ def test_snapshots_do_not_change_afterwards(session: Session) -> None:
     ("line", "position"),
     [
         ("next", 1), ("n 3", 3), ("n 3;back 2", 1), ("n 3;N", 2), ("n 3;rn", 2), ("c", 6),
-        ("b mul;c;c;rc", 2), ("until weight", 5), ("u #4", 4), ("jump 2", 2), ("n 4;restart", 0),
+        ("b mul;c;c;rc", 2), ("until weight", 5), ("u #5", 4), ("jump 2", 1), ("n 4;restart", 0),
         ("n;;", 3), ("b mul;delete 1;c", 6), ("b mul;c 2", 4),
     ],
 )  # fmt: skip
@@ -288,7 +300,7 @@ def test_a_wrong_command_says_what_is_wrong(session: Session, line: str, said: s
 
 
 @pytest.mark.parametrize(
-    "topic", ["node", "leaves", "pending", "breakpoints", "history", "node #0"]
+    "topic", ["node", "leaves", "pending", "breakpoints", "history", "node #1"]
 )
 def test_info_tells(session: Session, topic: str) -> None:
     session.do("break mul")
@@ -350,7 +362,7 @@ def test_looking_commands_speak_of_the_node_that_was_selected_until_something_mo
     session = Session((a * a).tanh(), names={"a": a})
     assert session.selected == 0
     session.select(1)
-    assert session.do("info node").text.startswith("#1 mul:1")
+    assert session.do("info node").text.startswith("#2 mul:1")
     session.do("next 1")
     assert session.selected == 1
     session.select(0)
@@ -367,10 +379,10 @@ def test_a_session_completes_the_word_before_the_cursor() -> None:
 def test_an_edit_knows_which_node_it_is_about() -> None:
     a = torch.tensor(2.0, requires_grad=True)
     session = Session((a * a).tanh(), names={"a": a})
-    session.do("mute #1")
+    session.do("mute #2")
     (edit,) = session.snapshot.edits
     assert (edit.position, edit.index) == (0, 1)
-    assert session.do("undo").text.startswith("undone: mute edge 0 of #1")
+    assert session.do("undo").text.startswith("undone: mute edge 0 of #2")
 
 
 def test_taking_a_change_back_does_not_keep_the_reason_of_another_place() -> None:

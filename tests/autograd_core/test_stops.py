@@ -58,7 +58,7 @@ def stops_of(session: Session, command: str = "continue", most: int = 20) -> lis
         ("break mul if rms>1 and rms<4", ["mul:2"]),
         ("break mul:2", ["mul:2"]),
         ("break weight", ["weight"]),
-        ("break #3", ["mul:2"]),
+        ("break #4", ["mul:2"]),
         ("break mul if hits == 1", []),
         ("break mul if call == 2", []),
         ("break mul if index > 3", ["mul:1"]),
@@ -103,7 +103,7 @@ def test_a_catch_names_the_node_that_made_it_and_the_output() -> None:
     session = Session(y.sum())
     session.do("catch nan")
     text = session.do("continue").text
-    assert "out.0 of #2 mul:1 is nan 1/2" in text
+    assert "out.0 of #3 mul:1 is nan 1/2" in text
     assert "what arrived here was not so: it began at this node" in text
     assert "inf 1/2" in text
     assert "test_stops.py" in text
@@ -120,7 +120,7 @@ def test_a_catch_does_not_blame_those_who_pass_it_on(weight: Any) -> None:
     assert "sqrt:1 is nan" in session.snapshot.reason
     session.do("continue")
     assert session.position == session.length
-    session.do("jump 0")
+    session.do("restart")
     session.do("disable 1")
     session.do("break if nan")
     session.do("continue")
@@ -134,7 +134,7 @@ def test_a_sum_can_make_what_none_of_its_terms_is(weight: Any) -> None:
     session = Session((y + y).sum(), torch.tensor(3e38, dtype=torch.float32))
     session.do("catch inf")
     text = session.do("continue").text
-    assert "in of #2 mul:1 is inf" in text
+    assert "in of #3 mul:1 is inf" in text
     assert "none of the 2 terms of this sum is so" in text
 
 
@@ -154,7 +154,7 @@ def test_accumulation_is_caught_where_grad_overflows() -> None:
 
 def test_a_watch_stops_when_grad_has_changed(weight: Any) -> None:
     session = recurrence(weight)
-    assert session.do("watch weight").text == "watch 1: weight.grad (#6)"
+    assert session.do("watch weight").text == "watch 1: weight.grad (#7)"
     assert "watch 1: weight.grad, old None, new 17" in session.do("continue").text
     session.finish()
     other = recurrence(weight)
@@ -173,9 +173,9 @@ def test_a_watch_sleeps_while_nothing_changes(weight: Any) -> None:
 def test_log_points_say_and_do_not_stop(session: Session) -> None:
     session.do("logpoint mul seen {hits} times: rms {rms}, {{braces}}, {1/0}, {zeros} {shape}")
     assert session.do("continue").text.splitlines() == [
-        "#1 mul:3: seen 0 times: rms 1, {braces}, <float division by zero>, 0 []",
-        "#3 mul:2: seen 1 times: rms 2, {braces}, <float division by zero>, 0 []",
-        "#5 mul:1: seen 2 times: rms 4, {braces}, <float division by zero>, 0 []",
+        "#2 mul:3: seen 0 times: rms 1, {braces}, <float division by zero>, 0 []",
+        "#4 mul:2: seen 1 times: rms 2, {braces}, <float division by zero>, 0 []",
+        "#6 mul:1: seen 2 times: rms 4, {braces}, <float division by zero>, 0 []",
         "end of the backward pass",
     ]
 
@@ -183,7 +183,7 @@ def test_log_points_say_and_do_not_stop(session: Session) -> None:
 def test_a_log_point_can_have_a_condition(session: Session) -> None:
     session.do("dprintf mul,rms {rms}")
     session.do("condition 1 rms > 3")
-    assert session.do("continue").text.splitlines()[0] == "#5 mul:1: rms 4"
+    assert session.do("continue").text.splitlines()[0] == "#6 mul:1: rms 4"
 
 
 def test_ignored_hits_are_counted_and_passed_by(session: Session) -> None:
@@ -199,7 +199,7 @@ def test_disabled_points_neither_stop_nor_count(session: Session) -> None:
         session.do(command)
     assert stops_of(session) == []
     assert [point.hits for point in session.stops.points] == [0, 0, 0]
-    session.do("jump 0")
+    session.do("restart")
     session.do("enable 1 3")
     assert stops_of(session) == ["mul:3", "mul:2", "mul:1"]
 
@@ -207,7 +207,7 @@ def test_disabled_points_neither_stop_nor_count(session: Session) -> None:
 def test_of_several_points_at_one_place_the_first_is_reported_and_all_count(
     session: Session,
 ) -> None:
-    for command in ("break #1 if rms > 5", "break mul", "break #1"):
+    for command in ("break #2 if rms > 5", "break mul", "break #2"):
         session.do(command)
     assert session.do("continue").text.splitlines()[0] == "breakpoint 2: mul"
     assert [point.hits for point in session.stops.points] == [0, 1, 1]
@@ -217,7 +217,7 @@ def test_a_condition_without_an_answer_is_told_once_and_is_no_hit(session: Sessi
     session.do("break mul if 1 / (rms - 2) > 0")
     text = session.do("continue").text
     assert text.count("cannot be answered") == 1
-    assert "cannot be answered at #3, and counts as not hit (float division by zero)" in text
+    assert "cannot be answered before #4, and counts as not hit (float division by zero)" in text
     assert session.graph.address(session.position) == "mul:1"
     session.do("restart")
     assert "cannot be answered" not in session.do("continue").text

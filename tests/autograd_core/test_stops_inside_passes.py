@@ -48,18 +48,18 @@ def test_a_breakpoint_inside_is_hit_once_the_node_has_run_and_said_to_be(session
     assert place(session) == (2, "tanh:1")
     assert session.frames[0].position == 2
     assert session.snapshot.reason == "breakpoint 1: tanh"
-    assert "which ran inside #1 once:1; that node has run" in reply.text
+    assert "which ran inside #2 once:1; that node has run" in reply.text
     assert session.breakpoints[0].hits == 1
 
 
 def test_continuing_at_the_end_of_the_inner_pass_goes_on_around_it(session: Session) -> None:
     session.stops.add("tanh", pending=True)
-    session.stops.add("#3")
+    session.stops.add("#4")
     places = []
     for _ in range(4):
         session.continue_()
         places.append(place(session))
-    # the inner pass, too, has a node #3
+    # the inner pass, too, has a node #4
     assert places == [(2, "tanh:1"), (2, "end"), (1, "x"), (1, "end")]
 
 

@@ -11,6 +11,7 @@ from unittest.mock import patch
 
 from textual.pilot import Pilot
 
+from autograd_core.dag.turns import turn
 from autograd_core.debug.protocol import DebugSession
 from tui.app import DebuggerApp, Outcome
 from tui.app.sections import SECTIONS
@@ -70,8 +71,8 @@ class Driver:
 
     def row(self, index: int) -> str:
         """The line of the execution list that shows plan node ``index``."""
-        found = [line for line in self.text().splitlines() if f" #{index} " in line[:40]]
-        assert found, f"row #{index} is not on the screen:\n{self.text()}"
+        found = [line for line in self.text().splitlines() if f" {turn(index)} " in line[:40]]
+        assert found, f"row {turn(index)} is not on the screen:\n{self.text()}"
         return found[0]
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source, short_name
+from autograd_core.dag.turns import index_of, turn
 from autograd_core.debug.records.snapshot import (
     Breakpoint,
     Contribution,
@@ -126,7 +127,7 @@ class ScriptedSession:
             "reverse-continue": self._reverse_continue,
             "until": self._until,
             "restart": lambda _: self._move(0, "start of the backward pass"),
-            "jump": lambda rest: self._move(int(rest[0]), "jumped here"),
+            "jump": self._jump,
             "break": self._break,
             "delete": self._delete,
             "info": lambda rest: Reply("\n".join(f"{s.number} {s.text}" for s in self._stops)),
@@ -170,6 +171,10 @@ class ScriptedSession:
         self.position, self._reason, self._selected = position, reason, None
         return Reply(self._here())
 
+    def _jump(self, rest: list[str]) -> Reply:
+        end = rest[0] == "end"
+        return self._move(len(self.nodes) if end else self._find(rest[0])[0], "jumped here")
+
     def _break(self, rest: list[str]) -> Reply:
         indices = tuple(self._find(rest[0]))
         self._stop_number += 1
@@ -187,7 +192,8 @@ class ScriptedSession:
         """Plan indices of ``#3``, ``mul:2``, ``mul`` or a leaf's name."""
         everything = range(len(self.nodes))
         if location.startswith("#"):
-            found = [int(location[1:])] if int(location[1:]) in everything else []
+            index = index_of(location)
+            found = [index] if index in everything else []
         else:
             found = [i for i in everything if self.graph.address(i) == location]
             found = found or [i for i in everything if short_name(self.nodes[i].name) == location]
@@ -224,7 +230,7 @@ class ScriptedSession:
     def _here(self) -> str:
         if self.position == len(self.nodes):
             return "end of the backward pass"
-        return f"at #{self.position} {self.graph.address(self.position)}"
+        return f"at {turn(self.position)} {self.graph.address(self.position)}"
 
     # -- records -------------------------------------------------------------
 

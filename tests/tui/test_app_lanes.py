@@ -76,7 +76,7 @@ def test_several_edges_between_two_nodes_are_one_line() -> None:
 def test_past_the_cap_lanes_are_counted() -> None:
     edges = [(0, target) for target in range(1, 8)]
     drawn = picture(8, edges, cap=3)
-    assert drawn[0] == "●─┬─┬─→#4+3", "the edges that are not drawn lead to #4 and three others"
+    assert drawn[0] == "●─┬─┬─→#5+3", "the edges that are not drawn lead to #5 and three others"
     assert drawn[1].endswith("⋯+4")
     assert drawn[-1].endswith("●")
     assert sum("⋯" in line or "+" in line for line in drawn) >= 4

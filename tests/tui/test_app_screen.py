@@ -12,6 +12,7 @@ import pytest
 from textual.color import Color
 
 import autograd_core as torch
+from autograd_core.dag.turns import turn
 from autograd_core.debug import Session
 from autograd_core.debug.records.snapshot import Reply
 from tests.tui.screen_driver import LARGE, SMALL, Driver, check_golden, drive
@@ -40,7 +41,7 @@ def test_the_scripted_session_computes_real_gradients() -> None:
         return float((w * (w * h + b) + h).sum())
 
     session = shared_weight()
-    for line in ("next 5", "back 3", "next", "jump 0", "continue"):
+    for line in ("next 5", "back 3", "next", "jump #1", "continue"):
         session.do(line)
     leaf = session.snapshot.leaves[1]
     assert leaf.now is not None
@@ -137,10 +138,10 @@ def test_u_runs_to_the_selection_and_enter_goes_back_to_one() -> None:
         assert "▶" in screen.row(1)
         assert "current one already" in await screen.press("u")
         await screen.press("5", "u")
-        assert "▶" in screen.row(5)
+        assert "▶" in screen.row(4)
 
     drive(session, script)
-    assert session.commands == ["until #3", "jump 1", "until #5"]
+    assert session.commands == ["until #4", "jump #2", "until #5"]
 
 
 def test_r_goes_back_to_the_start() -> None:
@@ -183,7 +184,7 @@ def test_the_selection_moves_and_nothing_runs() -> None:
             await screen.press("g", *keys)
             marked = [line for line in screen.text().splitlines() if line.startswith("▌")]
             assert len(marked) == 1
-            assert f" #{selected} " in marked[0], keys
+            assert f" {turn(selected)} " in marked[0], keys
 
     drive(session, script)
     assert session.commands == []
@@ -224,7 +225,7 @@ def test_b_sets_and_deletes_a_breakpoint_on_the_selected_row() -> None:
         assert "●" not in screen.row(2)[:3]
 
     drive(session, script)
-    assert session.commands == ["break #2", "delete 1"]
+    assert session.commands == ["break #3", "delete 1"]
 
 
 def test_a_breakpoint_on_an_op_marks_all_its_rows() -> None:
@@ -468,7 +469,7 @@ def test_every_size_shows_every_row_in_its_width(size: tuple[int, int]) -> None:
         text = await screen.press("9", "n")
         lines = text.splitlines()
         assert len(lines) == size[1]
-        assert "#9 addmm" in text
+        assert "#10 addmm" in text
         assert "9/35 run" in text
 
     drive(residual_net(4), script, size)

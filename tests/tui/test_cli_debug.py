@@ -68,17 +68,17 @@ def test_commands_and_replies_are_the_output(run: Run) -> None:
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "(gradstep) break mul",
-        "breakpoint 1: mul (#1, #3, #5, #7)",
+        "breakpoint 1: mul (#2, #4, #6, #8)",
         "(gradstep) continue",
         "breakpoint 1: mul",
-        "#1 mul:4  MulBackward0  g · y, g · weight  shared_weight.py:14",
+        "#2 mul:4  MulBackward0  g · y, g · weight  shared_weight.py:14",
         "(gradstep) continue",
         "breakpoint 1: mul",
-        "#3 mul:3  MulBackward0  g · y, g · weight  shared_weight.py:14",
+        "#4 mul:3  MulBackward0  g · y, g · weight  shared_weight.py:14",
         "(gradstep) info leaves",
         "weight.grad  None  1 of 4 in",
         "(gradstep) back",
-        "#2 add:3  AddBackward0  g  shared_weight.py:14",
+        "#3 add:3  AddBackward0  g  shared_weight.py:14",
         "last state = 12",
         "d state / d weight = 23",
     ]
@@ -89,14 +89,14 @@ def test_q_leaves_the_rest_to_the_next_call_where_breakpoints_still_stand(run: R
     assert (code, err) == (0, "")
     assert out.splitlines() == [
         "(gradstep) break a",
-        "breakpoint 1: a (#1)",
+        "breakpoint 1: a (#2)",
         "(gradstep) q",
         "call 1 6.0",
         "(gradstep) info breakpoints",
         "1  break a  1 node, hit 0 times",
         "(gradstep) continue",
         "breakpoint 1: a",
-        "#1 a  AccumulateGrad",
+        "#2 a  AccumulateGrad",
         "(gradstep) quit",
         "call 2 6.0",
     ]
@@ -140,7 +140,7 @@ def test_detached_it_halts_no_more(run: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "place"), [("script.py:loss", "#0 mul:1"), ("script.py", "#0 mul:1")]
+    ("target", "place"), [("script.py:loss", "#1 mul:1"), ("script.py", "#1 mul:1")]
 )
 def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: str) -> None:
     script = TWO_CALLS.replace("loss.backward()", "").replace(", a.grad.item()", "")

@@ -43,7 +43,7 @@ def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
     assert (code, out) == (5, "")
     heading, *rows = err.splitlines()
     assert heading == (
-        "gradstep: backward() call 1: out of #1 sqrt:1 is inf 1/5 (--fail-on nan,inf)"
+        "gradstep: backward() call 1: out of #2 sqrt:1 is inf 1/5 (--fail-on nan,inf)"
     )
     told = dict(row.split(None, 1) for row in rows)
     assert told["in"] == "rms 0.2"
@@ -84,7 +84,7 @@ def test_commands_and_an_alarm_go_together(
     assert out.count("breakpoint 2: w") == 2  # set, and reached
     assert "never" not in out
     assert err.startswith(
-        "gradstep: backward() call 2: out.0 of #0 mul:1 is 100 (--fail-on rms>50)"
+        "gradstep: backward() call 2: out.0 of #1 mul:1 is 100 (--fail-on rms>50)"
     )
 
 
@@ -126,7 +126,7 @@ def test_breakpoints_with_conditions_from_the_command_line(
     assert main([*arguments, "--break", "w if rms > 500", "--break", "if rms > 50"]) == 0
     replies = capsys.readouterr().out.split("(gradstep) ")
     assert replies[1].splitlines()[1] == "end of the backward pass"
-    assert "out.0 of #0 mul:1 is 100" in replies[3]
+    assert "out.0 of #1 mul:1 is 100" in replies[3]
     assert "breakpoint 1: w if rms > 500" in replies[5]
 
 
@@ -165,7 +165,7 @@ def test_from_the_shell(tmp_path: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stdout) == (5, "call 1\n")
-    assert "out.0 of #0 mul:1 is 100" in done.stderr
+    assert "out.0 of #1 mul:1 is 100" in done.stderr
 
 
 def test_a_gradient_in_a_pass_inside_a_node_is_found(

@@ -94,7 +94,7 @@ def test_a_gradient_accumulates_back_and_forth_and_is_that_of_a_plain_run(
     open_terminal: Open, size: tuple[int, int]
 ) -> None:
     terminal = open_terminal(gradstep("debug", SHARED_WEIGHT), size)
-    first = terminal.wait_for(r"0/9 run", r"PAUSED", r"▶ ◉ +#0 add:4", r"q go on")
+    first = terminal.wait_for(r"0/9 run", r"PAUSED", r"▶ ◉ +#1 add:4", r"q go on")
     assert max(map(len, first.splitlines())) <= size[0]
     wide = size[0] > 100
     terminal.press("n", "n")

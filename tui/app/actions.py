@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from autograd_core.dag.turns import turn
 from autograd_core.debug.records.snapshot import Reply
 from tui.app.exporting import value_text, write_picture
 from tui.app.help_screen import HelpScreen
@@ -25,7 +26,7 @@ class Actions(Looking):
         await self.send(self._filled(line))
 
     def _filled(self, line: str) -> str:
-        return line.replace("{node}", str(self.rows.selected))
+        return line.replace("{node}", turn(self.rows.selected))
 
     async def action_until(self) -> None:
         if self.chosen is not None:
@@ -33,21 +34,21 @@ class Actions(Looking):
             if target is not None and target.node >= 0:
                 self.select_node(target.node)
             return
-        await self.go_to(self.take_count(self.rows.selected))
+        await self.go_to(self.take_turn())
 
     async def go_to(self, node: int) -> None:
         """Run on to a node, or go back to it."""
         if node < self.snapshot.position or self.snapshot.phase:
-            await self.send(f"jump {node}")
+            await self.send(f"jump {turn(node)}")
         elif node > self.snapshot.position:
-            await self.send(f"until #{node}")
+            await self.send(f"until {turn(node)}")
         else:
-            self.show_reply(Reply(f"node #{node} is the current one already"))
+            self.show_reply(Reply(f"node {turn(node)} is the current one already"))
 
     async def action_along(self, step: int) -> None:
         stride = max(1, self.snapshot.length // 20) * self.take_count()
         there = max(0, min(self.snapshot.length, self.snapshot.position + step * stride))
-        await self.send(f"jump {there}")
+        await self.send(f"jump {turn(there) if there < self.snapshot.length else 'end'}")
 
     # -- breakpoints ---------------------------------------------------------
 
@@ -56,7 +57,7 @@ class Actions(Looking):
         here = [stop for stop in self.snapshot.breakpoints if index in stop.indices]
         # the one that stands on this row alone goes first
         here.sort(key=lambda stop: len(stop.indices))
-        await self.send(f"delete {here[0].number}" if here else f"break #{index}")
+        await self.send(f"delete {here[0].number}" if here else f"break {turn(index)}")
 
     def _marked_point(self) -> int | None:
         target = self.chosen.target if self.chosen is not None else None
@@ -82,14 +83,14 @@ class Actions(Looking):
         if self.count:
             self.add_digit("0")
         else:
-            await self.action_command("zero #{node}")
+            await self.action_command("zero {node}")
 
     async def action_difference(self) -> None:
         await self.send("difference")
         self.show_section("changes")
 
     async def action_check(self) -> None:
-        await self.send(f"check #{self.rows.selected}")
+        await self.send(f"check {turn(self.rows.selected)}")
         self.show_section("check")
 
     # -- asking, keeping, leaving --------------------------------------------
@@ -108,9 +109,9 @@ class Actions(Looking):
                 return
         if text:
             self.app.copy_to_clipboard(text)
-            self.show_reply(Reply(f"copied the {what} of #{index}"))
+            self.show_reply(Reply(f"copied the {what} of {turn(index)}"))
         else:
-            self.show_reply(Reply(f"no gradient has arrived at #{index}", error=True))
+            self.show_reply(Reply(f"no gradient has arrived at {turn(index)}", error=True))
 
     async def action_picture(self) -> None:
         snapshot, index = self.snapshot, self.rows.selected

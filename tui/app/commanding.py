@@ -8,6 +8,7 @@ from collections.abc import Callable
 from textual import events
 from textual.screen import Screen
 
+from autograd_core.dag.turns import index_of
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply, Snapshot
 from tui.app.runner import CommandRunner
@@ -116,8 +117,9 @@ class CommandScreen(Screen[None]):
     def _note(self, line: str, reply: Reply) -> None:
         """Keep the answers that a pane shows."""
         word, _, place = line.partition(" ")
-        if word == "check" and place.startswith("#") and place[1:].isdecimal():
-            self.notes.checks[int(place[1:])] = reply
+        index = index_of(place)
+        if word == "check" and index is not None:
+            self.notes.checks[index] = reply
         elif word in ("difference", "diff") and not reply.error:
             self.notes.difference = reply.text
             self.notes.difference_at = self.snapshot.position

@@ -39,7 +39,7 @@ KEY_GROUPS = (
             _key("r", "command('restart')", "go back to the start"),
             _key("left_square_bracket", "along(-1)", "a twentieth of the pass back", "["),
             _key("right_square_bracket", "along(1)", "a twentieth of the pass ahead", "]"),
-            _key("greater_than_sign", "command('enter #{node}')",
+            _key("greater_than_sign", "command('enter {node}')",
                  "into a backward pass that ran in the node", ">"),
             _key("less_than_sign", "command('leave')", "out of it again", "<"),
         ),
@@ -76,7 +76,7 @@ KEY_GROUPS = (
         "stop",
         (
             _key("b", "toggle_breakpoint", "set or delete a breakpoint on this row"),
-            _key("B", "prompt('break #{node} if ')", "one with a condition"),
+            _key("B", "prompt('break {node} if ')", "one with a condition"),
             _key("W", "prompt('watch ')", "watch the .grad of a leaf"),
             _key("space", "toggle_point", "switch the marked breakpoint off or on"),
             _key("delete,backspace", "delete_point", "delete the marked breakpoint", "Del"),
@@ -85,11 +85,11 @@ KEY_GROUPS = (
     KeyGroup(
         "change the sum that waits at the row, and check",
         (
-            _key("e", "prompt('set #{node} ')", "set it"),
-            _key("asterisk", "prompt('scale #{node} ')", "multiply it", "*"),
-            _key("tilde", "prompt('clip #{node} ')", "limit its elements", "~"),
+            _key("e", "prompt('set {node} ')", "set it"),
+            _key("asterisk", "prompt('scale {node} ')", "multiply it", "*"),
+            _key("tilde", "prompt('clip {node} ')", "limit its elements", "~"),
             _key("0", "zero", "make it zero"),
-            _key("x", "prompt('mute #{node} out.0')", "mute an edge or hook of the node"),
+            _key("x", "prompt('mute {node} out.0')", "mute an edge or hook of the node"),
             _key("U", "command('undo')", "take the last change back"),
             _key("d", "difference", "what the changes did to each leaf"),
             _key("t", "check", "hold the rule of the node to differences"),

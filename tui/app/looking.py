@@ -70,6 +70,11 @@ class Looking(CommandScreen):
             self.message.show_count("")
         return count
 
+    def take_turn(self) -> int:
+        """The node whose number was typed; without one, the selected node."""
+        count = self.take_count(0)
+        return count - 1 if count else self.rows.selected
+
     # -- selecting -----------------------------------------------------------
 
     def select_node(self, index: int) -> None:

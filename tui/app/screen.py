@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Container
 
+from autograd_core.dag.turns import turn
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply, Snapshot
 from tui.app.actions import Actions
@@ -194,7 +195,7 @@ class DebuggerScreen(Actions):
         self.show_section(message.name)
 
     async def on_position_chosen(self, message: PositionChosen) -> None:
-        await self.send(f"jump {message.position}")
+        await self.send(f"jump {turn(message.position)}")
 
     async def on_hint_clicked(self, message: HintClicked) -> None:
         await self.run_action(message.action)

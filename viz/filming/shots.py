@@ -11,6 +11,7 @@ from typing import Final, NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
+from autograd_core.dag.turns import turn
 from viz import wording
 from viz.picture import View
 
@@ -107,13 +108,13 @@ def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
 def _running(before: Graph, after: Graph, plan: Sequence[int], at_once: int) -> Iterator[Shot]:
     sent = _sent(after)
     for group in _groups(plan, at_once):
-        first, last = after.orders[group[0]] + 1, after.orders[group[-1]] + 1
+        first, last = turn(after.orders[group[0]]), turn(after.orders[group[-1]])
         if len(group) > 1:
             names = _listed([wording.title(after, id) for id in group])
-            yield Shot(f"#{first} to #{last} of {len(plan)}", names, (), tuple(group))
+            yield Shot(f"{first} to {last} of {len(plan)}", names, (), tuple(group))
             continue
         (node,) = group
-        headline = f"#{first} of {len(plan)} · {wording.title(after, node)}"
+        headline = f"{first} of {len(plan)} · {wording.title(after, node)}"
         yield Shot(headline, _said_of_node(before, after, node, sent.get(node, ())), (), group)
 
 

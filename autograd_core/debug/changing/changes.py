@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.node import Port
+from autograd_core.dag.turns import turn
 from autograd_core.debug.recording.driver_protocol import Driver, Place
 from autograd_core.tensor import Tensor
 
@@ -58,4 +59,4 @@ def place_of(driver: Driver, index: int, input_nr: int) -> Place:
     for place in places:
         if (place.nr if isinstance(place, Port) else 0) == input_nr:
             return place
-    raise EditError(f"node #{index} has no input {input_nr}")
+    raise EditError(f"node {turn(index)} has no input {input_nr}")

@@ -16,6 +16,7 @@ from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.turns import turn
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict
 from autograd_core.debug.stopping.locations import locate
@@ -104,7 +105,7 @@ def check_node(where: Planned | Roots, place: str | int) -> NodeCheck:
     """Check one node: of a session, or of the graph of a tensor.
 
     Args:
-        place: its position in the plan, or what a breakpoint takes: an address, ``#3``, an op,
+        place: its plan index, or what a breakpoint takes: an address, ``#3``, an op,
             of which the first one to run is meant.
 
     Raises:
@@ -115,7 +116,7 @@ def check_node(where: Planned | Roots, place: str | int) -> NodeCheck:
         planned: Planned = _planned(tensors, caller_names())
     else:
         planned = where  # type: ignore[assignment]  # what is no tensor is a session
-    text = f"#{place}" if isinstance(place, int) else place
+    text = turn(place) if isinstance(place, int) else place
     return _at(planned, locate(planned.graph, text, len(planned.order))[0])
 
 

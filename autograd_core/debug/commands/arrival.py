@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.looking import displays_text
 from autograd_core.debug.commands.wording import here, stop_text
@@ -26,4 +27,4 @@ def arrived(console: Console) -> str:
 
 def _at(console: Console) -> str:
     """What looking commands speak of, where that is not the node that runs next."""
-    return "" if console.selected is None else f"looking at #{console.selected}; next: "
+    return "" if console.selected is None else f"looking at {turn(console.selected)}; next: "

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
 from autograd_core.dag.statistics import format_number
+from autograd_core.dag.turns import before
 from autograd_core.debug.changing.changes import EditError
 from autograd_core.debug.commands.arrival import arrived
 from autograd_core.debug.commands.console import Console
@@ -134,7 +135,7 @@ def _difference(console: Console, operands: Operands) -> str:
 def edits_text(console: Console) -> str:
     """The changes that hold, for ``info edits``."""
     rows = [
-        (str(each.number), f"at #{each.position}", each.text)
+        (str(each.number), before(each.position, console.session.length), each.text)
         for each in console.session.edit.records
     ]
     return table_text(rows) or "nothing was changed"

@@ -6,6 +6,7 @@ from pathlib import PurePath
 from textwrap import wrap
 from typing import Final
 
+from autograd_core.dag.turns import turn
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import WIDTH, Command, Operands, pointing_at
@@ -22,7 +23,7 @@ def _check(console: Console, operands: Operands) -> str:
         with pointing_at(operands):
             index = session.stops.locate(operands.text)[0]
     if index is None:
-        raise operands.error("the pass is over: name a node, as in check #0, or check all")
+        raise operands.error("the pass is over: name a node, as in check #1, or check all")
     return _line(console, check_node(session, index))
 
 
@@ -40,7 +41,7 @@ def _all(console: Console) -> str:
 def _line(console: Console, found: NodeCheck) -> str:
     place = source_place(console.session.graph, found.index)
     at = f" ({place})" if place else ""
-    return _wrapped(f"#{found.index} {found.address}{at}: {found.sentence}")
+    return _wrapped(f"{turn(found.index)} {found.address}{at}: {found.sentence}")
 
 
 def _wrapped(text: str) -> str:

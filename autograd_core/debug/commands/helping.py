@@ -12,7 +12,7 @@ from autograd_core.debug.stopping.predicate import help_text
 
 _PLACES: Final = """\
 A place is one of
-  #12                 a position in the plan
+  #12                 the twelfth node to run
   encoder.0/addmm:2   an address: module, op, and which one of them
   mul, MulBackward0   every node of that op
   encoder.0           every node of that module

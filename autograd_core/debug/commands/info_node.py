@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograd_core.dag.statistics import format_bytes, format_number, format_shape
+from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, source_place, table_text
@@ -18,7 +19,7 @@ def _index(console: Console, operands: Operands) -> int:
             return console.session.stops.locate(operands.text)[0]
     index = console.node()
     if index is None:
-        raise operands.error("the pass is over: name a node, as in #0")
+        raise operands.error("the pass is over: name a node, as in #1")
     return index
 
 
@@ -62,7 +63,7 @@ def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
 
 
 def _origin(producer: int | None) -> str:
-    return "the seed" if producer is None else f"#{producer}"
+    return "the seed" if producer is None else turn(producer)
 
 
 def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
@@ -73,7 +74,7 @@ def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
             rows.append((label, "no gradient needed"))
         else:
             value = shown(each.value) if each.sent else "not yet"
-            rows.append((label, f"{value}, to #{each.target}"))
+            rows.append((label, f"{value}, to {turn(each.target)}"))
     return rows
 
 
@@ -141,7 +142,7 @@ def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str
     for entry in console.session.ledger(index, incoming.input_nr):
         origin, place = entry.edit or "the seed", ""
         if entry.producer is not None:
-            origin = f"#{entry.producer} {graph.address(entry.producer)}"
+            origin = f"{turn(entry.producer)} {graph.address(entry.producer)}"
             place = source_place(graph, entry.producer)
         given = "" if entry.edit else shown(entry.value)
         rows.append((origin, given, shown(entry.total), place))

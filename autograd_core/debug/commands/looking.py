@@ -145,7 +145,7 @@ def _down(console: Console, operands: Operands) -> str:
 def _climb(console: Console, steps: int) -> str:
     index = console.node()
     if index is None:
-        raise CommandError("the pass is over: choose a node, as in frame #0")
+        raise CommandError("the pass is over: choose a node, as in frame #1")
     if not console.path or console.path[console.depth] != index:
         console.path, console.depth = _path(console.session, index), 0
     depth = console.depth + steps
@@ -163,7 +163,7 @@ def _choose(console: Console, operands: Operands) -> str:
             console.selected = console.session.stops.locate(operands.text)[0]
     index = console.node()
     if index is None:
-        raise operands.error("the pass is over: name a node, as in frame #0")
+        raise operands.error("the pass is over: name a node, as in frame #1")
     return _frame(console.session, index)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
+from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.arrival import arrived
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, Operands, pointing_at
@@ -46,15 +47,12 @@ def _until(console: Console, operands: Operands) -> str:
 
 
 def _jump(console: Console, operands: Operands) -> str:
-    text = operands.text.removeprefix("#")
-    if text.isdecimal():
-        console.session.jump(int(text))
+    session, text = console.session, operands.required(PLACE).text
+    if text == "end":
+        session.jump(session.length)
         return arrived(console)
-    length = console.session.length
-    if not text:
-        raise operands.error(f"where? A position is a number from 0 to {length}, or a place")
     with pointing_at(operands):
-        console.session.jump(console.session.stops.locate(operands.text)[0])
+        session.jump(session.stops.locate(f"#{text}" if text.isdecimal() else text)[0])
     return arrived(console)
 
 
@@ -70,9 +68,11 @@ def _enter(console: Console, operands: Operands) -> str:
         with pointing_at(place):
             index = console.session.stops.locate(place.text)[0]
     if index is None:
-        raise operands.error("the pass is over: name a node, as in enter #0")
+        raise operands.error("the pass is over: name a node, as in enter #1")
     if not console.session.enter(index, number.count() - 1):
-        raise operands.error(f"node #{index} has started no backward pass, as far as it has run")
+        raise operands.error(
+            f"node {turn(index)} has started no backward pass, as far as it has run"
+        )
     return arrived(console)
 
 
@@ -126,7 +126,10 @@ COMMANDS: Final = (
         "until PLACE [COUNT]", "go to just before that node", _until, ("u", "advance"), "place",
         details="To the next such node; where all of them have run, back to the first.",
     ),
-    Command("jump PLACE", "go to any position, as in jump 7", _jump, ("j",), "place"),
+    Command(
+        "jump PLACE", "go to just before that node, ahead or back", _jump, ("j",), "place",
+        details="7 alone means #7, and end is where all nodes have run. Stops do not count.",
+    ),
     Command(
         "enter [PLACE] [COUNT]", "look into a backward pass that ran inside a node", _enter, (),
         "place", details="A hook or a Function may call backward() itself; COUNT says which one.",

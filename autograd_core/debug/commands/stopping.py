@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
+from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Command, CommandError, Operands, pointing_at
 from autograd_core.debug.commands.wording import plural
@@ -32,7 +33,7 @@ def _set(console: Console, operands: Operands, **properties: Any) -> str:
         index = console.node()
         if index is None:
             raise operands.error("where? The pass is over, and nothing runs next")
-        place = Operands(f"#{index}", place.column)
+        place = Operands(turn(index), place.column)
     kind = "breakpoint" if place.text else "catch"
     return _add(console, place, condition, kind=kind, pending=pending, **properties)
 
@@ -94,7 +95,7 @@ def _places(point: Breakpoint) -> str:
         return ""
     if not point.indices:
         return " (waits for a pass that has it)"
-    places = ", ".join(f"#{index}" for index in point.indices[:8])
+    places = ", ".join(turn(index) for index in point.indices[:8])
     more = f" and {len(point.indices) - 8} more" if len(point.indices) > 8 else ""
     return f" ({places}{more})"
 

@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
+from autograd_core.dag.turns import turn
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.records.snapshot import Snapshot, Value
 from autograd_core.debug.stopping.stops import Reached
@@ -21,7 +22,7 @@ def here(session: Steered) -> str:
     """Where the session stands, in one line."""
     snapshot = session.snapshot
     if snapshot.error:
-        return f"#{snapshot.position} raised {snapshot.error}"
+        return f"{turn(snapshot.position)} raised {snapshot.error}"
     if snapshot.position == snapshot.length:
         return "end of the backward pass"
     line = node_line(session.graph, snapshot.position)
@@ -41,10 +42,10 @@ def phase_text(snapshot: Snapshot) -> str:
 
 
 def node_line(graph: Graph, index: int) -> str:
-    """A node in one line: position, address, name, formula, forward line."""
+    """A node in one line: turn, address, name, formula, forward line."""
     node = graph.node(index)
     name = "" if node.name == node.address else node.name
-    parts = (f"#{index} {node.address}", name, node.formula, source_place(graph, index))
+    parts = (f"{turn(index)} {node.address}", name, node.formula, source_place(graph, index))
     return "  ".join(part for part in parts if part)
 
 

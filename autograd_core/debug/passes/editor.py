@@ -10,6 +10,7 @@ import numpy as np
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.dag.backward import input_shape
+from autograd_core.dag.turns import all_turns, turn
 from autograd_core.debug.changing.changes import Change, EditError, computing, place_of, setting
 from autograd_core.debug.changing.difference import Baseline, LeafDifference, leaf_difference
 from autograd_core.debug.changing.edits import Edit
@@ -37,7 +38,7 @@ class Edited(NamedTuple):
             steps = "1 recorded step" if self.dropped == 1 else f"{self.dropped} recorded steps"
             said.append(f"{steps} dropped, to run anew")
         if self.again:
-            nodes = ", ".join(f"#{index}" for index in self.again[:8])
+            nodes = ", ".join(turn(index) for index in self.again[:8])
             more = f" and {len(self.again) - 8} more" if len(self.again) > 8 else ""
             said.append(
                 f"the hooks or Functions of {nodes}{more} are called again: gradients, .grad, "
@@ -118,7 +119,7 @@ class Editor:
             return self._leaf_sum(index)
         self._require_ahead(index)
         driver = self._walk.driver
-        node, name = driver.order[index], f"#{index}"
+        node, name = driver.order[index], turn(index)
         return _Sum(
             index,
             name if input_nr == 0 else f"{name} input {input_nr}",
@@ -132,10 +133,11 @@ class Editor:
         self._require_live(index)
         leaf = self._leaf(index)
         if leaf is None:
-            raise EditError(f"node #{index} is no leaf, and has no .grad")
+            raise EditError(f"node {turn(index)} is no leaf, and has no .grad")
         if index >= self._walk.position:
             raise EditError(
-                f"{leaf.name} has not run: change what arrives there, or its .grad behind #{index}"
+                f"{leaf.name} has not run: change what arrives there, "
+                f"or its .grad behind {turn(index)}"
             )
         node: Any = self._walk.driver.order[index]
         variable: Tensor = node.variable
@@ -165,8 +167,8 @@ class Editor:
         self._require_ahead(index)
         edges = self._walk.driver.order[index].edges
         if not 0 <= output_nr < len(edges) or edges[output_nr] is None:
-            raise EditError(f"node #{index} sends nothing along edge {output_nr}")
-        text = f"mute edge {output_nr} of #{index}"
+            raise EditError(f"node {turn(index)} sends nothing along edge {output_nr}")
+        text = f"mute edge {output_nr} of {turn(index)}"
         return self._make(Edit(self._record(index, text), edge=(index, output_nr)))
 
     def mute_hook(self, index: int, number: int = 0) -> Edited:
@@ -175,11 +177,11 @@ class Editor:
         node = self._walk.driver.order[index]
         ids = hook_ids(node)
         if not 0 <= number < len(ids):
-            raise EditError(f"node #{index} has no hook {number}")
+            raise EditError(f"node {turn(index)} has no hook {number}")
         if ids[number] < 0:
             raise EditError("what keeps .grad of an intermediate tensor cannot be muted")
         assert node.hooks is not None
-        text = f"mute {node.hooks.names()[number]} of #{index}"
+        text = f"mute {node.hooks.names()[number]} of {turn(index)}"
         return self._make(Edit(self._record(index, text), hook=(index, ids[number])))
 
     # making and taking back
@@ -189,12 +191,12 @@ class Editor:
         if not walk.driver.live:
             raise EditError("a pass inside another one can be looked at, not changed")
         if not 0 <= index < walk.length:
-            raise EditError(f"there is no node #{index}: the plan has #0 to #{walk.length - 1}")
+            raise EditError(f"there is no node {turn(index)}: {all_turns(walk.length)}")
 
     def _require_ahead(self, index: int) -> None:
         self._require_live(index)
         if index < self._walk.position:
-            raise EditError(f"node #{index} has run: go back to it first (jump {index})")
+            raise EditError(f"node {turn(index)} has run: go back to it first (jump {turn(index)})")
 
     def _record(self, index: int, text: str) -> EditRecord:
         self._count += 1

@@ -4,28 +4,22 @@ from __future__ import annotations
 
 from autograd_core.dag.addresses import UnknownAddress, find_nodes
 from autograd_core.dag.model import Graph
+from autograd_core.dag.turns import all_turns, index_of
 
 UnknownLocation = UnknownAddress
 """What commands raise for a place that the plan does not have."""
 
 
 def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
-    """The plan indices that ``text`` means, in execution order: ``#12`` is an index, all else as
-    :func:`~autograd_core.dag.addresses.find_nodes` reads it.
+    """The plan indices that ``text`` means, in execution order: ``#12`` is the twelfth node to run,
+    all else as :func:`~autograd_core.dag.addresses.find_nodes` reads it.
 
     Raises:
         UnknownLocation: none of these, with what was likely meant.
     """
-    return (_index(text, length),) if text.startswith("#") else find_nodes(graph, text, length)
-
-
-def _index(text: str, length: int) -> int:
-    try:
-        index = int(text[1:])
-    except ValueError:
-        raise UnknownLocation(
-            f"'{text}' is no position", "write # and a number, as in #3"
-        ) from None
-    if not 0 <= index < length:
-        raise UnknownLocation(f"there is no node {text}", f"the plan has #0 to #{length - 1}")
-    return index
+    if not text.startswith("#"):
+        return find_nodes(graph, text, length)
+    index = index_of(text)
+    if index is None or index >= length:
+        raise UnknownLocation(f"there is no node {text}", all_turns(length))
+    return (index,)

@@ -6,6 +6,7 @@ import re
 from typing import Any
 
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
+from autograd_core.dag.turns import turn
 from autograd_core.debug.records.snapshot import Value
 from autograd_core.debug.stopping.predicate import ExpressionError, NodeSubject, Unanswerable, parse
 
@@ -41,7 +42,7 @@ class LogText:
         """The text for ``subject``, with its place before it."""
         address = subject.session.graph.address(subject.index)
         text = "".join(p if isinstance(p, str) else _answer(p, subject) for p in self._parts)
-        return f"#{subject.index} {address}: {text}"
+        return f"{turn(subject.index)} {address}: {text}"
 
 
 def _answer(expression: Any, subject: NodeSubject) -> str:

@@ -12,6 +12,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
+from autograd_core.dag.turns import before
 from autograd_core.debug.records.breakpoint import Breakpoint
 from autograd_core.debug.stopping.locations import UnknownLocation, locate
 from autograd_core.debug.stopping.logtext import LogText
@@ -142,8 +143,8 @@ class Stops:
             if point.number not in self._complained:
                 self._complained.add(point.number)
                 self._messages.append(
-                    f"{point.title}: cannot be answered at #{position}, and counts as not hit "
-                    f"({reason})"
+                    f"{point.title}: cannot be answered {before(position, session.length)}, "
+                    f"and counts as not hit ({reason})"
                 )
             return None
 

@@ -11,6 +11,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from autograd_core.dag.statistics import format_statistics
+from autograd_core.dag.turns import turn
 from autograd_core.debug.records.breakpoint import Breakpoint
 from autograd_core.debug.records.snapshot import Incoming, Value
 from autograd_core.debug.stopping.predicate import (
@@ -34,7 +35,7 @@ class Trigger(NamedTuple):
     def culprit(self) -> str:
         """The gradient in one phrase: ``out.1 of #4 mul:2 is nan 1/3``."""
         graph, index = self.subject.session.graph, self.subject.index
-        where = f"{self.subject.label} of #{index} {graph.address(index)}"
+        where = f"{self.subject.label} of {turn(index)} {graph.address(index)}"
         if self.subject.label.endswith(".grad"):
             where = self.subject.label
         return f"{where} is {_shown(self.subject.gradient)}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from autograd_core.dag.turns import before
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import Line, Part, plain
 
@@ -18,7 +19,7 @@ def page(view: View) -> Page:
         )
     lines: list[Line] = [
         [Part(f" E {each.number:>2} ", "strong"), Part(plain(each.text)),
-         Part(f"  made before #{each.position}", "muted")]
+         Part(f"  made {before(each.position, view.snapshot.length)}", "muted")]
         for each in edits
     ]  # fmt: skip
     notes = view.notes
@@ -26,7 +27,7 @@ def page(view: View) -> Page:
     if notes.difference:
         stale = notes.difference_at != view.snapshot.position
         if stale:
-            lines.append([Part(f"  as of position {notes.difference_at}; d anew", "muted")])
+            lines.append([Part(f"  as of {notes.difference_at:,} nodes run; d anew", "muted")])
         lines += [[Part("  " + plain(text))] for text in notes.difference.splitlines()]
     else:
         lines.append([Part("  d computes it, U takes the last change back", "muted")])

@@ -7,6 +7,7 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from autograd_core.dag.statistics import format_shape
+from autograd_core.dag.turns import turn
 from autograd_core.debug.records.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import (
@@ -73,7 +74,7 @@ def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
     if current and snapshot.phase:
         state = "is being run"
     return [
-        Part(f"#{detail.index} ", "muted"),
+        Part(f"{turn(detail.index)} ", "muted"),
         Part(plain(name), "leaf" if is_accumulate(name) else "strong"),
         Part(f"  {plain(snapshot.graph.address(detail.index))}", "muted"),
         Part(f"  {state}", "strong" if current else "muted"),

@@ -6,6 +6,7 @@ from textual import events
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape
+from autograd_core.dag.turns import turn
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Breakpoint, Snapshot
 from tui.app.messages import NodeClicked
@@ -174,7 +175,7 @@ class ExecutionList(LineView):
         cells = self._cells_of(node)
         line = self._gutter(y, node, node + 1)
         line += self._lane_parts(self._lane_row(node), columns, glyph, colour)
-        line.append(Part(fit(f"#{node}", columns.number, right=True) + " ", "muted"))
+        line.append(Part(fit(turn(node), columns.number, right=True) + " ", "muted"))
         line += name_parts(graph, node, columns, done)
         if columns.shape:
             line.append(Part(fit(format_shape(graph.shapes[node]), columns.shape) + " ", "muted"))
@@ -196,7 +197,7 @@ class ExecutionList(LineView):
         if span.start not in self._span_rows:
             self._span_rows[span.start] = self.lanes.stretch(span.start, span.stop)
         line += self._lane_parts(self._span_rows[span.start], columns, "▸", "strong")
-        line.append(Part(fit(f"#{span.start}", columns.number, right=True) + " ", "muted"))
+        line.append(Part(fit(turn(span.start), columns.number, right=True) + " ", "muted"))
         line.append(Part(plain(span.scope), "strong"))
         kind = self.snapshot.graph.modules.get(span.scope, "")
         ran = f", {done:,} have run" if 0 < done < nodes else ""

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from autograd_core.dag.statistics import format_statistics
+from autograd_core.dag.turns import turn
 from autograd_core.debug.records.snapshot import Snapshot, Value
 
 StyleName = Literal[
@@ -93,7 +94,7 @@ def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
     name = plain(graph.variables.get(index, "") if accumulate else graph.address(index))
     if cell_len(name) > limit:
         name = fit(name, limit, keep_end=True)
-    return f"#{index} {'acc ' if accumulate else ''}{name}".rstrip()
+    return f"{turn(index)} {'acc ' if accumulate else ''}{name}".rstrip()
 
 
 def value_part(value: Value) -> Part:

@@ -131,7 +131,7 @@ class Nowhere:
 
     @property
     def gradient(self) -> NoReturn:
-        raise LookupError("the pass is over: choose a node, as in frame #0")
+        raise LookupError("the pass is over: choose a node, as in frame #1")
 
     @property
     def ratio(self) -> float | None:
