@@ -14,8 +14,9 @@ The document is one object, version 1:
     of a folded graph, what there was in the whole one
 ``nodes``
     in the order of their ids: ``kind``, ``half``, ``name``, ``count``, and where known ``scope``,
-    ``shape``, ``dtype``, ``detail``, ``formula``, ``variable``, ``source`` [file, line], ``order``,
-    ``pair``, ``saved``, ``statistics``, ``undefined``, ``group``, ``cost``
+    ``shape``, ``dtype``, ``detail``, ``formula``, ``variable``, ``source`` [file, line], ``order``
+    (from 0 on: 0 runs first, and is ``#1`` in pictures and in the debugger), ``pair``, ``saved``,
+    ``statistics``, ``undefined``, ``group``, ``cost``
 ``edges``
     in the order of their ids: ``kind``, ``source``, ``target``, and where known ``output_nr``,
     ``input_nr``, ``shape``, ``dtype``, ``label``, ``nbytes``, ``statistics``, ``undefined``,
