@@ -26,8 +26,9 @@ from viz.errors import VizError
 from viz.extent import Extent, Shown, chosen_part, folded
 from viz.links import Links
 from viz.magnitude import scale_of
-from viz.picture import View
+from viz.picture import Picture, View
 from viz.rendering import FORMATS, Rendering, choose_format, render_graph
+from viz.screen import on_one_screen
 from viz.subject import subject_of
 
 if TYPE_CHECKING:
@@ -159,7 +160,11 @@ def to_graphviz(
     extent = Extent.of(**shown)
     extent.check()
     subject = subject_of(obj, view, inputs)
-    graph, _ = folded(chosen_part(subject.graph, extent), view, extent, leaves)
-    scale = scale_of(graph, None)
-    picture = make_picture(graph, view, leaves=leaves, scale=scale, position=subject.position)
-    return make_digraph(picture)
+    graph = chosen_part(subject.graph, extent)
+
+    def compose(extent: Extent) -> Picture:
+        small, _ = folded(graph, view, extent, leaves)
+        scale = scale_of(small, None)
+        return make_picture(small, view, leaves=leaves, scale=scale, position=subject.position)
+
+    return make_digraph(on_one_screen(compose, extent, view))

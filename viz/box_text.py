@@ -10,6 +10,7 @@ from viz import wording
 from viz.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
+SHORTEST_FORMULA = 16
 LONGEST_GROUP_DETAIL = 64
 
 
@@ -90,10 +91,15 @@ def _op_detail(graph: Graph, id: int) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _joined(text: str, chain: str, scope: str) -> str:
-    parts = [text, chain, scope]
-    while chain and len(parts) > 1 and len(" · ".join(filter(None, parts))) > LONGEST_DETAIL:
-        parts.pop()
-    return wording.shorten(" · ".join(filter(None, parts)), LONGEST_DETAIL)
+    last = scope.rpartition(".")[2]
+    tails = (scope, f"….{last}", "") if last != scope else (scope, "")
+    for tail in tails:
+        more = [part for part in (chain, tail) if part]
+        room = LONGEST_DETAIL - sum(len(part) + 3 for part in more)
+        short = wording.abbreviate(text, max(room, SHORTEST_FORMULA))
+        if len(short) <= room:
+            break
+    return wording.shorten(" · ".join(filter(None, [short, *more])), LONGEST_DETAIL)
 
 
 def _leaf_detail(graph: Graph, id: int, text: str) -> str:

@@ -6,11 +6,13 @@ All lengths are in pixels, y grows downwards, and (0, 0) is the upper left corne
 from __future__ import annotations
 
 import functools
+import re
 import unicodedata
 from typing import NamedTuple
 
 from viz import theme
 from viz.picture import Box, Picture
+from viz.records import Records
 
 Segment = tuple[float, ...]
 """The rest of a curve's control points: 2 numbers (line), 4 (quadratic) or 6 (cubic)."""
@@ -44,12 +46,8 @@ class Place(NamedTuple):
         return self.x + self.width / 2
 
 
-class Label(NamedTuple):
-    """Where the text of a line begins or ends; ``anchor`` is SVG's text-anchor."""
-
-    x: float
-    y: float
-    anchor: str
+Label = tuple[float, float, str]
+"""Where the text of a line begins, or ends: x, y and SVG's text-anchor, "start" or "end"."""
 
 
 class Route(NamedTuple):
@@ -81,8 +79,8 @@ class Layout(NamedTuple):
 
     width: float
     height: float
-    places: list[Place]
-    routes: list[Route]
+    places: Records[Place]
+    routes: Records[Route]
     captions: list[Caption]
 
 
@@ -92,38 +90,47 @@ LEAST_CAPTION_WIDTH = 340
 
 
 def place_captions(picture: Picture, columns: list[tuple[float, float]]) -> list[Caption]:
-    """Caption lines under the title, each above its half; long ones go on in the next line.
+    """Caption lines under the title, each above its half, or one below the other where the
+    halves are too narrow; long ones go on in the next line.
 
     ``columns`` are left edge and width of the halves.
     """
     first = HEADER_TITLE_Y + HEADER_LINE if picture.title else HEADER_LINE + 4
-    captions = []
+    captions: list[Caption] = []
     for (x, width), text in zip(columns, picture.captions, strict=True):
-        rows = _wrap(text, max(width, LEAST_CAPTION_WIDTH))
-        captions += [Caption(x, first + HEADER_LINE * row, text) for row, text in enumerate(rows)]
+        captions += _rows(text, x, first, width)
     if len(columns) == 2 and any(
         caption.right + 20 > columns[1][0] for caption in captions if caption.x < columns[1][0]
     ):
-        rows = [*picture.captions]
-        x = columns[0][0]
-        captions = [Caption(x, first + HEADER_LINE * row, text) for row, text in enumerate(rows)]
+        (x, _), (right_x, right_width) = columns
+        captions = []
+        for text in picture.captions:
+            below = first + HEADER_LINE * len(captions)
+            captions += _rows(text, x, below, right_x + right_width - x)
     return captions
+
+
+def _rows(text: str, x: float, first: float, width: float) -> list[Caption]:
+    rows = _wrap(text, max(width, LEAST_CAPTION_WIDTH))
+    return [Caption(x, first + HEADER_LINE * row, text) for row, text in enumerate(rows)]
 
 
 def _wrap(text: str, width: float) -> list[str]:
     """Break a caption between its parts.
 
-    >>> _wrap("forward · 2 ops · derived", 110)
-    ['forward · 2 ops', 'derived']
+    >>> _wrap("forward · 2 ops, 1 leaf · derived", 150)
+    ['forward · 2 ops, 1 leaf', 'derived']
+    >>> _wrap("forward · 8,002 ops shown as 6, 4 leaves", 210)
+    ['forward · 8,002 ops shown as 6,', '4 leaves']
     """
-    rows: list[str] = []
-    for part in text.split(" · "):
-        longer = f"{rows[-1]} · {part}" if rows else part
-        if rows and text_width(longer, theme.MUTED_SIZE) <= width:
+    rows = [""]
+    for part in re.split(r"(?= · |(?<=, ))", text):
+        longer = rows[-1] + part
+        if text_width(longer.rstrip(), theme.MUTED_SIZE) <= width:
             rows[-1] = longer
         else:
-            rows.append(part)
-    return rows
+            rows.append(part.removeprefix(" · "))
+    return [row.rstrip() for row in rows if row]
 
 
 def header_height(picture: Picture, captions: list[Caption]) -> float:

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Sequence
 from autograd_core.dag.model import Graph
 from autograd_core.dag.totals import totals
 
-FEW_LEAVES = 4
+FEW_LEAVES = 3
 FEW_CONSUMERS = 6
 
 _OPS = ("op", "group")
@@ -28,7 +28,7 @@ def host_leaves(graph: Graph, view: str, leaves: bool | None) -> dict[int, tuple
     if leaves is True:
         return {}
     consumers = _consumers(graph, view)
-    few = _count_leaves(graph, view) <= FEW_LEAVES
+    few = _count_leaves(graph) <= FEW_LEAVES
     uses = count_uses(graph, consumers)
     hosts: dict[int, tuple[int, ...]] = {}
     for leaf, users in consumers.items():
@@ -83,7 +83,8 @@ def _consumers(graph: Graph, view: str) -> dict[int, list[int]]:
     return {leaf: list(users) for leaf, users in found.items()}
 
 
-def _count_leaves(graph: Graph, view: str) -> int:
-    """How many leaves there are, those inside the boxes of a folded graph included."""
+def _count_leaves(graph: Graph) -> int:
+    """How many leaves there are, those inside the boxes of a folded graph included; the same in
+    every view, so that each half alone is what it is beside the other."""
     total = totals(graph)
-    return total.leaf_gradients if view == "backward" else total.leaves + total.constants
+    return max(total.leaves + total.constants, total.leaf_gradients)

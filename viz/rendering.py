@@ -32,6 +32,7 @@ from viz.pages import write_graph_page
 from viz.picture import VIEWS, Picture, View
 from viz.placement import read_placement
 from viz.renderers import Renderer, default_renderers
+from viz.screen import on_one_screen
 from viz.svg import title_of, write_svg
 from viz.text import write_text
 
@@ -125,9 +126,8 @@ def render_graph(
     helpers = default_renderers() if renderers is None else renderers
     notes: list[str] = []
 
-    def compose(names: Sequence[str] = ()) -> Picture:
-        """The picture in which the groups of these names are open too."""
-        small, said = folded(graph, view, extent.opening(names, view), leaves)
+    def compose(extent: Extent) -> Picture:
+        small, said = folded(graph, view, extent, leaves)
         notes.extend(said)
         return make_picture(
             small, view, leaves=leaves, title=title, scale=scale_of(small, magnitude),
@@ -135,12 +135,12 @@ def render_graph(
         )  # fmt: skip
 
     def draw(names: Sequence[str]) -> tuple[Picture, str]:
-        picture = compose(names)
-        places, said = place(picture, layout, helpers)
+        opened = compose(extent.opening(names, view)) if names else picture
+        places, said = place(opened, layout, helpers)
         notes.extend(said)
-        return picture, write_svg(picture, places, theme_name, legend=legend, linked=False)
+        return opened, write_svg(opened, places, theme_name, legend=legend, linked=False)
 
-    picture = compose()
+    picture = on_one_screen(compose, extent, view)
     if not picture.boxes:
         raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
     if format in _WRITERS:

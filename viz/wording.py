@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from autograd_core.dag.model import Graph, SavedValue, Source
 from autograd_core.dag.statistics import (
@@ -56,6 +56,54 @@ def shorten(text: str, longest: int) -> str:
         return text
     head = longest // 2
     return f"{text[:head]}…{text[len(text) - (longest - head - 1) :]}"
+
+
+def abbreviate(text: str, longest: int) -> str:
+    """A formula or a list in no more than ``longest`` characters, if that can be had by leaving out
+    arguments after the first, then whole terms at the end; what is left is as it was.
+
+    >>> abbreviate("pool_backward(g, places, x_shape, kernel_size)", 30)
+    'pool_backward(g, …)'
+    >>> abbreviate("kernel_size (3, 3), stride (2, 2), padding (1, 1)", 40)
+    'kernel_size (3, 3), stride (2, 2), …'
+    """
+    if len(text) <= longest:
+        return text
+    for keep in (1, 0):
+        text = "".join(_brief_calls(text, keep))
+        if len(text) <= longest:
+            return text
+        ends = [end for end, depth in _depths(text) if depth == 0 and text[end] == ","]
+        fitting = [end for end in ends if end + 3 <= longest]
+        if fitting:
+            return f"{text[: fitting[-1]]}, …"
+    return text
+
+
+def _brief_calls(text: str, keep: int) -> Iterator[str]:
+    """The text with ``f(x, …)`` in place of calls that no other encloses, or ``f(…)`` where none of
+    their arguments is to be kept."""
+    start, opened, first = 0, -1, -1
+    for index, depth in _depths(text):
+        character = text[index]
+        if character == "(" and depth == 1 and index and text[index - 1].isidentifier():
+            opened, first = index, -1
+        elif character == "," and depth == 1 and opened >= 0 and first < 0:
+            first = index
+        elif character == ")" and depth == 0 and opened >= 0:
+            if first >= 0:
+                yield f"{text[start:first]}, …" if keep else f"{text[start : opened + 1]}…"
+                start = index
+            opened = -1
+    yield text[start:]
+
+
+def _depths(text: str) -> Iterator[tuple[int, int]]:
+    """Each place in the text, with how many brackets are open after it."""
+    depth = 0
+    for index, character in enumerate(text):
+        depth += (character in "([") - (character in ")]")
+        yield index, depth
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -11,6 +11,7 @@ import viz
 from autograd_core.dag import Graph
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
+from viz import screen
 
 SCREEN = (2050, 1200)
 
@@ -43,10 +44,33 @@ def test_both_halves_of_a_program_fit_one_screen(
 
 
 @pytest.mark.parametrize("view", ["forward", "backward", "both"])
-def test_even_a_loop_of_500_steps_is_no_strip(view: str) -> None:
-    width, height = size_of(graph_of(sample_programs.lstm), view)
-    assert max(width, height) < 2300
-    assert 1 / 1.5 < width / height < 2.5
+@pytest.mark.parametrize(
+    "program",
+    [one for one in sample_programs.ALL if one is not sample_programs.irregular],
+    ids=lambda program: program.__name__,
+)
+def test_every_view_can_be_read_on_one_screen(
+    program: Callable[[], sample_programs.Program], view: str
+) -> None:
+    width, height = size_of(graph_of(program), view)
+    assert min(screen.WIDTH / width, screen.HEIGHT / height) >= screen.LEAST_SCALE
+
+
+def test_what_is_asked_for_is_drawn_though_it_is_larger_than_a_screen() -> None:
+    graph = graph_of(sample_programs.lstm)
+    assert size_of(graph)[1] < 1000
+    asked = viz.render(graph, format="txt", max_boxes=40).text
+    assert "sigmoid:1" in asked
+    assert "sigmoid:1" not in viz.render(graph, format="txt").text
+
+
+def test_every_format_shows_the_picture_that_fits() -> None:
+    graph = graph_of(sample_programs.lstm)
+    dot = viz.to_dot(graph)
+    assert viz.render(graph, format="dot").text == dot
+    assert re.findall(r'class="node', viz.render(graph).text) == ['class="node'] * len(
+        re.findall(r"^\tn\d+ \[", dot, re.MULTILINE)
+    )
 
 
 def test_a_picture_that_fits_keeps_its_air() -> None:

@@ -6,12 +6,14 @@ import re
 from dataclasses import replace
 
 import numpy as np
+import pytest
 
 import autograd_core as torch
 from autograd_core.dag import capture, trace
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
+from viz import wording
 from viz.compose import make_picture
 from viz.picture import Box, Line, Picture
 
@@ -84,6 +86,16 @@ def test_a_shared_leaf_stays_one_box_while_its_uses_are_few() -> None:
     titles = [box.title for box in make_picture(sample_graphs.shared(), leaves=False).boxes]
     assert titles.count("w") == 1
     assert titles.count("x") == 0
+
+
+def test_leaves_have_boxes_in_one_half_alone_if_they_have_them_beside_the_other() -> None:
+    graph = sample_graphs.mlp()
+    both = make_picture(graph)
+    for view in ("forward", "backward"):
+        alone = make_picture(graph, view)
+        assert [box.title for box in alone.boxes] == [
+            box.title for box in both.boxes if box.half == view
+        ]
 
 
 def test_a_leaf_used_very_often_becomes_a_chip_that_says_so() -> None:
@@ -212,3 +224,28 @@ def test_a_source_line_names_no_absolute_path() -> None:
         "train.py:7",
         "src/train.py:7",
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "short"),
+    [
+        ("g · (3 · a²)", "g · (3 · a²)"),
+        ("conv_input(g, w, (4, 8), 1), conv_weight(g, x), over(g)", "conv_input(g, …), …"),
+        ("cross_entropy_backward(share(g, scores, 1), weight)", "cross_entropy_backward(…)"),
+        ("kernel_size (3, 3), stride (2, 2), padding (1, 1)", "kernel_size (3, 3), …"),
+        (
+            "no_call_and_no_list_in_this_very_long_text",
+            "no_call_and_no_list_in_this_very_long_text",
+        ),
+    ],
+)
+def test_a_long_formula_leaves_out_whole_arguments(text: str, short: str) -> None:
+    assert wording.abbreviate(text, 26) == short
+
+
+def test_a_long_formula_stands_before_the_scope_it_leaves_no_room_for() -> None:
+    rule, build = "ans · (g − sum_dim(g · ans, −1, True))", GraphBuilder("scoped")
+    for scope in ("fc", "encoder.layers.0.attention"):
+        build.node("op", "backward", "SoftmaxBackward0", scope=scope, formula=rule, order=0)
+    boxes = make_picture(build.graph(), "backward").boxes
+    assert [box.detail for box in boxes] == [f"{rule} · fc", rule]

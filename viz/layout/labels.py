@@ -124,7 +124,7 @@ def place_labels(
         if not data.label:
             labels.append(None)
         elif line in corners:
-            labels.append(_on_square(grid, square, corners[line], data.label))
+            labels.append(_on_square(grid, square, corners[line], line))
         else:
             labels.append(_on_soft(grid, channels, ways[line], line, busy))
     return labels
@@ -138,7 +138,7 @@ def beside_start(points: list[Point]) -> Label:
 
 def beside(x: float, y: float) -> Label:
     """To the right of a line that passes there."""
-    return Label(x + BESIDE, round(y + 4), "start")
+    return x + BESIDE, round(y + 4), "start"
 
 
 def _channels(
@@ -249,16 +249,19 @@ def _places(
             at = sorted((channel.x_at(piece, y - HEIGHT + 2), channel.x_at(piece, y + 2)))
             x = round(at[1] + BESIDE if side == "start" else at[0] - BESIDE, 1)
             left = x if side == "start" else x - width
-            yield Label(x, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
+            yield (x, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
 
 
-def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], text: str) -> Label:
+def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], line: int) -> Label:
     """Above the first level part of a square line, where no curve passes if there is such a place.
 
     The text begins at the start of that part, or further along it.
     """
     index = 1 if isinstance(corners[1][1], Run) else 0
     (x, level), (next_x, _) = corners[index], corners[index + 1]
+    text = grid.picture.lines[line].label
+    if grid.picture.boxes[grid.picture.lines[line].source].stacked:
+        x += theme.STACK  # beside the card behind
     shift, y = grid.shift(level), grid.level(level) - 4
     first = _along(x + shift, y, next_x >= x)
     if isinstance(level, Anchor) or level.row < 0:
@@ -266,7 +269,7 @@ def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], text:
     channel, width = channels[level.row], geometry.text_width(text, theme.MUTED_SIZE)
     for along in range(0, int(abs(next_x - x) - width - 8), ALONG):
         label = _along(x + shift + (along if next_x >= x else -along), y, next_x >= x)
-        left = label.x - (width if label.anchor == "end" else 0)
+        left = label[0] - (width if label[2] == "end" else 0)
         place = Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
         if not (channel.holds_text(place) or channel.holds_curve(place)):
             channel.texts.append(place)
@@ -275,4 +278,4 @@ def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], text:
 
 
 def _along(x: float, y: float, rightwards: bool) -> Label:
-    return Label(x + 8, y, "start") if rightwards else Label(x - 8, y, "end")
+    return (x + 8, y, "start") if rightwards else (x - 8, y, "end")

@@ -1,0 +1,45 @@
+"""One screen: a picture that would be larger is drawn coarser, if there is a coarser one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Final
+
+from viz.extent import Extent
+from viz.layout import lay_out
+from viz.picture import Picture
+
+WIDTH: Final = 1920
+HEIGHT: Final = 1080
+
+LEAST_SCALE: Final = 0.75
+"""The smallest text is 8 pixels high when a picture is scaled down so far."""
+
+MOST_TRIES: Final = 3
+
+
+def fits(picture: Picture) -> bool:
+    """Whether the picture can be read when it is shown whole on a screen."""
+    layout = lay_out(picture)
+    return min(WIDTH / layout.width, HEIGHT / layout.height) >= LEAST_SCALE
+
+
+def on_one_screen(compose: Callable[[Extent], Picture], extent: Extent, view: str) -> Picture:
+    """The finest picture that fits a screen; the finest of all where ``extent`` says what is to be
+    shown, or where none that is coarser fits either.
+
+    ``compose`` makes the picture of an extent.
+    """
+    finest = picture = compose(extent)
+    if extent.full or extent.folds or len(finest.boxes) > extent.most_boxes(view):
+        return finest
+    for _ in range(MOST_TRIES):
+        if fits(picture):
+            return picture
+        boxes = len(picture.boxes)
+        if boxes < 2:
+            break
+        picture = compose(extent._replace(max_boxes=boxes - 1))
+        if len(picture.boxes) >= boxes:
+            break
+    return finest
