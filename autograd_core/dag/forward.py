@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import Final
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node as GradFn
@@ -102,15 +103,28 @@ def _detail(record: OpRecord) -> str:
         _with_number(record.name, value) for value in record.inputs if not isinstance(value, tuple)
     ]
     for name, value in record.attributes.items():
+        if name in _NEUTRAL and _is_all(value, _NEUTRAL[name]):
+            continue
         if isinstance(value, bool):
             if value:
                 parts.append(name)
         elif isinstance(value, (int, float)):
-            if not (name in ("alpha", "beta") and value == 1):
-                parts.append(f"{name} {format_number(value)}")
+            parts.append(f"{name} {format_number(value)}")
         elif isinstance(value, (str, tuple, list)) and len(str(value)) <= 24:
             parts.append(f"{name} {value}")
     return ", ".join(parts)
+
+
+_NEUTRAL: Final[Mapping[str, float]] = {
+    "alpha": 1, "beta": 1, "stride": 1, "dilation": 1, "groups": 1, "padding": 0,
+    "output_padding": 0, "ignore_index": -100,
+}  # fmt: skip
+"""Attributes that go without saying, where they have this value in all dimensions."""
+
+
+def _is_all(value: object, number: float) -> bool:
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    return bool(values) and all(each == number for each in values)
 
 
 def _with_number(op: str, value: float) -> str:
