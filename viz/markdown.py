@@ -14,15 +14,15 @@ In ``mkdocs.yml``::
               validator: !!python/name:viz.markdown.validate
               format: !!python/name:viz.markdown.format
 
-and in a page, code or ``file.py:name`` (as seen from the directory the site is built in)::
+and in a page, code or ``file.py:name`` (as seen from the directory the site is built in), with
+every option in quotes::
 
     ```autograd-graph view="backward" caption="The gradient of the loss"
     train.py:loss
     ```
 
 The options are those of the Sphinx directives; outside braces, ``include_source`` and others are
-written with underscores.  MyST needs nothing of this: it uses the
-directives themselves.
+written with underscores.  MyST needs nothing of this: it uses the directives themselves.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ from viz.embedding import (
     steps,
     truth,
 )
-from viz.errors import VizError
+from viz.errors import CodeFailed, VizError
 from viz.svg import escape
 
 # MkDocs counts what is logged here, and its --strict makes a failed build of it
@@ -127,8 +127,9 @@ def format(
         )
         drawing = draw(request, Store(CACHE.absolute()))
     except VizError as error:
-        logger.warning("%s: %s\n%s", language, error, source)
-        return f'<pre class="{escape(class_name)}">{escape(f"{language}: {error}")}</pre>'
+        said = f"{language}: {_line(error)}{error}"
+        logger.warning("%s\n%s", said, source)  # which page it is, superfences does not tell
+        return f'<pre class="{escape(class_name)}">{escape(said)}</pre>'
     for note in drawing.notes:
         logger.info("%s: %s", language, note)
     picture = inline_svg(
@@ -140,6 +141,12 @@ def format(
         classes=[class_name, *(classes or ())],
     )
     return _framed(picture, snippet.code, options, id_value, attrs or {})
+
+
+def _line(error: VizError) -> str:
+    """Where it happened, in code that stands in the fence."""
+    known = isinstance(error, CodeFailed) and error.line and not error.where
+    return f"line {error.line}: " if known else ""
 
 
 def _framed(

@@ -6,7 +6,7 @@ sentence.
 """
 
 from viz.embedding.drawing import Drawing, Request, draw
-from viz.embedding.inline import inline_svg
+from viz.embedding.inline import inline_svg, is_wide
 from viz.embedding.options import drawing_options, steps, truth
 from viz.embedding.snippet import Snippet, snippet_of
 from viz.embedding.store import Store, gradstep_version
@@ -20,6 +20,7 @@ __all__ = [
     "drawing_options",
     "gradstep_version",
     "inline_svg",
+    "is_wide",
     "snippet_of",
     "steps",
     "truth",

@@ -10,6 +10,7 @@ from viz.svg import escape, with_title
 _PREFIX = re.compile(r'class="gs (gs-[0-9a-f]+)"')
 _SIZE = re.compile(r' width="(\d+)" height="\d+"')
 _SMALLEST = 0.7
+_COLUMN = 600  # px; the text of few pages is narrower, on a desk
 _MARGINS = {"left": "margin-right:auto", "right": "margin-left:auto", "center": "margin:auto"}
 
 
@@ -21,24 +22,40 @@ def inline_svg(
     width: str = "",
     align: str = "",
     classes: Sequence[str] = (),
+    link: str = "",
 ) -> str:
     """The markup for ``svg`` in a page.
 
-    In a narrow page it shrinks to 70 %, then it can be scrolled, so that it stays readable;
-    ``width`` is a CSS length that it has instead.  ``taken`` are the prefixes of ids that the
-    page has already; the one of this picture is added.
+    In a narrow page it shrinks to 70 %, then it can be scrolled, by keyboard too, so that it stays
+    readable; ``width`` is a CSS length that it has instead.  ``taken`` are the prefixes of ids that
+    the page has already; the one of this picture is added.  At ``link`` the same picture is to be
+    had by itself.
     """
+    scrolls = is_wide(svg) and not width
     if title:
         svg = with_title(svg, title)
     svg = _with_prefix_of_its_own(svg.strip(), taken)
     size = f"width:{_css_length(width)}"
-    if not width and (natural := _SIZE.search(svg)):
-        full = int(natural[1])
+    if not width and (full := _natural_width(svg)):
         size = f"width:100%;max-width:{full}px;min-width:{round(full * _SMALLEST)}px"
     margin = f";{_MARGINS[align]}" if align in _MARGINS else ""
     svg = svg.replace("<svg ", f'<svg style="display:block;height:auto;{size}{margin}" ', 1)
     named = escape(" ".join(classes))
-    return f'<div class="{named}" style="margin:1em 0;overflow-x:auto">\n{svg}\n</div>\n'
+    focus = ' tabindex="0" role="group" aria-label="A wide picture, to be scrolled"'
+    opened = f'<div class="{named}"{focus * scrolls} style="margin:1em 0;overflow-x:auto">'
+    small = "font-size:.875em;text-align:right;margin:0 0 1em"
+    below = f'<p style="{small}"><a href="{escape(link)}">Full size</a></p>\n'
+    return f"{opened}\n{svg}\n</div>\n{below * bool(link)}"
+
+
+def is_wide(svg: str) -> bool:
+    """Whether a page seldom has room for all of the picture."""
+    return _natural_width(svg) * _SMALLEST > _COLUMN
+
+
+def _natural_width(svg: str) -> int:
+    found = _SIZE.search(svg)
+    return int(found[1]) if found else 0
 
 
 def _with_prefix_of_its_own(svg: str, taken: set[str]) -> str:

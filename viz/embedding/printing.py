@@ -1,4 +1,4 @@
-"""A drawing for paper: a vector picture where something here can make one."""
+"""A drawing as a file beside the document; for paper as vectors, where something makes those."""
 
 from __future__ import annotations
 
@@ -23,19 +23,42 @@ def print_into(folder: Path, drawing: Drawing) -> Path:
     """The file in ``folder`` that holds the drawing as PDF, or else as PNG.
 
     What takes our SVG prints what the page shows; without any, Graphviz draws its own picture of
-    the same graph.  The name follows from the drawing: what is there is not made again.
+    the same graph.  What is there is not made again.
 
     Raises:
         RendererUnavailable: nothing on this machine can do it.
         CannotWrite: the file cannot be written.
     """
-    name = f"graph-{hashlib.sha256(drawing.still.encode()).hexdigest()[:16]}"
+    name = _name_of(drawing.still.encode())
     for format in ("pdf", "png"):
         if (made := folder / f"{name}.{format}").is_file():
             return made
     format, data = _printed(drawing)
+    return write_into(folder, data, format, name)
+
+
+def write_plain_into(folder: Path, drawing: Drawing) -> Path:
+    """The file in ``folder`` that holds the drawing as an SVG in its first colours, without motion,
+    for books.
+
+    Raises:
+        CannotWrite: the file cannot be written.
+    """
+    return write_into(folder, _plain(drawing.still).encode(), "svg")
+
+
+def write_into(folder: Path, data: bytes, format: str, name: str = "") -> Path:
+    """Write a file whose name, unless given, follows from what is in it.
+
+    Raises:
+        CannotWrite: the file cannot be written.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    return write_atomically(folder / f"{name}.{format}", data)
+    return write_atomically(folder / f"{name or _name_of(data)}.{format}", data)
+
+
+def _name_of(data: bytes) -> str:
+    return f"graph-{hashlib.sha256(data).hexdigest()[:16]}"
 
 
 def _printed(drawing: Drawing) -> tuple[str, bytes]:

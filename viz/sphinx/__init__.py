@@ -28,13 +28,7 @@ from sphinx.application import Sphinx
 
 from viz.embedding import gradstep_version
 from viz.sphinx.directives import AutogradFilm, AutogradGraph
-from viz.sphinx.resolving import (
-    ImageForLatex,
-    SvgForHtml,
-    TextElsewhere,
-    TextForEpub,
-    drawing_node,
-)
+from viz.sphinx.resolving import drawing_node, resolve_drawings
 
 __all__ = ["setup"]
 
@@ -47,8 +41,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_node(drawing_node)
     app.add_directive("autograd-graph", AutogradGraph)
     app.add_directive("autograd-film", AutogradFilm)
-    for resolving in (TextForEpub, SvgForHtml, ImageForLatex, TextElsewhere):
-        app.add_post_transform(resolving)
+    app.connect("doctree-resolved", resolve_drawings)
     # documents are read anew when another version draws them
     app.add_config_value("autograd_graph_version", gradstep_version(), "env", (str,))
     return {

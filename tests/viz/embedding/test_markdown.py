@@ -103,7 +103,8 @@ def test_code_runs_once_and_again_when_its_file_changes(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("body", "options", "said"),
     [
-        ("1 / 0", "", "autograd-graph: ZeroDivisionError: division by zero"),
+        ("1 / 0", "", "autograd-graph: line 1: ZeroDivisionError: division"),
+        ("x = 1\nif x", "", "autograd-graph: line 2: SyntaxError"),
         ("none.py:x", "", "autograd-graph: cannot read none.py"),
         ("model.py:z", 'sight="far"', "autograd-graph: there is no option sight; there are al"),
         ("model.py:z", 'view="far"', "autograd-graph: the option view: 'far' is none of forward"),

@@ -141,6 +141,30 @@ def test_html_holds_the_pictures_themselves(project: Path, build: Build) -> None
         assert not re.search(r"url\(|href|src=|@import|//(?!www\.w3\.org/2000/svg)", picture)
 
 
+WIDE = """\
+.. autograd-graph::
+
+   import autograd_core as torch
+   x = torch.tensor(2.0, requires_grad=True)
+   torch.stack([x.sin() * x.cos() + x.exp() * x.sqrt() for _ in range(5)]).sum()
+"""
+
+
+@pytest.mark.parametrize("builder", ["html", "dirhtml"])
+def test_a_wide_picture_scrolls_by_keyboard_and_is_to_be_had_in_full_size(
+    project: Path, build: Build, builder: str
+) -> None:
+    (project / "second.rst").write_text(f"Second\n======\n\n{WIDE}")
+    assert build(builder, "-W") == (0, "")
+    name = "second/index" if builder == "dirhtml" else "second"
+    file = project.parent / builder / f"{name}.html"
+    text = file.read_text(encoding="utf-8")
+    (link,) = re.findall(r'<a href="([^"]+)">Full size</a>', text)
+    full = (file.parent / link).read_text(encoding="utf-8")
+    assert "Forward and backward graph of" in full
+    assert text.count('tabindex="0" role="group" aria-label="A wide picture') == 1
+
+
 def test_a_caption_makes_a_numbered_figure_that_can_be_referred_to(
     project: Path, build: Build
 ) -> None:
@@ -167,11 +191,20 @@ def test_builders_without_pictures_get_the_text(project: Path, build: Build) -> 
         assert "pow runs: 8" in text
 
 
-def test_an_epub_gets_the_text_as_well(project: Path, build: Build) -> None:
+def test_an_epub_gets_files_that_need_no_variables(project: Path, build: Build) -> None:
+    """Pages with SVG in them would have to be declared, and Sphinx does not."""
     build("epub", "-D", "version=1", "-D", "copyright=me")
-    text = (project.parent / "epub" / "index.xhtml").read_text(encoding="utf-8")
-    assert "backward ↑" in text
+    folder = project.parent / "epub"
+    text = (folder / "index.xhtml").read_text(encoding="utf-8")
     assert "<svg" not in text
+    pictures = re.findall(r'<img alt="([^"]+)"[^>]* src="(_images/graph-\w+\.svg)"', text)
+    assert len(pictures) == 5
+    assert pictures[0][0].startswith("Backward graph of Q: 4 nodes")
+    for _, file in pictures:
+        svg = (folder / file).read_text(encoding="utf-8")
+        assert "PowBackward0" in svg or "log" in svg or "mul" in svg
+        assert "var(" not in svg
+        assert "@keyframes" not in svg
 
 
 @pytest.mark.parametrize("maker", ["svg2pdf", "rsvg-convert", "dot"])
@@ -197,6 +230,8 @@ def test_latex_gets_vector_pictures(
         assert (project.parent / "latex" / f"{name}.pdf").read_bytes().startswith(b"%PDF")
     assert re.search(r"\\caption\{The gradient of.*?\}\\label\{\\detokenize\{index:fig-q\}\}", tex)
     assert "width=0.500\\linewidth" in tex
+    assert re.search(r"\\capstart\s+.*maxheight=\.85\\textheight", tex), "room for the caption"
+    assert tex.count("maxheight=") == 1
 
 
 def only(maker: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -229,6 +264,8 @@ def test_where_nothing_makes_a_pdf_latex_gets_text_and_a_warning_with_its_line(
     assert "index.rst:6: WARNING: nothing on this machine can make a PDF of a picture" in said
     tex = (project.parent / "latex" / "p.tex").read_text(encoding="utf-8")
     assert "PowBackward0" in tex
+    assert "dQ/dQ" in tex
+    assert not re.search("[∂−←↑↓⋯]", tex), "pdflatex stops at these"
 
 
 def test_only_what_changed_is_run_again(project: Path, build: Build) -> None:
