@@ -427,6 +427,22 @@ def test_a_muted_edge_sends_nothing(session: Session) -> None:
     assert "None" in answers(session, "print 2.weight.grad")
 
 
+def test_unmute_lets_an_edge_be_heard_again_and_keeps_later_changes(session: Session) -> None:
+    answers(session, "until 2/addmm", "mute out.2", "scale 2", "unmute out.2")
+    assert answers(session, "undo").startswith("undone: unmute edge 2 of #3")
+    assert answers(session, "unmute out.2").startswith("unmute edge 2 of #3")
+    assert session.do("unmute out.2").text.endswith("edge 2 of #3 is not muted")
+    text = answers(session, "continue", "difference")
+    assert [line.split()[-2] for line in text.splitlines()[-4:]] == ["100"] * 4
+
+
+def test_an_edge_is_muted_once(session: Session) -> None:
+    answers(session, "until 2/addmm", "mute out.2")
+    assert session.do("mute out.2").text.endswith("edge 2 of #3 is muted already")
+    answers(session, "undo", "continue")
+    assert "None" not in answers(session, "print 2.weight.grad")
+
+
 def test_a_muted_hook_is_not_called() -> None:
     x = torch.tensor([3.0], requires_grad=True)
     y = x * 2.0

@@ -18,7 +18,7 @@ from autograd_core.debug.commands.helping import TOPICS
 
 COMMANDS = [command for _, commands in TOPICS for command in commands]
 WORDS = sorted({word for command in COMMANDS for word in (command.word, *command.short)})
-CHANGING = {"set", "scale", "clip", "zero", "mute"}
+CHANGING = {"set", "scale", "clip", "zero", "mute", "unmute"}
 FILES = {"source", "save"}  # what they do is not for a test that types anything
 PLACES = ["addmm", "relu", "#0", "#3", "0", "1", "2", "7", "0/addmm:1", "0.weight", "mean", "99"]
 CONDITIONS = [

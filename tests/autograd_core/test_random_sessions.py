@@ -21,7 +21,9 @@ STOPS = (
     "break mul", "break sin", "break #2", "tbreak add", "break mul if rms > 1", "catch nan",
     "catch rms > 2", "watch x0", "logpoint add rms {rms}", "delete", "delete 1",
 )  # fmt: skip
-EDITS = ("scale 2", "set 0.5", "zero", "clip 0.1", "mute", "scale x0.grad 3", "zero x1.grad")
+EDITS = (
+    "scale 2", "set 0.5", "zero", "clip 0.1", "mute", "unmute", "scale x0.grad 3", "zero x1.grad",
+)  # fmt: skip
 OPS = ("mul", "add", "sin", "inner", "hooked", "in_place", "after", "drawn")
 Built = list[tuple[str, int, int]]
 

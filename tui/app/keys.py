@@ -90,6 +90,7 @@ KEY_GROUPS = (
             _key("tilde", "prompt('clip {node} ')", "limit its elements", "~"),
             _key("0", "zero", "make it zero"),
             _key("x", "prompt('mute {node} out.0')", "mute an edge or hook of the node"),
+            _key("X", "prompt('unmute {node} out.0')", "let it be heard again"),
             _key("U", "command('undo')", "take the last change back"),
             _key("d", "difference", "what the changes did to each leaf"),
             _key("t", "check", "hold the rule of the node to differences"),

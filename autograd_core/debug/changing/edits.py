@@ -20,8 +20,8 @@ from autograd_core.tensor import Tensor
 
 
 class Edit(NamedTuple):
-    """A change: of the gradient that waits at ``place``, of the ``.grad`` of ``leaf``, or,
-    silencing ``edge`` (node, output) or ``hook`` (node, id), of what a node will do."""
+    """A change: of the gradient that waits at ``place``, of the ``.grad`` of ``leaf``, or of what a
+    node will do: whether its ``edge`` (node, output) or ``hook`` (node, id) is ``muted``."""
 
     record: EditRecord
     place: Place | None = None
@@ -29,6 +29,7 @@ class Edit(NamedTuple):
     change: Change | None = None
     edge: tuple[int, int] | None = None
     hook: tuple[int, int] | None = None
+    muted: bool = True
 
 
 class _Made(NamedTuple):
@@ -69,23 +70,24 @@ class Edits:
     def add(self, edit: Edit) -> None:
         """Make ``edit``, at the position where the pass stands."""
         self._make(edit)
-        if edit.edge is not None:
-            self._driver.muted_edges.add(edit.edge)
-        if edit.hook is not None:
-            self._driver.muted_hooks.add(edit.hook)
         self._edits.append(edit)
+        self._mute()
 
     def pop(self) -> Edit:
         """Take the last edit back; the pass stands at its position, or has not reached it."""
         edit = self._edits.pop()
         self._take_back(edit)
-        if edit.edge is not None:
-            self._driver.muted_edges.discard(edit.edge)
-        if edit.hook is not None:
-            self._driver.muted_hooks.discard(edit.hook)
+        self._mute()
         if not self._edits:
             self.baseline = None
         return edit
+
+    def _mute(self) -> None:
+        """Let the driver mute what the last word on it mutes."""
+        edges = {edit.edge: edit.muted for edit in self._edits if edit.edge is not None}
+        hooks = {edit.hook: edit.muted for edit in self._edits if edit.hook is not None}
+        self._driver.muted_edges = {edge for edge, muted in edges.items() if muted}
+        self._driver.muted_hooks = {hook for hook, muted in hooks.items() if muted}
 
     def arrive(self, position: int) -> None:
         """Make the edits of ``position`` again."""

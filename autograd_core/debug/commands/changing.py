@@ -99,15 +99,20 @@ def _zero(console: Console, operands: Operands) -> str:
     return _edited(operands, lambda: edit.zero(index, nr, grad=kind == "grad"))
 
 
-def _mute(console: Console, operands: Operands) -> str:
-    target = _target(console, operands.words(), operands, "out")
-    edit = console.session.edit
-    if target.kind in ("in", "grad"):
-        raise operands.error(
-            f"{target.kind} cannot be muted: zero it, or mute out of the node that sends it"
-        )
-    mute = edit.mute_hook if target.kind == "hook" else edit.mute_edge
-    return _edited(operands, lambda: mute(target.node, target.nr))
+def _muting(muted: bool) -> Callable[[Console, Operands], str]:
+    """``mute`` and ``unmute``."""
+
+    def run(console: Console, operands: Operands) -> str:
+        target = _target(console, operands.words(), operands, "out")
+        edit = console.session.edit
+        if target.kind in ("in", "grad"):
+            raise operands.error(
+                f"{target.kind} cannot be muted: zero it, or mute out of the node that sends it"
+            )
+        mute = edit.mute_hook if target.kind == "hook" else edit.mute_edge
+        return _edited(operands, lambda: mute(target.node, target.nr, muted=muted))
+
+    return run
 
 
 def _undo(console: Console, operands: Operands) -> str:
@@ -162,8 +167,13 @@ COMMANDS: Final = (
     ),
     Command("zero [PLACE]", "make it zero", _zero, (), "place", details=_PLACE),
     Command(
-        "mute [PLACE] [out.K|hook.K]", "send nothing along an edge, or skip a hook", _mute, (),
-        "place", details="info node lists edges and hooks. undo takes it back.",
+        "mute [PLACE] [out.K|hook.K]", "send nothing along an edge, or skip a hook",
+        _muting(True), (), "place",
+        details="info node lists edges and hooks. unmute takes it back.",
+    ),
+    Command(
+        "unmute [PLACE] [out.K|hook.K]", "send along it, or call it, again", _muting(False), (),
+        "place", details="Other changes that were made since then hold.",
     ),
     Command("undo [COUNT]", "take the last change back", _undo),
     Command("difference", "what the changes do to each .grad", _difference, ("diff",)),

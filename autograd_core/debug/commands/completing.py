@@ -11,7 +11,7 @@ from autograd_core.debug.commands.language import Operand
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.stopping.predicate import WORDS
 
-_MOST = 50  # offers; more than that helps nobody
+_MOST = 60  # offers; more than that helps nobody
 _COMMANDS = [command for _, commands in HELP_TOPICS for command in commands]
 
 

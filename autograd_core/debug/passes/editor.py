@@ -60,6 +60,13 @@ class _Sum(NamedTuple):
     leaf: Tensor | None = None
 
 
+def _mute_text(what: str, before: bool, muted: bool) -> str:
+    """What the change is called; it must be one."""
+    if before == muted:
+        raise EditError(f"{what} is {'muted already' if muted else 'not muted'}")
+    return f"{'mute' if muted else 'unmute'} {what}"
+
+
 class Editor:
     """Changes a pass at the position where it stands; see the methods.
 
@@ -162,17 +169,21 @@ class Editor:
 
     # silence
 
-    def mute_edge(self, index: int, output_nr: int) -> Edited:
-        """Let node ``index`` send nothing along an edge."""
+    def mute_edge(self, index: int, output_nr: int, *, muted: bool = True) -> Edited:
+        """Let node ``index`` send nothing along an edge; or, not ``muted``, send again."""
         self._require_ahead(index)
         edges = self._walk.driver.order[index].edges
         if not 0 <= output_nr < len(edges) or edges[output_nr] is None:
             raise EditError(f"node {turn(index)} sends nothing along edge {output_nr}")
-        text = f"mute edge {output_nr} of {turn(index)}"
-        return self._make(Edit(self._record(index, text), edge=(index, output_nr)))
+        edge, what = (index, output_nr), f"edge {output_nr} of {turn(index)}"
+        text = _mute_text(what, edge in self._walk.driver.muted_edges, muted)
+        return self._make(Edit(self._record(index, text), edge=edge, muted=muted))
 
-    def mute_hook(self, index: int, number: int = 0) -> Edited:
-        """Do not call a hook of node ``index``; ``number`` counts those that are shown."""
+    def mute_hook(self, index: int, number: int = 0, *, muted: bool = True) -> Edited:
+        """Do not call a hook of node ``index``; or, not ``muted``, call it again.
+
+        ``number`` counts those that are shown.
+        """
         self._require_ahead(index)
         node = self._walk.driver.order[index]
         ids = hook_ids(node)
@@ -181,8 +192,9 @@ class Editor:
         if ids[number] < 0:
             raise EditError("what keeps .grad of an intermediate tensor cannot be muted")
         assert node.hooks is not None
-        text = f"mute {node.hooks.names()[number]} of {turn(index)}"
-        return self._make(Edit(self._record(index, text), hook=(index, ids[number])))
+        hook, what = (index, ids[number]), f"{node.hooks.names()[number]} of {turn(index)}"
+        text = _mute_text(what, hook in self._walk.driver.muted_hooks, muted)
+        return self._make(Edit(self._record(index, text), hook=hook, muted=muted))
 
     # making and taking back
 
