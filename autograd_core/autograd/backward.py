@@ -200,15 +200,15 @@ def gradients(call: BackwardCall, task: GraphTask) -> Gradients:
 
 
 class pass_mode:
-    """The state a backward pass runs in: gradients on under ``create_graph`` only, nobody
-    tracing, and NumPy as silent as PyTorch about overflow and division by zero."""
+    """The state a backward pass runs in: gradients on, and its ops traced, under ``create_graph``
+    only, and NumPy as silent as PyTorch about overflow and division by zero."""
 
     def __init__(self, graph: bool) -> None:
         self._graph = graph
 
     def __enter__(self) -> None:
         mode = with_gradients(self._graph)
-        if mode.tracer is not None:
+        if mode.tracer is not None and not self._graph:
             mode = replace(mode, tracer=None)
         self._token = enter_mode(mode)
         self._silent = np.errstate(all="ignore")

@@ -236,3 +236,17 @@ def test_leaves_that_are_gone_are_not_taken_for_one_another() -> None:
         loss = torch.stack([torch.randn(3, requires_grad=True).exp() for _ in range(3)]).sum()
     graph = capture(loss)
     assert all(graph.pairs[other] == one for one, other in graph.pairs.items())
+
+
+def test_the_ops_of_a_backward_pass_that_leaves_a_graph_are_traced() -> None:
+    with trace():
+        x = torch.tensor(2.0, requires_grad=True)
+        (slope,) = torch.autograd.grad(x**3, x, create_graph=True)
+        loss = (slope - 1) ** 2
+    graph = capture(loss, names={"x": x, "loss": loss})
+    assert not graph.derived_forward
+    ops = [node for node in graph.nodes() if node.kind == "op" and node.half == "forward"]
+    assert [(op.name, op.statistics.scalar) for op in ops if op.statistics] == [
+        ("pow", 4), ("mul", 12), ("mul", 12), ("sub", 11), ("pow", 121),
+    ]  # fmt: skip
+    assert all(op.source and op.source.file == __file__ for op in ops)
