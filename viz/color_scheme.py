@@ -23,7 +23,10 @@ _LIGHT = (
     "[data-jp-theme-light=true]",
     ".vscode-light",
 )
-_SYSTEM = "[data-theme=auto]"  # Furo
+_SYSTEM = (
+    "[data-theme=auto]",  # Furo
+    "body:not([data-theme]) #furo-main-content",  # the same, where scripts do not run
+)
 
 
 def page_rules(scope: str, light: Tokens, dark: Tokens) -> list[str]:
@@ -32,7 +35,7 @@ def page_rules(scope: str, light: Tokens, dark: Tokens) -> list[str]:
     both = ";".join(f"--gs-{name}:light-dark({light[name]},{dark[name]})" for name in light)
     return [
         f"@supports (color:light-dark(red,red)){{{scope}{{{both}}}}}",
-        f"{scope}:root,{_SYSTEM} {scope}{{color-scheme:light dark}}",
+        f"{scope}:root,:is({','.join(_SYSTEM)}) {scope}{{color-scheme:light dark}}",
         f":is({','.join(_DARK)}) {scope}{{color-scheme:dark}}",
         f":is({','.join(_LIGHT)}) {scope}{{color-scheme:light}}",
     ]

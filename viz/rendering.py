@@ -33,7 +33,7 @@ from viz.picture import VIEWS, Picture, View
 from viz.placement import read_placement
 from viz.renderers import Renderer, default_renderers
 from viz.screen import on_one_screen
-from viz.svg import title_of, write_svg
+from viz.svg import escape, title_of, write_svg
 from viz.text import write_text
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
@@ -47,7 +47,7 @@ _SUFFIXES = {
     ".text": "txt",
 }
 _BINARY = ("png", "pdf")
-_MIME = {"svg": "image/svg+xml", "png": "image/png", "html": "text/html"}
+_MIME = {"svg": "image/svg+xml", "png": "image/png"}
 
 
 class Rendering(NamedTuple):
@@ -81,13 +81,26 @@ class Rendering(NamedTuple):
     def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, Any]:
         if self.format in _BINARY:
             return {_MIME[self.format]: self.data} if self.format in _MIME else {}
-        shown = {_MIME.get(self.format, "text/plain"): self.text}
-        if self.format == "svg":  # as HTML it also follows the colours of the page
-            shown |= {"text/html": self.text, "text/plain": repr(self)}
+        shown = {"text/plain": self._in_words()}
+        if self.format == "svg":
+            shown["image/svg+xml"] = self.text
+        if html := self._repr_html_():  # of an SVG, too: it then follows the colours of the page
+            shown["text/html"] = html
         return shown
 
     def _repr_html_(self) -> str | None:
-        return self.text if self.format in ("svg", "html") else None
+        if self.format == "html":  # a page has styles and a script, for itself only
+            return (
+                f'<iframe title="Computation graph" srcdoc="{escape(self.text)}"'
+                ' style="width:100%;height:40em;border:0"></iframe>'
+            )
+        return self.text if self.format == "svg" else None
+
+    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
+        printer.text(self._in_words())
+
+    def _in_words(self) -> str:
+        return repr(self) if self.format in ("svg", "html") else str(self)
 
     def _repr_svg_(self) -> str | None:
         return self.text if self.format == "svg" else None

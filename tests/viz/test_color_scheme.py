@@ -25,7 +25,7 @@ def test_viewers_that_know_no_light_dark_are_told_nothing() -> None:
 
 def test_the_system_decides_only_where_the_page_leaves_it_to_it() -> None:
     (by_system,) = (rule for rule in RULES if "{color-scheme:light dark}" in rule)
-    assert by_system.startswith(".p:root,[data-theme=auto] .p{")
+    assert by_system.startswith(".p:root,:is([data-theme=auto],body:not([data-theme]) #furo")
     assert "prefers-color-scheme" not in "".join(RULES)
 
 

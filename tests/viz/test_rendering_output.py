@@ -5,7 +5,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from html import unescape
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -115,6 +117,21 @@ def test_notebooks_get_the_svg() -> None:
     assert shown["text/plain"] == repr(rendering)
     assert viz.render(GRAPH, format="dot")._repr_svg_() is None
     assert bytes(rendering) == rendering.data
+
+
+def test_a_notebook_shows_a_page_in_a_frame_of_its_own_and_text_as_text() -> None:
+    page = viz.render(GRAPH, format="html")
+    shown = page._repr_mimebundle_()
+    assert re.fullmatch('<iframe title="[^"]+" srcdoc="[^"]+" style="[^"]+"></iframe>',
+                        shown["text/html"])  # fmt: skip
+    assert unescape(shown["text/html"].split('"')[3]) == page.text
+    assert shown["text/plain"] == repr(page)
+    for name in ("txt", "dot", "mermaid"):
+        text = viz.render(GRAPH, format=name)
+        assert text._repr_mimebundle_() == {"text/plain": text.text}
+        said: list[str] = []
+        text._repr_pretty_(SimpleNamespace(text=said.append), False)
+        assert said == [text.text]
 
 
 def test_the_page_holds_the_picture_and_its_title() -> None:

@@ -17,7 +17,7 @@ from viz.embedding.snippet import Snippet
 from viz.embedding.stepping import graph_at
 from viz.embedding.store import Store
 from viz.errors import CodeFailed
-from viz.svg import title_of, with_title
+from viz.svg import title_of
 
 
 class Request(NamedTuple):
@@ -122,8 +122,4 @@ def _film(request: Request, found: Found) -> Drawing:
     made = film_of(record_call(call, view, Names(found.variables)), **options)
     text = "\n".join(f"{number}. {': '.join(filter(None, shot[:2]))}" for number, shot in
                      enumerate(made.shots, 1))  # fmt: skip
-    title = made.title or "a computation graph"
-    alt = f"Film of the backward pass of {title}, in {len(made)} frames."
-    return Drawing(
-        with_title(made.svg(), alt), made.frame(-1), f"{text}\n", "", alt, (), found.files
-    )
+    return Drawing(made.svg(), made.frame(-1), f"{text}\n", "", made.sentence, (), found.files)

@@ -18,7 +18,8 @@ from viz.filming.timeline import Timeline, make_timeline
 from viz.filming.writing import playing, still
 from viz.geometry import text_width
 from viz.pages import write_film_page
-from viz.picture import Box, Picture, View
+from viz.picture import Box, Line, Picture, View
+from viz.records import Records
 from viz.renderers import default_renderers
 from viz.rendering import place
 from viz.theme import MUTED_SIZE, TEXT_SIZE
@@ -105,7 +106,7 @@ def _roomy(picture: Picture, timeline: Timeline) -> Picture:
         line._replace(label=_longest([line.label, times.waiting], MUTED_SIZE))
         for line, times in zip(picture.lines, timeline.lines, strict=True)
     ]
-    return picture._replace(boxes=tuple(boxes), lines=tuple(lines))
+    return picture._replace(boxes=Records.of(Box, boxes), lines=Records.of(Line, lines))
 
 
 def _roomy_box(box: Box, timeline: Timeline, number: int) -> Box:
@@ -150,7 +151,7 @@ class Film:
         """One SVG that plays by itself, without a script."""
         return playing(
             self.strokes, len(self), self.size, seconds=self.seconds,
-            title=self._title, description=self.description, theme_name=self.theme,
+            title=self.sentence, description=self.description, theme_name=self.theme,
         )  # fmt: skip
 
     def frame(self, number: int) -> str:
@@ -165,6 +166,12 @@ class Film:
     def html(self) -> str:
         """A page with the film, buttons and a scrubber; it needs nothing from anywhere else."""
         return write_film_page(self.svg(), self._said(), self._title, self.seconds, self.theme)
+
+    @property
+    def sentence(self) -> str:
+        """What there is to see, for those who do not see it."""
+        of = self.title or "a computation graph"
+        return f"Film of the backward pass of {of}, in {len(self)} frames."
 
     @property
     def description(self) -> str:
