@@ -108,7 +108,7 @@ _WITHOUT_GRADIENTS = Mode(grad=False)  # the only other one that most programs k
 
 def enter_mode(mode: Mode) -> Token[Mode | None]:
     """Make ``mode`` the current one; undo it with :func:`leave_mode`."""
-    usual = mode is USUAL or mode is not _WITHOUT_GRADIENTS and mode == USUAL
+    usual = mode is USUAL or (mode is not _WITHOUT_GRADIENTS and mode == USUAL)
     return _mode.set(None if usual else mode)
 
 

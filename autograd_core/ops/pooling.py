@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -58,17 +59,33 @@ def max_pool3d(x, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1),
 def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
     size = x.shape[x.ndim - len(windows.kernel) :]
     output = windows.output_size(size, ceil_mode)
-    lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
-    padded = padded_image(x.shape, windows, output, x.dtype, lowest)
-    padded[(..., *windows.inside(size))] = x
-    offsets = windows.offsets(padded, output, axis=x.ndim - len(size))
-    result = next(offsets)[1].copy()
-    places = np.zeros(result.shape, np.int16)
-    for place, (_, patch) in enumerate(offsets, 1):
-        # a NaN is larger than all numbers, to PyTorch as to np.maximum
-        np.putmask(places, ~(patch <= result) & (result == result), place)
-        np.maximum(result, patch, out=result)
-    return result, places
+    padded = x
+    if windows.padded_size(size, output) != size:
+        lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        padded = padded_image(x.shape, windows, output, x.dtype, lowest)
+        padded[(..., *windows.inside(size))] = x
+    patches = [patch for _, patch in windows.offsets(padded, output, axis=x.ndim - len(size))]
+    result = patches[0].copy()
+    for patch in patches[1:]:
+        np.maximum(result, patch, out=result)  # to it, as to PyTorch, NaN is the largest
+    return result, _first_places(patches, result)
+
+
+def _first_places(patches: Sequence[Any], largest: Any) -> Any:
+    """The number of the first of ``patches`` to have each of the elements ``largest``; of NaN
+    the last, as PyTorch has it.
+
+    From the back, one more than before, or 0 where it is there: four times as fast as storing
+    where a comparison holds.
+    """
+    places = np.zeros(largest.shape, np.int16)
+    for patch in patches[-2::-1]:
+        places += 1
+        places *= patch != largest
+    if np.isnan(largest).any():
+        for place, patch in enumerate(patches):
+            places[np.isnan(patch)] = place
+    return places
 
 
 def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
@@ -99,7 +116,10 @@ def max_pool_backward(x, places, /, shape, kernel_size, stride, padding, dilatio
     output = x.shape[axis:]
     padded = padded_image(shape, windows, output, x.dtype, 0)
     for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
-        patch += masked(x, places == place)
+        if windows.overlap:
+            patch += masked(x, places == place)
+        else:  # half of the time
+            patch[...] = masked(x, places == place)
     return padded[(..., *windows.inside(shape[axis:]))]
 
 

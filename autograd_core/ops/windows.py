@@ -20,6 +20,14 @@ class Windows(NamedTuple):
     padding: Sizes
     dilation: Sizes
 
+    @property
+    def overlap(self) -> bool:
+        """Whether two places of the kernel may have an element in common."""
+        return any(
+            stride <= dilation * (kernel - 1)
+            for kernel, stride, _, dilation in zip(*self, strict=True)
+        )
+
     def output_size(self, size: Sequence[int], ceil_mode: bool = False) -> Sizes:
         """How many places the kernel has along each dimension.
 

@@ -279,6 +279,18 @@ def test_pooling_takes_the_first_of_equals_and_passes_nan_on() -> None:
     assert x.grad.tolist() == [[[[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]]
 
 
+@pytest.mark.parametrize("window", [{"kernel_size": 2}, {"kernel_size": 2, "stride": 1}])
+def test_a_window_gives_the_first_of_its_largest_and_the_last_nan(torch: Any, window: Any) -> None:
+    F = torch.nn.functional
+    nan = float("nan")
+    x = torch.tensor([[[1.0, 1.0, nan, 5.0], [1.0, 1.0, 2.0, nan], [3.0, 4.0, nan, nan]]])
+    x.requires_grad_()
+    y, places = F.max_pool2d(x, **window, return_indices=True)
+    assert places.reshape(-1).tolist() == ([0, 7] if len(window) == 1 else [0, 2, 7, 9, 10, 11])
+    y.sum().backward()
+    assert x.grad.sum().item() == y.numel()
+
+
 def test_losses_as_modules_are_the_functions() -> None:
     scores, labels = torch.randn(4, 3), torch.tensor([0, 2, 1, 1])
     loss = nn.CrossEntropyLoss()(scores, labels)
