@@ -10,7 +10,6 @@ from viz import wording
 from viz.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
-SHORTEST_FORMULA = 16
 LONGEST_GROUP_DETAIL = 64
 
 
@@ -93,13 +92,13 @@ def _op_detail(graph: Graph, id: int) -> str:
 def _joined(text: str, chain: str, scope: str) -> str:
     last = scope.rpartition(".")[2]
     tails = (scope, f"….{last}", "") if last != scope else (scope, "")
-    for tail in tails:
-        more = [part for part in (chain, tail) if part]
-        room = LONGEST_DETAIL - sum(len(part) + 3 for part in more)
-        short = wording.abbreviate(text, max(room, SHORTEST_FORMULA))
-        if len(short) <= room:
-            break
-    return wording.shorten(" · ".join(filter(None, [short, *more])), LONGEST_DETAIL)
+    shorter = (text, *(wording.abbreviate(text, LONGEST_DETAIL - len(tail) - 3) for tail in tails))
+    for formula in shorter:
+        for tail in tails:
+            whole = " · ".join(part for part in (formula, chain, tail) if part)
+            if len(whole) <= LONGEST_DETAIL:
+                return whole
+    return wording.shorten(whole, LONGEST_DETAIL)
 
 
 def _leaf_detail(graph: Graph, id: int, text: str) -> str:
@@ -111,6 +110,6 @@ def _leaf_detail(graph: Graph, id: int, text: str) -> str:
         return " · ".join(part for part in (order, name, known, text) if part)
     if text:
         return text
-    if shape:
-        return f"{kind} · {format_shape(shape)}"
-    return "leaf · requires grad" if kind == "leaf" else kind
+    said = "leaf · requires grad" if kind == "leaf" and not shape else kind
+    parts = ["" if said == graph.names[id] else said, format_shape(shape) if shape else ""]
+    return " · ".join(part for part in parts if part)

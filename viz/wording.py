@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator
 
-from autograd_core.dag.model import Graph, SavedValue, Source
+from autograd_core.dag.model import RETURNED, Graph, SavedValue, Source
 from autograd_core.dag.statistics import (
     Statistics,
     format_bytes,
@@ -69,8 +69,8 @@ def abbreviate(text: str, longest: int) -> str:
     """
     if len(text) <= longest:
         return text
-    for keep in (1, 0):
-        text = "".join(_brief_calls(text, keep))
+    for brief in (_outer_calls_brief, _inner_calls_brief, _calls_empty):
+        text = brief(text)
         if len(text) <= longest:
             return text
         ends = [end for end, depth in _depths(text) if depth == 0 and text[end] == ","]
@@ -80,10 +80,10 @@ def abbreviate(text: str, longest: int) -> str:
     return text
 
 
-def _brief_calls(text: str, keep: int) -> Iterator[str]:
-    """The text with ``f(x, …)`` in place of calls that no other encloses, or ``f(…)`` where none of
-    their arguments is to be kept."""
-    start, opened, first = 0, -1, -1
+def _outer_calls_brief(text: str, keep: int = 1) -> str:
+    """``f(x, …)`` in place of calls that no other encloses, or ``f(…)`` where none of their
+    arguments is to be kept."""
+    parts, start, opened, first = [], 0, -1, -1
     for index, depth in _depths(text):
         character = text[index]
         if character == "(" and depth == 1 and index and text[index - 1].isidentifier():
@@ -92,10 +92,19 @@ def _brief_calls(text: str, keep: int) -> Iterator[str]:
             first = index
         elif character == ")" and depth == 0 and opened >= 0:
             if first >= 0:
-                yield f"{text[start:first]}, …" if keep else f"{text[start : opened + 1]}…"
+                parts.append(f"{text[start:first]}, …" if keep else f"{text[start : opened + 1]}…")
                 start = index
             opened = -1
-    yield text[start:]
+    return "".join([*parts, text[start:]])
+
+
+def _inner_calls_brief(text: str) -> str:
+    """``f(x, …)`` in place of calls that enclose no other."""
+    return re.sub(r"(\w\([^(),]*), [^()]*\)", r"\1, …)", text)
+
+
+def _calls_empty(text: str) -> str:
+    return _outer_calls_brief(text, keep=0)
 
 
 def _depths(text: str) -> Iterator[tuple[int, int]]:
@@ -147,7 +156,9 @@ def title(graph: Graph, id: int) -> str:
     variable = graph.variables.get(id, "")
     if graph.kinds[id] in ("op", "group", "seed") or not variable:
         return graph.names[id]
-    return f"{variable}.grad" if graph.halves[id] == "backward" else variable
+    if graph.halves[id] == "forward":
+        return variable
+    return f"∂/∂{variable}" if graph.details[id] == RETURNED else f"{variable}.grad"
 
 
 def name_to_open(graph: Graph, id: int) -> str:

@@ -18,7 +18,7 @@ from autograd_core.autograd.node import LEAF, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.dag.forward import plus
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
-from autograd_core.dag.model import GraphBuilder, SavedValue, Shape
+from autograd_core.dag.model import RETURNED, GraphBuilder, SavedValue, Shape
 from autograd_core.dag.names import Names
 from autograd_core.dag.rules import formula, saved_values
 from autograd_core.dag.statistics import Statistics, format_statistics, statistics
@@ -215,12 +215,15 @@ def _add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
     by_index = {step.index: step for step in steps}
     for number, step in by_index.items():
         leaf = isinstance(step.node, AccumulateGrad)
-        found = describe(step.after if leaf else step.hooked[0])
+        returned = leaf and step.after is None and step.hooked[0] is not None  # by ``grad``
+        found = describe(step.after if leaf and not returned else step.hooked[0])
         if found is not None:
             build.statistics[number] = found
         if all(g is None for g in step.hooked):
             build.undefined.add(number)
-        if leaf:
+        if returned:
+            build.details[number] = RETURNED
+        elif leaf:
             build.details[number] = _accumulation(step)
     if not by_index:
         return

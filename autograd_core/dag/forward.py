@@ -93,15 +93,15 @@ def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
     return build.node(
         "op", "forward", record.name, scope=record.scope, shape=record.shapes[0],
         dtype=record.dtype, source=record.source, statistics=record.statistics,
-        detail=_detail(record),
+        detail=_detail(record, names),
     )  # fmt: skip
 
 
-def _detail(record: OpRecord) -> str:
+def _detail(record: OpRecord, names: Names) -> str:
     """What the op was called with besides tensors: ``3 · x``, ``exponent 2``, ``dim 1``."""
-    parts = [
-        _with_number(record.name, value) for value in record.inputs if not isinstance(value, tuple)
-    ]
+    numbers = [value for value in record.inputs if not isinstance(value, tuple)]
+    operand = _operand(record, names) if numbers else ""
+    parts = [_with_number(record.name, operand, value) for value in numbers]
     for name, value in record.attributes.items():
         if name in _NEUTRAL and _is_all(value, _NEUTRAL[name]):
             continue
@@ -127,16 +127,23 @@ def _is_all(value: object, number: float) -> bool:
     return bool(values) and all(each == number for each in values)
 
 
-def _with_number(op: str, value: float) -> str:
-    """The arithmetic with a number, ``x`` being the tensor: ``3 · x``, ``x − 1``."""
+def _operand(record: OpRecord, names: Names) -> str:
+    """What to call the tensor in the arithmetic with a number."""
+    found = next((value[0] for value in record.inputs if isinstance(value, tuple)), None)
+    name = names.of(found.tensor()) if isinstance(found, LeafRecord) else ""
+    return name or names.placeholder("x")
+
+
+def _with_number(op: str, tensor: str, value: float) -> str:
+    """The arithmetic with a number: ``3 · x``, ``x − 1``."""
     number = format_number(value)
     if op == "mul":
-        return f"{number} · x"
+        return f"{number} · {tensor}"
     if op in ("add", "sub"):
-        return plus("x", format_number(value if op == "add" else -value))
+        return plus(tensor, format_number(value if op == "add" else -value))
     if op == "rsub":
-        return f"{number} − x"
-    return f"x / {number}" if op == "div" else number
+        return f"{number} − {tensor}"
+    return f"{tensor} / {number}" if op == "div" else number
 
 
 def plus(first: str, second: str) -> str:
@@ -202,8 +209,9 @@ def _add_saved(
             if source is None:
                 continue
             producer = source
+            label = names.placeholder(name)
         if isinstance(value, Tensor):
-            label, array = names.of(value) or name, value.array
+            label, array = names.of(value) or label, value.array
         build.edge(
             "saved",
             producer,

@@ -21,6 +21,7 @@ from dataclasses import dataclass, field
 from autograd_core.autograd.node import SavedState
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
 from autograd_core.dag.records import (
+    RETURNED,
     Cost,
     Edge,
     EdgeKind,
@@ -37,6 +38,7 @@ from autograd_core.dag.records import (
 from autograd_core.dag.statistics import Statistics
 
 __all__ = [
+    "RETURNED",
     "Cost",
     "Edge",
     "EdgeKind",

@@ -32,6 +32,7 @@ class Names:
     def __init__(self, *namespaces: Mapping[str, Any]) -> None:
         self._names: dict[int, str] = {}
         self._alive: list[Tensor] = []  # an id is only good while its tensor lives
+        self._used: frozenset[str] | None = None
         variables = [
             (name, value)
             for namespace in namespaces
@@ -53,6 +54,17 @@ class Names:
         """The name of ``tensor``, "" when it has none."""
         return "" if tensor is None else self._names.get(id(tensor), "")
 
+    def placeholder(self, parameter: str) -> str:
+        """What the text of a rule calls an input without a name of its own: as the op calls its
+        ``parameter``, but never as the program calls another tensor.
+
+        >>> Names({"x": Tensor.from_array([1.0])}).placeholder("x"), Names().placeholder("x")
+        ('input', 'x')
+        """
+        if self._used is None:
+            self._used = frozenset(self._names.values())
+        return _INSTEAD.get(parameter, parameter) if parameter in self._used else parameter
+
     def module_classes(self) -> dict[str, str]:
         """The class of every module among the variables, by its path in the outermost one."""
         found: dict[str, str] = {}
@@ -66,6 +78,9 @@ class Names:
         """All that have a name, in the order in which they were found."""
         return iter(self._alive)
 
+
+_INSTEAD = {"x": "input", "a": "input", "y": "other", "b": "other"}
+"""PyTorch's names for what ops of ours call so."""
 
 Named = Iterable[tuple[str, Tensor]]
 _MOST_ELEMENTS = 1000  # of a list; longer ones hold data, not parameters

@@ -13,6 +13,10 @@ Half = Literal["forward", "backward"]
 Shape = tuple[int, ...]
 
 
+RETURNED = "returned by grad()"
+"""The detail of a leaf whose gradient was not added to its ``.grad``."""
+
+
 class Source(NamedTuple):
     """A line of the user's program."""
 

@@ -69,8 +69,8 @@ def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:
             continue
         if is_number(value):
             constants.append((name, value.record))
-        elif known := names.of(value):
-            called.append((name, known))
+        else:
+            called.append((name, names.of(value) or names.placeholder(name)))
     for name in node.op.saved_plain:
         value = getattr(node, name)
         if isinstance(value, (bool, int, float)) or value is None:

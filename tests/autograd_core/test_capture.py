@@ -10,9 +10,10 @@ import pytest
 import autograd_core as torch
 from autograd_core import nn
 from autograd_core.autograd.backward import make_call
-from autograd_core.dag import Graph, NotInGraph, capture, scope, trace
+from autograd_core.dag import Graph, Names, NotInGraph, capture, scope, trace
 from autograd_core.debug import Session
 from autograd_core.debug.recording.driver import NativeDriver
+from autograd_core.debug.recording.observed_pass import ObservedPass
 
 
 def quadratic(a: Any, b: Any) -> Any:
@@ -250,3 +251,33 @@ def test_the_ops_of_a_backward_pass_that_leaves_a_graph_are_traced() -> None:
         ("pow", 4), ("mul", 12), ("mul", 12), ("sub", 11), ("pow", 121),
     ]  # fmt: skip
     assert all(op.source and op.source.file == __file__ for op in ops)
+
+
+def test_a_rule_calls_its_input_by_no_name_that_another_tensor_has() -> None:
+    x, y = (torch.tensor(value, requires_grad=True) for value in (2.0, 5.0))
+    with trace():
+        z = torch.log(x * y)
+    node = next(n for n in capture(z, names={"x": x, "y": y, "z": z}).nodes() if "Log" in n.name)
+    assert node.formula == "g / input"
+    graph = capture(z, names={"a": x, "b": y})
+    assert "g / x" in [node.formula for node in graph.nodes()]
+
+
+def test_arithmetic_with_a_number_names_the_leaf() -> None:
+    with trace():
+        x = torch.tensor(2.0, requires_grad=True)
+        y = (3 * x - 1) / 4
+    details = [n.detail for n in capture(y, "forward", names={"x": x}).nodes() if n.kind == "op"]
+    assert details == ["3 · x", "input − 1", "input / 4"]
+
+
+def test_a_gradient_that_grad_returns_is_not_said_to_be_accumulated() -> None:
+    w = torch.tensor(2.0, requires_grad=True)
+    call = make_call(w**2, None, None, False)._replace(inputs=(w,), is_grad=True)
+    with ObservedPass(call, Names({"w": w})) as seen:
+        seen.run()
+        graph = seen.graph("backward")
+    (leaf,) = (node for node in graph.nodes() if node.kind == "leaf")
+    assert leaf.detail == "returned by grad()"
+    assert leaf.statistics is not None
+    assert leaf.statistics.scalar == 4
