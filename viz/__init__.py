@@ -88,7 +88,7 @@ def render(
             dictionary by name.  Without it, the attribute ``sample_inputs`` of a module is used.
         magnitude: show how large gradients are by a sign, a shade and a width, on a log scale;
             by default where they are known and spread over more than a factor of 100.
-        legend: explain colours, lines and marks below the picture.
+        legend: explain the colours, lines and marks that occur; JSON has none to explain.
         link: where the line of the program behind a box is to be seen, such as
             ``vscode://file/{path}:{line}`` or ``https://host/repo/blob/main/{path}#L{line}``.
         folder: where relative names of source files begin, the current directory by default.
@@ -138,11 +138,13 @@ def to_dot(
     *,
     view: View = "both",
     leaves: bool | None = None,
+    legend: bool = False,
     inputs: Any = None,
     **shown: Unpack[Shown],
 ) -> str:
     """The DOT text of a picture, for anyone's Graphviz; arguments as for :func:`render`."""
-    return str(to_graphviz(obj, view=view, leaves=leaves, inputs=inputs, **shown).source)
+    digraph = to_graphviz(obj, view=view, leaves=leaves, legend=legend, inputs=inputs, **shown)
+    return str(digraph.source)
 
 
 def to_graphviz(
@@ -150,6 +152,7 @@ def to_graphviz(
     *,
     view: View = "both",
     leaves: bool | None = None,
+    legend: bool = False,
     inputs: Any = None,
     **shown: Unpack[Shown],
 ) -> graphviz.Digraph:
@@ -167,4 +170,4 @@ def to_graphviz(
         scale = scale_of(small, None)
         return make_picture(small, view, leaves=leaves, scale=scale, position=subject.position)
 
-    return make_digraph(on_one_screen(compose, extent, view))
+    return make_digraph(on_one_screen(compose, extent, view), legend)

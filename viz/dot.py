@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from viz import theme
 from viz.geometry import box_size, text_columns
+from viz.legend import Entry, legend_of
 from viz.magnitude import shade
 from viz.picture import Box, Line, Picture
 
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
 POINTS_PER_INCH = 72
 
 
-def write_dot(picture: Picture) -> str:
+def write_dot(picture: Picture, legend: bool = False) -> str:
     """The picture as DOT text."""
-    return str(make_digraph(picture).source)
+    return str(make_digraph(picture, legend).source)
 
 
-def make_digraph(picture: Picture) -> graphviz.Digraph:
-    """The picture as a ``graphviz.Digraph``, to go on with."""
+def make_digraph(picture: Picture, legend: bool = False) -> graphviz.Digraph:
+    """The picture as a ``graphviz.Digraph``, to go on with; ``legend`` explains in a cluster of its
+    own what occurs."""
     import graphviz
 
     upwards = picture.view == "backward"
@@ -57,6 +59,8 @@ def make_digraph(picture: Picture) -> graphviz.Digraph:
             if box.pair is not None and index < box.pair:
                 keys = f"{box.key}; {picture.boxes[box.pair].key}"
                 digraph.body.append(f"\t{{rank=same; {keys}}}\n")
+    if legend:
+        _add_legend(digraph, picture)
     return digraph
 
 
@@ -123,6 +127,35 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
         label=escape(f" {line.label} ") if line.label else None,
         **attributes,
     )
+
+
+def _add_legend(digraph: graphviz.Digraph, picture: Picture) -> None:
+    """A cluster of boxes one below the other; lines are written in their colours."""
+    entries = list(legend_of(picture))
+    with digraph.subgraph(name="cluster_legend") as cluster:
+        cluster.attr(label="legend", labeljust="l", color=theme.LIGHT["line"], style="rounded")
+        for number, entry in enumerate(entries):
+            cluster.node(f"legend{number}", label=escape(_sample(entry)), **_sample_look(entry))
+        for number in range(len(entries) - 1):
+            cluster.edge(f"legend{number}", f"legend{number + 1}", style="invis")
+
+
+def _sample(entry: Entry) -> str:
+    if entry.kind != "line":
+        return entry.words
+    arrow = "┄┄▸" if entry.role == "saved" else "╌╌▸" if entry.waits else "──▸"
+    return f"{arrow} {entry.words}"
+
+
+def _sample_look(entry: Entry) -> dict[str, str]:
+    if entry.kind == "line":
+        token = theme.SHADES[entry.shade - 1] if entry.shade else theme.LINE_ROLES[entry.role]
+        return {"shape": "plaintext", "style": "", "fontcolor": theme.LIGHT[token]}
+    role = theme.BOX_ROLES[entry.role]
+    look = {"fillcolor": theme.LIGHT[role.fill], "color": theme.LIGHT[role.stroke]}
+    if entry.kind == "stack":
+        look["peripheries"] = "2"
+    return look | {"penwidth": "3"} if entry.kind == "ring" else look
 
 
 def _box_label(box: Box) -> str:

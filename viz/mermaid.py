@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from viz import theme
+from viz.legend import legend_of
 from viz.picture import Picture
 
 _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '#"<>&`;\\*_~|[]{}()'} | {"\n": " "})
@@ -17,8 +18,9 @@ def escape(text: str) -> str:
     return text.translate(_ENTITIES)
 
 
-def write_mermaid(picture: Picture) -> str:
-    """A flowchart; backward pictures run upwards, as everywhere."""
+def write_mermaid(picture: Picture, legend: bool = False) -> str:
+    """A flowchart; backward pictures run upwards, as everywhere.  ``legend`` adds a group of boxes
+    that says what the colours mean."""
     rows = [f"flowchart {'BT' if picture.view == 'backward' else 'TB'}"]
     for box in picture.boxes:
         parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]
@@ -34,4 +36,12 @@ def write_mermaid(picture: Picture) -> str:
     for role, (fill, stroke) in theme.BOX_ROLES.items():
         colours = f"fill:{theme.LIGHT[fill]},stroke:{theme.LIGHT[stroke]}"
         rows.append(f"  classDef {role} {colours},color:{theme.LIGHT['ink']}")
+    if legend:
+        rows.append("  subgraph legend")
+        rows += [
+            f'    legend{number}["{escape(entry.words)}"]:::{entry.role}'
+            for number, entry in enumerate(legend_of(picture))
+            if entry.kind == "box"
+        ]
+        rows.append("  end")
     return "\n".join(rows) + "\n"

@@ -157,7 +157,7 @@ def render_graph(
     if not picture.boxes:
         raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
     if format in _WRITERS:
-        data = _WRITERS[format](picture).encode()
+        data = _WRITERS[format](picture, legend).encode()
     elif format in _BINARY:
         data = _render_binary(picture, format, theme_name, legend, helpers)
     elif format == "html":
@@ -170,7 +170,7 @@ def render_graph(
     return Rendering(format, data, tuple(dict.fromkeys(notes)))
 
 
-_WRITERS: dict[str, Callable[[Picture], str]] = {
+_WRITERS: dict[str, Callable[[Picture, bool], str]] = {
     "dot": write_dot,
     "mermaid": write_mermaid,
     "txt": write_text,
@@ -220,7 +220,7 @@ def _render_binary(
             continue
         try:
             if renderer.source == "dot":
-                return renderer.render(write_dot(picture), format)
+                return renderer.render(write_dot(picture, legend), format)
             svg = write_svg(picture, lay_out(picture), theme_name, plain=True, legend=legend)
             return renderer.render(svg, format)
         except VizError as error:

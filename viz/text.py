@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 
 from autograd_core.dag.model import Half
+from viz.magnitude import SIGNS
 from viz.picture import Box, Picture
+from viz.wording import NOT_YET
 
 MOST_DESCRIBED_LINES = 40
 
 
-def write_text(picture: Picture) -> str:
+def write_text(picture: Picture, legend: bool = False) -> str:
     """One line per box, with what flows into it (←) and what it saves (⋯); values stand in a
     column of their own.
 
-    The forward half is listed from its inputs on, the backward half in the order it runs in.
+    The forward half is listed from its inputs on, the backward half in the order it runs in;
+    ``legend`` explains below them the marks that occur.
     """
     sections = [picture.title] if picture.title else []
     names = _names(picture)
@@ -36,7 +40,36 @@ def write_text(picture: Picture) -> str:
                 f"⋯ {', '.join(dict.fromkeys(saved[i]))}" if saved[i] else "",
             ]
             sections.append("  ".join(cell for cell in cells if cell).rstrip())
+    if legend:
+        marks = dict(_marks(picture))
+        width = max(map(len, marks), default=0)
+        sections += ["", "legend"] + [f"  {mark:<{width}}  {said}" for mark, said in marks.items()]
     return "\n".join(sections) + "\n"
+
+
+def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
+    """The marks that occur in the text, with what they mean."""
+    boxes, kinds = picture.boxes, {line.kind for line in picture.lines}
+    if kinds - {"saved"}:
+        yield "←", "what its values or gradients come from"
+    if "saved" in kinds:
+        yield "⋯", "whose values it saves for the backward pass"
+    if any(box.order is not None for box in boxes):
+        yield "#1 #2", "the order in which the backward pass runs"
+    if any(box.chips for box in boxes):
+        yield "[name]", "a leaf of its own, or the gradient of one"
+    for box in boxes:
+        if box.stacked:
+            yield box.right, "several that are alike"
+            break
+    if picture.scale is not None:
+        yield f"{SIGNS[0]} {SIGNS[-1]}", f"how large a gradient is: {picture.scale.text}"
+    if any(box.right == NOT_YET for box in boxes):
+        yield NOT_YET, "no gradient has flowed there yet"
+    if any(box.right == "undefined" for box in boxes):
+        yield "undefined", "no gradient flows there at all, which is not 0"
+    if any(box.alert for box in boxes):
+        yield "!", "NaN, Inf, or changed after it was saved"
 
 
 def describe(picture: Picture) -> str:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 import xml.etree.ElementTree as ElementTree
 
 import pytest
@@ -170,3 +172,33 @@ def test_the_legend_explains_what_occurs_and_nothing_else() -> None:
     assert "saved for the backward pass" in words(sample_graphs.quadratic())
     assert "rms 0.02 … 1" in words(vanishing(8), view="backward")
     assert "legend" not in viz.render(sample_graphs.quadratic()).text
+
+
+@pytest.mark.parametrize("format", ["dot", "mermaid", "txt"])
+def test_formats_without_a_drawing_have_a_legend_too(format: str) -> None:
+    graph = sample_graphs.residual(40)
+    plain = viz.render(graph, format=format).text
+    text = viz.render(graph, format=format, legend=True).text
+    assert "legend" not in plain
+    assert "legend" in text
+    said = "the order in which" if format == "txt" else "backward node, #1 runs first"
+    assert said in text.replace("#35;", "#")
+    assert text.startswith(plain[:-20])
+
+
+def test_a_text_explains_the_marks_that_occur_and_no_others() -> None:
+    def marks(graph: Graph, **options: object) -> list[str]:
+        text = viz.render(graph, format="txt", legend=True, **options).text  # type: ignore[arg-type]
+        return [line.split()[0] for line in text.partition("\nlegend\n")[2].splitlines()]
+
+    assert marks(sample_graphs.chain(3), view="forward") == ["←"]
+    assert marks(sample_graphs.quadratic()) == ["←", "⋯", "#1"]
+    assert marks(vanishing(8), view="backward") == ["←", "#1", "▁"]
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
+def test_the_legend_of_a_dot_text_renders() -> None:
+    text = viz.to_dot(sample_graphs.residual(40), legend=True)
+    drawn = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True)
+    assert drawn.stderr == ""
+    assert "several that are alike" in drawn.stdout
