@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import ref
 
@@ -26,7 +27,7 @@ from autograd_core.conversion import Conversion
 from autograd_core.device import CPU
 from autograd_core.device import device as device_type
 from autograd_core.dtype import dtype as dtype_type
-from autograd_core.dtype import from_numpy_dtype
+from autograd_core.dtype import from_numpy_dtype, get_default_dtype
 from autograd_core.printing import tensor_text
 from autograd_core.seldom import seldom
 from autograd_core.size import Size
@@ -87,10 +88,19 @@ class Tensor(Conversion, TensorMethods):
 
     __array_ufunc__ = None  # ndarray * Tensor is this class's business
 
+    def __init__(self, *data: Any) -> None:
+        """Of the default dtype: from a list or an array, or, given sizes, of zeros.
+
+        Better use :func:`autograd_core.tensor`, or :func:`autograd_core.zeros`.
+        """
+        made = _legacy(get_default_dtype(), data)
+        self.array, self._shape, self.dtype = made.array, made._shape, made.dtype
+        self.version, self.edge = first_version(), None
+
     @classmethod
     def from_array(cls, array: NDArray[Any], requires_grad: bool = False) -> Tensor:
         """A leaf around ``array``, sharing its memory."""
-        t = Tensor()
+        t = blank()
         if type(array) is not np.ndarray:
             array = np.asarray(array)
         t.array = array
@@ -227,7 +237,7 @@ class Tensor(Conversion, TensorMethods):
         return self._without_graph("detach()")
 
     def _without_graph(self, how: str) -> Tensor:
-        t = Tensor()
+        t = blank()
         t.array, t._shape, t.dtype, t.edge = self.array, self._shape, self.dtype, None
         if self.version is None:
             self.version = [0]
@@ -307,9 +317,7 @@ class Tensor(Conversion, TensorMethods):
 
         (PyTorch leaves the elements of the latter as they are in memory.)
         """
-        if len(data) == 1 and not isinstance(data[0], int):
-            return Tensor.from_array(np.array(data[0], dtype=self.dtype.dtype))
-        return Tensor.from_array(np.zeros(data, self.dtype.dtype))
+        return _legacy(self.dtype, data)
 
     def __len__(self) -> int:
         if not self._shape:
@@ -346,3 +354,28 @@ class Tensor(Conversion, TensorMethods):
         name = None if node is None else node.name().rpartition("::")[2]
         text = tensor_text(self.array, name, self.requires_grad)
         return f"Parameter containing:\n{text}" if self.is_parameter else text
+
+
+# A tensor to be filled in by whoever makes it: `Tensor()` would cost 40 ns more.
+blank: Callable[[], Tensor] = partial(object.__new__, Tensor)
+
+
+def _legacy(kind: dtype_type, data: tuple[Any, ...]) -> Tensor:
+    """What the constructors of PyTorch's early days make of ``data``: one tensor, array or
+    sequence, or sizes."""
+    if len(data) != 1 or isinstance(data[0], (int, np.integer, Size)):
+        sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data or (0,)
+        if any(size < 0 for size in sizes):
+            negative = next(size for size in sizes if size < 0)
+            raise RuntimeError(
+                f"Trying to create tensor with negative dimension {negative}: {list(sizes)}"
+            )
+        return Tensor.from_array(np.zeros(sizes, kind.dtype))
+    values = data[0]
+    if isinstance(values, str):
+        raise TypeError("new(): invalid data type 'str'")
+    if isinstance(values, Tensor):
+        return values.detach()
+    if not hasattr(values, "__len__"):
+        raise TypeError(f"new(): data must be a sequence (got {type(values).__name__})")
+    return Tensor.from_array(np.array(values, dtype=kind.dtype))

@@ -98,7 +98,7 @@ def _compute_pointwise(op: Op) -> list[str]:
     lines += ["if type(r) is not ndarray: r = asarray(r)"]  # 0-d results are NumPy scalars
     return [
         *lines,
-        "t = Tensor()",
+        "t = blank()",
         "t.array = r; t._shape = shape; t.dtype = dtype",
         "t.version = None",
     ]

@@ -15,7 +15,7 @@ import numpy as np
 from autograd_core.autograd.node import Node
 from autograd_core.op.record import OPS
 from autograd_core.op.views import recipe, root_of
-from autograd_core.tensor import Tensor
+from autograd_core.tensor import Tensor, blank
 
 Tangents = dict[str, Tensor]
 
@@ -86,7 +86,7 @@ def primal_of(t: Tensor) -> Tensor:
     """``t`` without its tangent: the same data at the same place in the graph."""
     if tangent_of(t) is None:
         return t
-    primal = Tensor()
+    primal = blank()
     primal.array, primal._shape, primal.dtype = t.array, t._shape, t.dtype
     primal.edge, primal.version, primal.view_of = t.edge, t.version, t.view_of
     return primal

@@ -27,7 +27,7 @@ from autograd_core.op.modes import node_made, results_made
 from autograd_core.op.record import Op
 from autograd_core.op.saved import SavedNode, changed, freed, result_array
 from autograd_core.op.views import view
-from autograd_core.tensor import Tensor
+from autograd_core.tensor import Tensor, blank
 
 __all__ = ["NAMESPACE", "SavedNode", "variadic_call"]
 
@@ -90,7 +90,7 @@ def _plain(value: Any) -> Any:
     """An instance of a Tensor subclass as the Tensor that it is; anything else as it is."""
     if not isinstance(value, Tensor) or type(value) is Tensor:
         return value
-    plain = Tensor()
+    plain = blank()
     plain.array, plain._shape, plain.dtype = value.array, value._shape, value.dtype
     plain.edge, plain.version = value.edge, value.version
     return plain
@@ -186,7 +186,7 @@ def broadcast_shapes(values: Sequence[Tensor]) -> tuple[int, ...]:
 
 def box(array: Any) -> Tensor:
     """A new tensor around the result of a kernel."""
-    t = Tensor()
+    t = blank()
     if type(array) is not ndarray:
         array = asarray(array)
     t.array = array
@@ -296,7 +296,8 @@ NAMESPACE: dict[str, Any] = dict(
     __name__="autograd_core.op.generated", AxisError=np.exceptions.AxisError,
     Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
-    freed=freed, materialize=materialize, mixed=mixed, next_sequence_nr=next_sequence_nr,
+    blank=blank, freed=freed, materialize=materialize, mixed=mixed,
+    next_sequence_nr=next_sequence_nr,
     bad_dimension=bad_dimension,
     node_made=node_made, refused=refused, results_made=results_made,
     result_array=result_array, slow=slow, view=view,

@@ -13,7 +13,7 @@ from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.saved import Since
 from autograd_core.op.second_nodes import RENAMED_IN_PLACE, renamed
 from autograd_core.op.views import check_change, check_rebase, make_writeable, rebase
-from autograd_core.tensor import Tensor
+from autograd_core.tensor import Tensor, blank
 
 
 def inplace(
@@ -64,7 +64,7 @@ def inplace(
 
 def _before(x: Tensor) -> Tensor:
     """``x`` as it is now, as a tensor of its own that a node may save."""
-    before = Tensor()
+    before = blank()
     before.array, before._shape, before.dtype, before.edge = x.array, x._shape, x.dtype, x.edge
     before.version = None
     before.record = x.record

@@ -9,7 +9,7 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import builds_graph
 from autograd_core.op.second_nodes import renamed
 from autograd_core.op.views import check_change
-from autograd_core.tensor import Tensor
+from autograd_core.tensor import Tensor, blank
 
 
 def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
@@ -51,7 +51,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
 
 def _before(x: Tensor) -> Tensor:
     """``x`` as it is now: the way from its base to what it becomes goes by this."""
-    before = Tensor()
+    before = blank()
     before.array, before._shape, before.dtype, before.edge = x.array, x._shape, x.dtype, x.edge
     before.version, before.record = x.version, x.record
     if x.view_of is not None:

@@ -27,12 +27,12 @@ from autograd_core.autograd.node import (
 )
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op.record import Op
-from autograd_core.tensor import Tensor, View
+from autograd_core.tensor import Tensor, View, blank
 
 
 def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
     """A tensor that looks at the memory of ``base``: same version counter, and a recipe."""
-    t = Tensor()
+    t = blank()
     t.array, t._shape = array, array.shape
     t.dtype = base.dtype if array.dtype is base.array.dtype else from_numpy_dtype(array.dtype)
     if base.version is None:

@@ -48,3 +48,20 @@ def test_types_of_early_days(torch: Any) -> None:
     assert tuple(torch.DoubleTensor(2, 3).shape) == (2, 3)
     assert isinstance(torch.ones(2), torch.FloatTensor)
     assert not isinstance(torch.ones(2), torch.LongTensor)
+
+
+def test_the_oldest_constructor(torch: Any) -> None:
+    assert repr(torch.Tensor([1, 2])) == "tensor([1., 2.])"
+    assert (
+        tuple(torch.Tensor(2, 3).shape) == tuple(torch.Tensor(torch.Size([2, 3])).shape) == (2, 3)
+    )
+    assert repr(torch.Tensor()) == "tensor([])"
+    assert torch.Tensor([[1.0]]).requires_grad_().is_leaf
+    for wrong, error in ((3.0, TypeError), ("a", TypeError), (-1, RuntimeError)):
+        with pytest.raises(error):
+            torch.Tensor(wrong)
+    torch.set_default_dtype(torch.float64)
+    try:
+        assert torch.Tensor([1]).dtype is torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
