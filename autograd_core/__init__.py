@@ -89,6 +89,7 @@ if _TYPE_CHECKING:
         accelerator,
         backends,
         cuda,
+        distributions,
         fft,
         func,
         masked,
@@ -100,7 +101,8 @@ if _TYPE_CHECKING:
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
 _WHEN_ASKED_FOR = (
-    "accelerator", "backends", "cuda", "fft", "func", "masked", "nn", "optim", "special", "utils",
+    "accelerator", "backends", "cuda", "distributions", "fft", "func", "masked", "nn", "optim",
+    "special", "utils",
 )  # fmt: skip
 # Functions of neural networks that PyTorch has under its first name, too.
 _OF_NN = (
@@ -143,6 +145,7 @@ __all__ = [
     "cuda",
     "det",
     "device",
+    "distributions",
     "double",
     "dtype",
     "enable_grad",

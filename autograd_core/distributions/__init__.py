@@ -1,0 +1,38 @@
+"""Probability distributions under the names of ``torch.distributions``: those that variational
+autoencoders and policy gradients are made of.
+
+>>> from autograd_core import tensor
+>>> q = Normal(tensor([0.0, 1.0], requires_grad=True), 1.0)
+>>> kl_divergence(q, Normal(0.0, 1.0))
+tensor([0.0000, 0.5000], grad_fn=<MulBackward0>)
+"""
+
+from autograd_core.distributions import constraints
+from autograd_core.distributions.bernoulli import Bernoulli
+from autograd_core.distributions.categorical import Categorical, OneHotCategorical
+from autograd_core.distributions.distribution import Distribution
+from autograd_core.distributions.divergence import kl_divergence, register_kl
+from autograd_core.distributions.independent import Independent
+from autograd_core.distributions.location_scale import Gumbel, Laplace, Normal
+from autograd_core.distributions.multivariate_normal import MultivariateNormal
+from autograd_core.distributions.positive import Exponential, HalfNormal, LogNormal
+from autograd_core.distributions.uniform import Uniform
+
+__all__ = [
+    "Bernoulli",
+    "Categorical",
+    "Distribution",
+    "Exponential",
+    "Gumbel",
+    "HalfNormal",
+    "Independent",
+    "Laplace",
+    "LogNormal",
+    "MultivariateNormal",
+    "Normal",
+    "OneHotCategorical",
+    "Uniform",
+    "constraints",
+    "kl_divergence",
+    "register_kl",
+]

@@ -1,0 +1,120 @@
+"""Which values a parameter, or a sample, may have."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograd_core import linalg
+from autograd_core.tensor import Tensor
+
+
+class Constraint:
+    """A set of values: ``check`` says for each whether it belongs to it.
+
+    ``event_dim`` is how many dimensions on the right make up one value.
+    """
+
+    is_discrete = False
+    event_dim = 0
+
+    def check(self, value: Tensor) -> Tensor:
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__.removeprefix('_')}()"
+
+
+class _Test(Constraint):
+    def __init__(
+        self,
+        name: str,
+        test: Callable[[Tensor], Any],
+        event_dim: int = 0,
+        is_discrete: bool = False,
+    ) -> None:
+        self._name, self._test = name, test
+        self.event_dim, self.is_discrete = event_dim, is_discrete
+
+    def check(self, value: Tensor) -> Tensor:
+        found: Tensor = self._test(value)
+        return found
+
+    def __repr__(self) -> str:
+        return self._name
+
+
+class independent(Constraint):  # lower case, as PyTorch spells it
+    """Another constraint, whose ``reinterpreted_batch_ndims`` dimensions on the right must all
+    fulfil it."""
+
+    def __init__(self, base_constraint: Constraint, reinterpreted_batch_ndims: int) -> None:
+        self.base_constraint = base_constraint
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        self.is_discrete = base_constraint.is_discrete
+        self.event_dim = base_constraint.event_dim + reinterpreted_batch_ndims
+
+    def check(self, value: Tensor) -> Tensor:
+        found = self.base_constraint.check(value)
+        for _ in range(self.reinterpreted_batch_ndims):
+            found = found.all(-1)
+        return found
+
+    def __repr__(self) -> str:
+        return f"IndependentConstraint({self.base_constraint!r}, {self.reinterpreted_batch_ndims})"
+
+
+def _shown(bound: Any) -> str:
+    return repr(bound) if isinstance(bound, Tensor) else str(bound)
+
+
+def interval(lower_bound: Any, upper_bound: Any) -> Constraint:
+    """The numbers from one bound to the other, both included."""
+    return _Test(
+        f"Interval(lower_bound={_shown(lower_bound)}, upper_bound={_shown(upper_bound)})",
+        lambda x: (lower_bound <= x) & (x <= upper_bound),
+    )
+
+
+def greater_than(lower_bound: Any) -> Constraint:
+    """The numbers above the bound."""
+    return _Test(f"GreaterThan(lower_bound={_shown(lower_bound)})", lambda x: lower_bound < x)
+
+
+def greater_than_eq(lower_bound: Any) -> Constraint:
+    """The numbers not below the bound."""
+    name = f"GreaterThanEq(lower_bound={_shown(lower_bound)})"
+    return _Test(name, lambda x: lower_bound <= x)
+
+
+def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
+    """The whole numbers from one bound to the other, both included."""
+    return _Test(
+        f"IntegerInterval(lower_bound={_shown(lower_bound)}, upper_bound={_shown(upper_bound)})",
+        lambda x: (x % 1 == 0) & (lower_bound <= x) & (x <= upper_bound),
+        is_discrete=True,
+    )
+
+
+def _definite(matrices: Tensor) -> Tensor:
+    symmetric = (matrices - matrices.mT).abs().amax((-2, -1)) < 1e-6
+    return symmetric & (linalg.cholesky_ex(matrices).info == 0)
+
+
+def _lower_cholesky(matrices: Tensor) -> Tensor:
+    lower = (matrices.tril() == matrices).all(-1).all(-1)
+    return lower & (matrices.diagonal(0, -2, -1) > 0).all(-1)
+
+
+boolean = _Test("Boolean()", lambda x: (x == 0) | (x == 1), is_discrete=True)
+lower_cholesky = _Test("LowerCholesky()", _lower_cholesky, 2)
+nonnegative = greater_than_eq(0.0)
+one_hot = _Test(
+    "OneHot()", lambda x: ((x == 0) | (x == 1)).all(-1) & (x.sum(-1) == 1), 1, is_discrete=True
+)
+positive = greater_than(0.0)
+positive_definite = _Test("PositiveDefinite()", _definite, 2)
+real = _Test("Real()", lambda x: x == x)
+real_vector = independent(real, 1)
+simplex = _Test("Simplex()", lambda x: (x >= 0).all(-1) & ((x.sum(-1) - 1).abs() < 1e-6), 1)
+unit_interval = interval(0.0, 1.0)

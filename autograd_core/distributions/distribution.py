@@ -1,0 +1,191 @@
+"""What all distributions have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import cached_property
+from typing import Any, ClassVar
+
+from autograd_core.autograd.grad_mode import enable_grad, no_grad
+from autograd_core.distributions.constraints import Constraint
+from autograd_core.functions import as_tensor, broadcast_tensors
+from autograd_core.size import Size
+from autograd_core.tensor import Tensor
+
+Shape = Sequence[int]
+
+
+class Distribution:
+    """A random tensor: ``batch_shape`` independent ones, each of ``event_shape``.
+
+    Args:
+        batch_shape: that of the parameters, as far as they are not one event's.
+        event_shape: that of one sample.
+        validate_args: whether parameters and samples are looked at, which costs time; None for
+            what :meth:`set_default_validate_args` said last.
+
+    Raises:
+        ValueError: a parameter has a value that it must not have; in PyTorch's words.
+    """
+
+    has_rsample: ClassVar[bool] = False
+    has_enumerate_support: ClassVar[bool] = False
+    arg_constraints: ClassVar[Mapping[str, Constraint]]
+    support: Any  # a Constraint, or a property that gives one
+    _validate_args: bool = __debug__
+
+    @staticmethod
+    def set_default_validate_args(value: bool) -> None:
+        """Say whether distributions made from now on look at their arguments."""
+        if value not in (True, False):
+            raise ValueError
+        Distribution._validate_args = value
+
+    def __init__(
+        self, batch_shape: Shape = (), event_shape: Shape = (), validate_args: bool | None = None
+    ) -> None:
+        self._batch_shape, self._event_shape = Size(batch_shape), Size(event_shape)
+        if validate_args is not None:
+            self._validate_args = validate_args
+        if self._validate_args:
+            for name, constraint in self.arg_constraints.items():
+                if name in self.__dict__:
+                    self._check_parameter(name, constraint)
+
+    @property
+    def batch_shape(self) -> Size:
+        return self._batch_shape
+
+    @property
+    def event_shape(self) -> Size:
+        return self._event_shape
+
+    @property
+    def mean(self) -> Tensor:
+        raise NotImplementedError
+
+    @property
+    def mode(self) -> Tensor:
+        raise NotImplementedError(f"{type(self)} does not implement mode")
+
+    @property
+    def variance(self) -> Tensor:
+        raise NotImplementedError
+
+    @property
+    def stddev(self) -> Tensor:
+        return self.variance.sqrt()
+
+    def sample(self, sample_shape: Shape = ()) -> Tensor:
+        """Random tensors of ``sample_shape + batch_shape + event_shape``, outside the graph."""
+        with no_grad():
+            return self.rsample(sample_shape)
+
+    def rsample(self, sample_shape: Shape = ()) -> Tensor:
+        """Random tensors with a gradient by the parameters: their noise is drawn apart."""
+        raise NotImplementedError
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        """The logarithm of the density, or of the probability, at ``value``."""
+        raise NotImplementedError
+
+    def cdf(self, value: Tensor) -> Tensor:
+        """The probability of what is not above ``value``."""
+        raise NotImplementedError
+
+    def icdf(self, value: Tensor) -> Tensor:
+        """The inverse of :meth:`cdf`."""
+        raise NotImplementedError
+
+    def enumerate_support(self, expand: bool = True) -> Tensor:
+        """All values there are, of a distribution of few."""
+        raise NotImplementedError
+
+    def entropy(self) -> Tensor:
+        """The entropy of each of the batch, in nats."""
+        raise NotImplementedError
+
+    def perplexity(self) -> Tensor:
+        """The exponential of :meth:`entropy`."""
+        return self.entropy().exp()
+
+    def expand(self, batch_shape: Shape) -> Any:
+        """The same distributions with the parameters expanded to ``batch_shape``."""
+        new = type(self).__new__(type(self))
+        for name in self.arg_constraints.keys() & self.__dict__.keys():
+            value = self.__dict__[name]
+            own = value._shape[len(self._batch_shape) :]
+            new.__dict__[name] = value.expand(*batch_shape, *own)
+        Distribution.__init__(new, batch_shape, self._event_shape, validate_args=False)
+        new._validate_args = self._validate_args
+        return new
+
+    def _extended_shape(self, sample_shape: Shape = ()) -> Size:
+        return Size((*sample_shape, *self._batch_shape, *self._event_shape))
+
+    def _check_parameter(self, name: str, constraint: Constraint) -> None:
+        value = self.__dict__[name]
+        if constraint.check(value).all():
+            return
+        raise ValueError(
+            f"Expected parameter {name} ({_kind(value)}) of distribution {self!r} to satisfy the "
+            f"constraint {constraint!r}, but found invalid values:\n{value}"
+        )
+
+    def _validate_sample(self, value: Any) -> None:
+        """Raise ValueError unless ``value`` may be a sample; silent if nothing is validated."""
+        if not self._validate_args:
+            return
+        if not isinstance(value, Tensor):
+            raise ValueError("The value argument to log_prob must be a Tensor")
+        events = value.dim() - len(self._event_shape)
+        if Size(value._shape[events:]) != self._event_shape:
+            raise ValueError(
+                "The right-most size of value must match event_shape: "
+                f"{value.size()} vs {self._event_shape}."
+            )
+        expected = self._extended_shape()
+        for i, j in zip(reversed(value.size()), reversed(expected), strict=False):
+            if i != 1 and j != 1 and i != j:
+                raise ValueError(
+                    "Value is not broadcastable with batch_shape+event_shape: "
+                    f"{value.size()} vs {expected}."
+                )
+        support = self.support
+        if not support.check(value).all():
+            raise ValueError(
+                f"Expected value argument ({_kind(value)}) to be within the support "
+                f"({support!r}) of the distribution {self!r}, but found invalid values:\n{value}"
+            )
+
+    def __repr__(self) -> str:
+        known = [name for name in self.arg_constraints if name in self.__dict__]
+        values = [(name, self.__dict__[name]) for name in known]
+        shown = (f"{name}: {v if v.numel() == 1 else v.size()}" for name, v in values)
+        return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
+    """Tensors and numbers as tensors of one shape; numbers take the dtype of the tensors."""
+    like = next((v for v in values if isinstance(v, Tensor)), None)
+    dtype = None if like is None or not like.is_floating_point() else like.dtype
+    tensors = [
+        v if isinstance(v, Tensor) else as_tensor(float(v), dtype=dtype)  # also of an integer
+        for v in values
+    ]
+    return tuple(broadcast_tensors(*tensors))
+
+
+def derived(compute: Callable[[Any], Tensor]) -> Any:
+    """A parameter that follows from another: computed when first asked for, always in a graph."""
+
+    def in_graph(self: Any) -> Tensor:
+        with enable_grad():
+            return compute(self)
+
+    in_graph.__doc__ = compute.__doc__
+    return cached_property(in_graph)
+
+
+def _kind(value: Tensor) -> str:
+    return f"{type(value).__name__} of shape {tuple(value.shape)}"

@@ -1,0 +1,119 @@
+"""How far one distribution is from another."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from autograd_core import linalg
+from autograd_core.distributions.bernoulli import Bernoulli
+from autograd_core.distributions.categorical import Categorical
+from autograd_core.distributions.distribution import Distribution
+from autograd_core.distributions.independent import Independent, sum_rightmost
+from autograd_core.distributions.location_scale import Laplace, Normal
+from autograd_core.distributions.multivariate_normal import MultivariateNormal, mahalanobis
+from autograd_core.distributions.positive import Exponential, LogNormal
+from autograd_core.distributions.uniform import Uniform
+from autograd_core.functions import full_like, where
+from autograd_core.nn import functional as F
+from autograd_core.numeric import inf
+from autograd_core.tensor import Tensor
+
+Divergence = Callable[[Any, Any], Tensor]
+_known: dict[tuple[type, type], Divergence] = {}
+
+
+def register_kl(type_p: type, type_q: type) -> Callable[[Divergence], Divergence]:
+    """A decorator: the function gives the divergence of these two, and of their subclasses."""
+    for each in (type_p, type_q):
+        if not (isinstance(each, type) and issubclass(each, Distribution)):
+            raise TypeError(f"Expected a Distribution subclass but got {each!r}")
+
+    def register(function: Divergence) -> Divergence:
+        _known[type_p, type_q] = function
+        return function
+
+    return register
+
+
+def kl_divergence(p: Distribution, q: Distribution) -> Tensor:
+    """The Kullback-Leibler divergence KL(p || q) of each of a batch.
+
+    Raises:
+        NotImplementedError: no formula for these two is known; :func:`register_kl` adds one.
+    """
+    for type_p in type(p).__mro__:
+        for type_q in type(q).__mro__:
+            if (type_p, type_q) in _known:
+                return _known[type_p, type_q](p, q)
+    raise NotImplementedError(
+        f"No KL(p || q) is implemented for p type {type(p).__name__} and q type {type(q).__name__}"
+    )
+
+
+@register_kl(Normal, Normal)
+def _normal(p: Normal, q: Normal) -> Tensor:
+    ratio = (p.scale / q.scale).pow(2)
+    return 0.5 * (ratio + ((p.loc - q.loc) / q.scale).pow(2) - 1 - ratio.log())
+
+
+@register_kl(LogNormal, LogNormal)
+def _log_normal(p: LogNormal, q: LogNormal) -> Tensor:
+    return _normal(p.base_dist, q.base_dist)
+
+
+@register_kl(Laplace, Laplace)
+def _laplace(p: Laplace, q: Laplace) -> Tensor:
+    ratio, apart = p.scale / q.scale, (p.loc - q.loc).abs()
+    return -ratio.log() + apart / q.scale + ratio * (-apart / p.scale).exp() - 1
+
+
+@register_kl(Exponential, Exponential)
+def _exponential(p: Exponential, q: Exponential) -> Tensor:
+    ratio = q.rate / p.rate
+    return -ratio.log() + ratio - 1
+
+
+@register_kl(Uniform, Uniform)
+def _uniform(p: Uniform, q: Uniform) -> Tensor:
+    found = ((q.high - q.low) / (p.high - p.low)).log()
+    outside = (q.low > p.low) | (q.high < p.high)
+    return where(outside, full_like(found, inf), found)
+
+
+@register_kl(Bernoulli, Bernoulli)
+def _bernoulli(p: Bernoulli, q: Bernoulli) -> Tensor:
+    yes = p.probs * (F.softplus(-q.logits) - F.softplus(-p.logits))
+    no = (1 - p.probs) * (F.softplus(q.logits) - F.softplus(p.logits))
+    impossible = ((q.probs == 0) & (p.probs > 0)) | ((q.probs == 1) & (p.probs < 1))
+    found = yes + no
+    return where(impossible, full_like(found, inf), found)
+
+
+@register_kl(Categorical, Categorical)
+def _categorical(p: Categorical, q: Categorical) -> Tensor:
+    terms = p.probs * (p.logits - q.logits)
+    terms = where((q.probs == 0).expand_as(terms), full_like(terms, inf), terms)
+    terms = where((p.probs == 0).expand_as(terms), full_like(terms, 0), terms)
+    return terms.sum(-1)
+
+
+@register_kl(MultivariateNormal, MultivariateNormal)
+def _multivariate(p: MultivariateNormal, q: MultivariateNormal) -> Tensor:
+    if p.event_shape != q.event_shape:
+        raise ValueError(
+            "KL-divergence between two Multivariate Normals with different event shapes cannot "
+            "be computed"
+        )
+    spread = linalg.solve_triangular(q._factor, p._factor, upper=False)
+    trace = spread.pow(2).sum((-2, -1))
+    apart = mahalanobis(q._factor, q.loc - p.loc)
+    dets = q.half_log_det() - p.half_log_det()
+    return dets + 0.5 * (trace + apart - p.event_shape[0])
+
+
+@register_kl(Independent, Independent)
+def _independent(p: Independent, q: Independent) -> Tensor:
+    if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
+        raise NotImplementedError
+    return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
