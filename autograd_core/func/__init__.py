@@ -1,7 +1,16 @@
 """Functions that take functions, under the names of ``torch.func``."""
 
-from autograd_core.func.functional_call import functional_call
-from autograd_core.func.gradients import grad, grad_and_value, hessian, jacfwd, jacrev, jvp, vjp
+from autograd_core.func.functional_call import functional_call, stack_module_state
+from autograd_core.func.gradients import (
+    grad,
+    grad_and_value,
+    hessian,
+    jacfwd,
+    jacrev,
+    jvp,
+    linearize,
+    vjp,
+)
 from autograd_core.func.mapping import vmap
 
 __all__ = [
@@ -12,6 +21,8 @@ __all__ = [
     "jacfwd",
     "jacrev",
     "jvp",
+    "linearize",
+    "stack_module_state",
     "vjp",
     "vmap",
 ]

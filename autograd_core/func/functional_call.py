@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
+from autograd_core.ops.joining import stack
 from autograd_core.tensor import Tensor
 
 Values = Mapping[str, Tensor]
@@ -41,6 +42,34 @@ def functional_call(
         return module(*positional, **(kwargs or {}))
 
 
+def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
+    """The parameters and the buffers of several modules of one kind, each stacked along a new
+    first dimension: what ``vmap`` takes to call all of them.  The parameters are leaves.
+
+    Raises:
+        RuntimeError: there are none, or they differ in kind or in mode.
+    """
+    if not models:
+        raise RuntimeError("stack_module_state: Expected at least one model, got 0.")
+    if any(model.training != models[0].training for model in models):
+        raise RuntimeError(
+            "stack_module_state: Expected all models to have the same training/eval mode."
+        )
+    if any(type(model) is not type(models[0]) for model in models):
+        raise RuntimeError("stack_module_state: Expected all models to be of the same class.")
+    parameters = {
+        name: stack([dict(model.named_parameters())[name] for model in models], 0)
+        .detach()
+        .requires_grad_(parameter.requires_grad)
+        for name, parameter in models[0].named_parameters()
+    }
+    buffers = {
+        name: stack([dict(model.named_buffers())[name] for model in models], 0)
+        for name, _ in models[0].named_buffers()
+    }
+    return parameters, buffers
+
+
 @contextmanager
 def _holding(module: Any, values: dict[str, Tensor], tied: bool, strict: bool) -> Iterator[None]:
     places = {
@@ -51,9 +80,13 @@ def _holding(module: Any, values: dict[str, Tensor], tied: bool, strict: bool) -
     }
     if strict and places.keys() != values.keys():
         missing, unknown = sorted(places.keys() - values), sorted(values.keys() - places)
+        lines = [
+            f"\n\t{kind} key(s): {', '.join(map(repr, names))}."
+            for kind, names in (("Unexpected", unknown), ("Missing", missing))
+            if names
+        ]
         raise RuntimeError(
-            "Error(s) in loading state_dict: "
-            f"Missing key(s): {missing}. Unexpected key(s): {unknown}."
+            f"Error(s) in reparametrizing for {type(module).__name__}:{''.join(lines)}"
         )
     before = {place: held[name] for place, (held, name) in places.items()}
     if tied:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from typing import Any
 
+from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.backward import grad as gradients_by
 from autograd_core.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from autograd_core.autograd.functional import jacobian
-from autograd_core.autograd.grad_mode import enable_grad
+from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
 from autograd_core.func.structure import leaves_of, rebuilt, structure_of
+from autograd_core.op.dual import without_graph
 from autograd_core.tensor import Tensor
 
 Argnums = int | tuple[int, ...]
@@ -24,8 +26,8 @@ def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Functio
     >>> grad(lambda x: (x**3).sum())(tensor([1.0, 2.0]))
     tensor([ 3., 12.])
 
-    The result belongs to a graph where one of these arguments does; what ``func`` takes from
-    elsewhere is a constant.
+    The result belongs to a graph where one of these arguments does, or a tensor that ``func``
+    takes from elsewhere.
 
     Args:
         func: returns a tensor of one element; with ``has_aux``, a pair of it and anything else.
@@ -52,8 +54,8 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
         chosen, points, call = _differentiable(func, args, kwargs, argnums)
         returned = call()
         value, aux = _scalar(returned, has_aux)
-        found = _released(_gradients(value, points), chosen)
-        result, *released = _released([value, *leaves_of(aux)], chosen)
+        found = _released(_gradients(value, points), chosen, points)
+        result, *released = _released([value, *leaves_of(aux)], chosen, points)
         gradient = rebuilt(chosen, found)
         return gradient, (result, rebuilt(aux, released)) if has_aux else result
 
@@ -75,9 +77,9 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
                 f"{structure_of(outputs)}"
             )
         found = _gradients(leaves_of(outputs), points, leaves_of(cotangents))
-        return rebuilt(chosen, _released(found, (chosen, cotangents)))
+        return rebuilt(chosen, _released(found, (chosen, cotangents), points))
 
-    shown = rebuilt(outputs, _released(leaves_of(outputs), chosen))
+    shown = rebuilt(outputs, _released(leaves_of(outputs), chosen, points))
     return (shown, pull, aux) if has_aux else (shown, pull)
 
 
@@ -94,6 +96,16 @@ def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
         duals = [unpack_dual(each) for each in leaves_of(returned)]
     found = [x * 0 if tangent is None else tangent for x, tangent in duals]
     return rebuilt(returned, [x for x, _ in duals]), rebuilt(returned, found)
+
+
+def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
+    """What ``func`` gives at ``primals``, and its derivative there as a function of a direction,
+    whose tensors are as those of ``primals``."""
+
+    def derivative(*tangents: Any) -> Any:
+        return jvp(func, primals, tangents)[1]
+
+    return func(*primals), derivative
 
 
 def jacrev(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
@@ -142,7 +154,8 @@ def _differentiable(
     the call of ``func`` on these."""
     chosen = _chosen(args, argnums)
     points = [
-        t.view_as(t) if t.requires_grad else t.detach().requires_grad_() for t in leaves_of(chosen)
+        t.view_as(t) if t.requires_grad else without_graph(t).requires_grad_()
+        for t in map(_tensor, leaves_of(chosen))
     ]
 
     def call() -> Any:
@@ -200,7 +213,35 @@ def _gradients(outputs: Any, points: list[Tensor], cotangents: Any = None) -> Se
     return [g for g in found if g is not None]
 
 
-def _released(tensors: Sequence[Any], inputs: Any) -> list[Any]:
-    """``tensors``, out of the graph of these derivatives unless one around it reaches in."""
+def _released(tensors: Sequence[Any], inputs: Any, points: Sequence[Tensor] = ()) -> list[Any]:
+    """``tensors``, out of the graph of these derivatives by ``points`` unless one around it
+    reaches in: from ``inputs``, or from what the function took from elsewhere."""
     reached = any(isinstance(x, Tensor) and x.requires_grad for x in leaves_of(inputs))
-    return [t if reached or not isinstance(t, Tensor) else t.detach() for t in tensors]
+    return [
+        t
+        if reached or not isinstance(t, Tensor) or _hangs_on_others(t, points)
+        else without_graph(t)
+        for t in tensors
+    ]
+
+
+def _hangs_on_others(t: Tensor, points: Iterable[Tensor]) -> bool:
+    """Whether a leaf that is none of ``points`` is in the graph of ``t``."""
+    own = {id(point.edge) for point in points}
+    seen: set[int] = set()
+    pending = [t.grad_fn] if own and is_grad_enabled() else []
+    while pending:
+        node = pending.pop()
+        if node is None or id(node) in seen or id(node) in own:
+            continue
+        if type(node) is AccumulateGrad:
+            return True
+        seen.add(id(node))
+        pending += [after for after, _ in node.next_functions]
+    return False
+
+
+def _tensor(value: Any) -> Tensor:
+    if not isinstance(value, Tensor):
+        raise ValueError(f"Thing passed to transform API must be Tensor, got {type(value)}")
+    return value

@@ -95,3 +95,31 @@ def test_mistakes_are_told_in_pytorchs_words(torch: Any, func: Any, case: str) -
     with pytest.raises((RuntimeError, ValueError)) as caught:
         call(func, torch.ones(3))
     assert message in str(caught.value)
+
+
+def test_a_gradient_belongs_to_the_graph_of_what_its_function_takes_from_elsewhere(
+    torch: Any, func: Any
+) -> None:
+    weight = torch.tensor(0.5, requires_grad=True)
+    func.grad(lambda x: (x**2 * weight).sum())(torch.ones(2)).sum().backward()
+    assert weight.grad.item() == 4
+
+
+def test_forward_over_reverse(torch: Any, func: Any) -> None:
+    x = torch.tensor([1.0, 2.0])
+    value, product = func.jvp(func.grad(lambda x: (x**3).sum()), (x,), (torch.ones(2),))
+    assert (value.tolist(), product.tolist()) == ([3, 12], [6, 12])
+
+
+def test_models_of_one_kind_are_called_together(torch: Any, func: Any) -> None:
+    models = [torch.nn.Linear(3, 2) for _ in range(4)]
+    parameters, buffers = func.stack_module_state(models)
+    assert tuple(parameters["weight"].shape) == (4, 2, 3)
+    assert all(p.is_leaf and p.requires_grad for p in parameters.values())
+    x = torch.ones(5, 3)
+    together = func.vmap(
+        lambda p, b: func.functional_call(models[0], (p, b), (x,)), in_dims=(0, 0)
+    )(parameters, buffers)
+    assert torch.allclose(together[2], models[2](x))
+    with pytest.raises(RuntimeError, match="at least one model"):
+        func.stack_module_state([])
