@@ -315,3 +315,20 @@ def test_an_adaptive_softmax_refuses_what_it_cannot_tell(
         nn.AdaptiveLogSoftmaxWithLoss(6, 9, [2])(x, target)
     with pytest.raises(ValueError, match="unique, positive integers sorted"):
         nn.AdaptiveLogSoftmaxWithLoss(6, 9, [4, 2])
+
+
+def test_sequences_of_modules_grow_and_shrink(torch: Any) -> None:
+    nn = torch.nn
+    made = nn.Sequential(nn.Linear(2, 3), nn.ReLU(), nn.Linear(3, 1))
+    made.insert(1, nn.Tanh())
+    made.extend([nn.GELU()])
+    assert isinstance(made.pop(0), nn.Linear)
+    del made[-1]
+    names = [type(each).__name__ for each in made + nn.Sequential(nn.Sigmoid())]
+    assert names == ["Tanh", "ReLU", "Linear", "Sigmoid"]
+    assert list(dict(made.named_children())) == ["0", "1", "2"]
+    listed = nn.ModuleList([nn.ReLU()]) + nn.ModuleList([nn.Tanh()])
+    listed += [nn.GELU()]
+    listed.insert(0, nn.Identity())
+    del listed[1:3]
+    assert [type(each).__name__ for each in listed] == ["Identity", "GELU"]

@@ -34,10 +34,44 @@ class _Ordered(Module):
     def __setitem__(self, index: int, module: Module) -> None:
         self.add_module(list(self._modules)[index], module)
 
+    def __delitem__(self, index: int | slice) -> None:
+        names = list(self._modules)[index]
+        for name in [names] if isinstance(names, str) else names:
+            del self._modules[name]
+        self._renumber(list(self._modules.values()))
+
+    def __add__(self, other: Iterable[Module]) -> _Ordered:
+        return self._made({str(number): module for number, module in enumerate([*self, *other])})
+
+    def __iadd__(self, other: Iterable[Module]) -> _Ordered:
+        return self.extend(other)
+
     def append(self, module: Module) -> _Ordered:
         """Add ``module`` at the end."""
         self.add_module(str(len(self)), module)
         return self
+
+    def extend(self, modules: Iterable[Module]) -> _Ordered:
+        """Add all of ``modules`` at the end."""
+        for module in list(modules):
+            self.append(module)
+        return self
+
+    def insert(self, index: int, module: Module) -> _Ordered | None:
+        """Put ``module`` before what is at ``index``."""
+        modules: list[Module | None] = list(self._modules.values())
+        modules.insert(index, module)
+        self._renumber(modules)
+        return self
+
+    def pop(self, index: int) -> Module:
+        """Take the module at ``index`` out."""
+        module = self[index]
+        del self[index]
+        return module
+
+    def _renumber(self, modules: Iterable[Module | None]) -> None:
+        self._modules = {str(number): module for number, module in enumerate(modules)}
 
     def _made(self, modules: dict[str, Module | None]) -> _Ordered:
         raise NotImplementedError
@@ -74,12 +108,6 @@ class ModuleList(_Ordered):
         super().__init__()
         for module in modules:
             self.append(module)
-
-    def extend(self, modules: Iterable[Module]) -> ModuleList:
-        """Add all of ``modules`` at the end."""
-        for module in modules:
-            self.append(module)
-        return self
 
     def __repr__(self) -> str:
         """As other modules, with equal neighbours on one line: ``(0-2): 3 x ReLU()``."""
