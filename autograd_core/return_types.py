@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 if TYPE_CHECKING:
     from autograd_core.tensor import Tensor
+
+
+def _shown(self: Any) -> str:
+    """A line for each field."""
+    fields = ",\n".join(f"{name}={getattr(self, name)!r}" for name in self._fields)
+    return f"torch.return_types.{type(self).__name__}(\n{fields})"
 
 
 class _ValuesAndIndices(NamedTuple):
     values: Tensor
     indices: Tensor
 
-    def __repr__(self) -> str:
-        name = f"torch.return_types.{type(self).__name__}"
-        return f"{name}(\nvalues={self.values!r},\nindices={self.indices!r})"
+    __repr__ = _shown
 
 
 class max(_ValuesAndIndices):
@@ -83,9 +87,13 @@ class aminmax(NamedTuple):
     min: Tensor
     max: Tensor
 
+    __repr__ = _shown
+
 
 class frexp(NamedTuple):
     """Numbers as ``mantissa * 2**exponent``."""
 
     mantissa: Tensor
     exponent: Tensor
+
+    __repr__ = _shown

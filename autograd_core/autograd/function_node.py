@@ -41,6 +41,9 @@ class FunctionNode(Node):
             return vars(self.ctx)[name]
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
+    def __repr__(self) -> str:
+        return f"<torch.autograd.function.{self.name()} object>"
+
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         found: tuple[Tensor | None, ...] = self.ctx.saved_tensors

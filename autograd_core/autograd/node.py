@@ -168,7 +168,8 @@ class Node:
         return hooks_of(self).add("pre", hook)
 
     def __repr__(self) -> str:
-        return f"<{self.name()} object>"
+        """As PyTorch's, without the address."""
+        return f"<{self.name().rpartition('::')[2]} object>"
 
 
 class Port:
