@@ -17,7 +17,8 @@ from viz.leaves import chip_hosts, count_uses, host_leaves
 from viz.lines import lines_of
 from viz.links import Links
 from viz.magnitude import Gradients, Scale, has_gradients, sign
-from viz.picture import Box, Chip, Picture, View
+from viz.picture import Box, Chip, Line, Picture, View
+from viz.records import Records
 from viz.tooltips import node_tooltip
 
 LONGEST_TEXT = 40
@@ -52,7 +53,7 @@ def make_picture(
     chips = _Chips(graph, count_uses(graph, hosts), gradients, _contributions(graph, hosts))
     next_box = _box_of(graph, position)
     addresses = [graph.address(id) for id in range(len(graph))]
-    boxes = tuple(
+    boxes = Records.of(Box, (
         _box(
             graph, view, id,
             chips=chips.of(id, inside[id]) if id in inside else (),
@@ -63,13 +64,13 @@ def make_picture(
             address=addresses[id],
         )
         for id in shown
-    )  # fmt: skip
+    ))  # fmt: skip
     return Picture(
         title=wording.clean(graph.title if title is None else title),
         view=view,
         captions=captions(graph, view, scale, position),
         boxes=boxes,
-        lines=tuple(lines_of(graph, view, hosts, index, gradients, addresses)),
+        lines=Records.of(Line, lines_of(graph, view, hosts, index, gradients, addresses)),
         scale=scale,
     )
 

@@ -10,6 +10,7 @@ from typing import Literal, NamedTuple
 
 from autograd_core.dag.model import Half
 from viz.magnitude import Scale
+from viz.records import Records
 
 View = Literal["forward", "backward", "both"]
 VIEWS: tuple[View, ...] = ("forward", "backward", "both")
@@ -91,12 +92,12 @@ class Picture(NamedTuple):
     title: str
     view: View
     captions: tuple[str, ...]
-    boxes: tuple[Box, ...]
-    lines: tuple[Line, ...]
+    boxes: Records[Box]
+    lines: Records[Line]
     scale: Scale | None = None
 
     @property
     def halves(self) -> tuple[Half, ...]:
         """The halves that have boxes; there is one caption for each."""
-        present = {box.half for box in self.boxes}
+        present = set(self.boxes.column("half"))
         return tuple(half for half in HALVES if half in present)

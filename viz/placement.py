@@ -10,6 +10,7 @@ from viz.dot import POINTS_PER_INCH
 from viz.errors import RenderingFailed
 from viz.geometry import Label, Layout, Place, Route, Segment
 from viz.picture import Picture
+from viz.records import Records
 
 Points = list[tuple[float, float]]
 
@@ -55,7 +56,7 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
     for course, label, width in zip(courses, labels, widths, strict=True):
         points = [(round(x + left, 1), round(high - y, 1)) for x, y in course]
         at = (
-            Label(round(label[0] + left - width / 2, 1), round(high - label[1] + 4, 1), "start")
+            (round(label[0] + left - width / 2, 1), round(high - label[1] + 4, 1), "start")
             if label
             else None
         )
@@ -63,12 +64,13 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
     right = max(
         [x + left for x in xs]
         + [place.right for place in places]
-        + [r.label.x + w for r, w in zip(routes, widths, strict=True) if r.label],
+        + [r.label[0] + w for r, w in zip(routes, widths, strict=True) if r.label],
         default=0.0,
     )
     bottom = max([place.bottom for place in places] + [high - y for y in ys if y], default=top)
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
-    return Layout(width, bottom + theme.MARGIN, places, routes, captions)
+    drawn = Records.of(Place, places), Records.of(Route, routes)
+    return Layout(width, bottom + theme.MARGIN, *drawn, captions)
 
 
 def _size(node: dict[str, Any]) -> tuple[float, float]:

@@ -66,8 +66,8 @@ def label_places(picture: Picture, layout: Layout) -> list[Place]:
     for line, route in zip(picture.lines, layout.routes, strict=True):
         if route.label is not None and line.label:
             width = len(line.label) * 6.3
-            left = route.label.x - (width if route.label.anchor == "end" else 0)
-            found.append(Place(left, route.label.y - 8, width, 8))
+            x, y, anchor = route.label
+            found.append(Place(x - (width if anchor == "end" else 0), y - 8, width, 8))
     return found
 
 

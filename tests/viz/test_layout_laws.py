@@ -13,11 +13,12 @@ from autograd_core.dag.model import Graph, GraphBuilder
 from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels, label_places
 from viz.compose import make_picture
-from viz.geometry import Route
+from viz.geometry import Place, Route
 from viz.layout import lay_out
 from viz.layout.crossings import order_rows
 from viz.layout.layers import make_layers
 from viz.picture import VIEWS, View
+from viz.records import Records
 
 SAMPLES = [
     sample_graphs.quadratic(),
@@ -81,18 +82,19 @@ def test_even_cycles_and_loops_keep_the_laws(graph: Graph) -> None:
 def test_the_check_can_fail() -> None:
     picture = make_picture(sample_graphs.quadratic(), "forward")
     layout = lay_out(picture)
-    layout.places[1] = layout.places[0]._replace(x=layout.places[0].x + 5)
+    first, _, *others = layout.places
+    shifted = Records.of(Place, [first, first._replace(x=first.x + 5), *others])
     with pytest.raises(AssertionError, match="overlap"):
-        check(picture, layout)
+        check(picture, layout._replace(places=shifted))
 
 
 def test_a_line_through_a_box_is_noticed() -> None:
     picture = make_picture(sample_graphs.chain(3), "forward")
     layout = lay_out(picture)
     (x, y), target = layout.routes[0].start, layout.routes[0].end
-    layout.routes[0] = Route((x, y), ((x, y + 999), target), None)
+    astray = Route((x, y), ((x, y + 999), target), None)
     with pytest.raises(AssertionError):
-        check(picture, layout)
+        check(picture, layout._replace(routes=Records.of(Route, [astray, *layout.routes[1:]])))
 
 
 @given(twins())

@@ -11,6 +11,7 @@ from collections import deque
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from viz.layout.layers import Layers
 
@@ -18,7 +19,9 @@ BALANCED = 6000
 """Up to this many vertices all four directions are computed, beyond it one."""
 
 
-def assign_columns(layers: Layers, widths: Sequence[float], gap: float, lane: float) -> list[float]:
+def assign_columns(
+    layers: Layers, widths: NDArray[np.float64], gap: float, lane: float
+) -> list[float]:
     """The centre of every vertex.
 
     ``widths`` are those of all vertices, bends included; boxes keep ``gap`` between them and
@@ -33,7 +36,7 @@ def assign_columns(layers: Layers, widths: Sequence[float], gap: float, lane: fl
         for rightwards in directions:
             blocks = _tie(layers, spines, crossed, downwards, rightwards)
             variants.append(_compact(layers, blocks, widths, gap, lane, rightwards))
-    return _balance(variants, widths)
+    return _balance(variants, widths.tolist())
 
 
 def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
@@ -125,7 +128,7 @@ def _tie(
 def _compact(
     layers: Layers,
     block: list[int],
-    widths: Sequence[float],
+    widths: NDArray[np.float64],
     gap: float,
     lane: float,
     rightwards: bool,
@@ -155,7 +158,7 @@ def _compact(
 def _neighbouring_blocks(
     layers: Layers,
     block: list[int],
-    widths: Sequence[float],
+    widths: NDArray[np.float64],
     gap: float,
     lane: float,
     rightwards: bool,
@@ -166,9 +169,8 @@ def _neighbouring_blocks(
     is_last = np.zeros(len(order), bool)
     is_last[np.cumsum(lengths) - 1] = True
     left, right = order[:-1][~is_last[:-1]], order[1:][~is_last[:-1]]
-    wide = np.array(widths)
     both_boxes = (left < layers.box_count) & (right < layers.box_count)
-    distance = (wide[left] + wide[right]) / 2 + np.where(both_boxes, gap, lane)
+    distance = (widths[left] + widths[right]) / 2 + np.where(both_boxes, gap, lane)
     blocks = np.array(block)
     before, behind = (blocks[right], blocks[left]) if rightwards else (blocks[left], blocks[right])
     sequence = np.lexsort((-distance, behind, before))

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from viz.layout import paths
 from viz.layout.grid import Grid
 from viz.layout.halves import PORT_STEP
@@ -18,9 +21,13 @@ MOST_SIDE_LANES = 16
 CLOSEST_PORTS = 14
 PORT_SPREAD = 0.34
 
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Truths = NDArray[np.bool_]
+
 
 class Ports(NamedTuple):
-    """How far from the centre of its upper and lower box each line is attached."""
+    """Where each line leaves its upper box, and where it enters its lower one."""
 
     upper: list[float]
     lower: list[float]
@@ -29,38 +36,34 @@ class Ports(NamedTuple):
 def side_lanes(grid: Grid) -> dict[int, int]:
     """A lane beside its half for each line that is too long for bends; lines share by end."""
     outside = [
-        i for i, arc in enumerate(grid.arcs) if arc is not None and arc not in grid.layers.chains
+        line
+        for line, (arc, bends) in enumerate(zip(grid.arcs, grid.bends, strict=True))
+        if arc is not None and bends is None
     ]
     lanes: dict[int, int] = {}
     for half in ("forward", "backward"):
-        members = [
-            i for i in outside if grid.picture.boxes[grid.picture.lines[i].source].half == half
-        ]
+        members = [line for line in outside if grid.halves[grid.sources[line]] == half]
         groups = _group_by_busier_end(grid, members)
         spans = []
         for group in groups:
-            rows = [row for i in group for row in _rows(grid, i)]
+            ends = [box for line in group for box in (grid.upper[line], grid.lower[line])]
+            rows = [grid.rows[box] for box in ends]
             spans.append((float(min(rows)), float(max(rows))))
         for group, lane in zip(groups, assign_tracks(spans, 0.5, MOST_SIDE_LANES), strict=True):
             lanes.update(dict.fromkeys(group, lane))
     return lanes
 
 
-def _rows(grid: Grid, line: int) -> tuple[int, int]:
-    data = grid.picture.lines[line]
-    return grid.rows[data.source], grid.rows[data.target]
-
-
 def _group_by_busier_end(grid: Grid, lines: list[int]) -> list[list[int]]:
     load: dict[int, int] = {}
-    for i in lines:
-        for box in (grid.picture.lines[i].source, grid.picture.lines[i].target):
+    for line in lines:
+        for box in (grid.sources[line], grid.targets[line]):
             load[box] = load.get(box, 0) + 1
     groups: dict[int, list[int]] = {}
-    for i in lines:
-        data = grid.picture.lines[i]
-        busier = max(data.source, data.target, key=lambda box: (load[box], -box))
-        groups.setdefault(busier, []).append(i)
+    for line in lines:
+        ends = grid.sources[line], grid.targets[line]
+        busier = max(ends, key=lambda box: (load[box], -box))
+        groups.setdefault(busier, []).append(line)
     return list(groups.values())
 
 
@@ -75,41 +78,41 @@ def choose_ports(grid: Grid, lane_x: dict[int, float]) -> Ports:
 
     A line that is alone on its edge keeps the middle.
     """
-    count = len(grid.picture.lines)
-    ports = Ports([0.0] * count, [0.0] * count)
-    lines = [line for line, arc in enumerate(grid.arcs) if arc is not None]
-    for is_upper, boxes, chosen in (
-        (True, grid.upper, ports.upper),
-        (False, grid.lower, ports.lower),
-    ):
-        company = [0] * len(grid.sizes)
-        for line in lines:
-            company[boxes[line]] += 1
-        crowds: dict[int, list[tuple[float, int]]] = {}
-        for line in lines:
-            box = boxes[line]
-            if company[box] > 1:
-                away = _next_x(grid, line, is_upper, lane_x) - grid.centers[box]
-                crowds.setdefault(box, []).append((away, line))
-        for box, crowd in crowds.items():
-            crowd.sort()
-            spread = _spread(tuple([away for away, _ in crowd]), grid.sizes[box][0])
-            for (_, line), port in zip(crowd, spread, strict=True):
-                chosen[line] = port
+    centers = np.array(grid.centers)
+    upper, lower = np.array(grid.upper, np.int64), np.array(grid.lower, np.int64)
+    is_data = np.array([arc is not None for arc in grid.arcs], np.bool_)
+    goals = centers[lower], centers[upper]
+    for line, bends in enumerate(grid.bends):
+        if bends:
+            columns = grid.columns[grid.halves[grid.upper[line]]]
+            goals[0][line], goals[1][line] = columns[bends[0]], columns[bends[-1]]
+    for line, x in lane_x.items():
+        goals[0][line] = goals[1][line] = x
+    return Ports(
+        _attached(grid, upper, is_data, centers, goals[0]),
+        _attached(grid, lower, is_data, centers, goals[1]),
+    )
+
+
+def _attached(
+    grid: Grid, boxes: Ints, is_data: Truths, centers: Floats, goals: Floats
+) -> list[float]:
+    """Where lines are attached to one edge of their ``boxes`` when they go to ``goals``."""
+    company = np.bincount(boxes[is_data], minlength=len(centers))
+    crowded = np.flatnonzero(is_data & (company[boxes] > 1))
+    away = goals[crowded] - centers[boxes[crowded]]
+    order = np.lexsort((crowded, away, boxes[crowded]))
+    lines, away = crowded[order].tolist(), away[order].tolist()
+    ports: list[float] = centers[boxes].tolist()
+    first = 0
+    while first < len(lines):
+        box = boxes[lines[first]]
+        end = first + company[box]
+        spread = _spread(tuple(away[first:end]), grid.sizes[box][0])
+        for line, port in zip(lines[first:end], spread, strict=True):
+            ports[line] += port
+        first = end
     return ports
-
-
-def _next_x(grid: Grid, line: int, is_upper: bool, lane_x: dict[int, float]) -> float:
-    """Where a line goes first when it leaves one of its ends."""
-    if line in lane_x:
-        return lane_x[line]
-    arc = grid.arcs[line]
-    assert arc is not None
-    bends = grid.layers.chains[arc]
-    if bends:
-        half = grid.picture.boxes[grid.upper[line]].half
-        return grid.columns[half][bends[0] if is_upper else bends[-1]]
-    return grid.centers[grid.lower[line] if is_upper else grid.upper[line]]
 
 
 @functools.lru_cache(maxsize=4096)
@@ -142,35 +145,18 @@ def lines_below(grid: Grid) -> list[int]:
 
 def row_xs(grid: Grid, line: int, ports: Ports) -> list[float]:
     """Where a soft line passes each row on its way down, as if there were no pages."""
-    arc = grid.arcs[line]
-    assert arc is not None
-    upper, lower = grid.upper[line], grid.lower[line]
-    start, end = grid.centers[upper] + ports.upper[line], grid.centers[lower] + ports.lower[line]
-    bends = grid.layers.chains[arc]
+    bends = grid.bends[line]
     if not bends:
-        return [start, end]
-    columns, shift = grid.columns[grid.picture.boxes[upper].half], _parallel_shift(grid, line)
-    return [start, *[columns[bend] + shift for bend in bends], end]
-
-
-def straight_ends(grid: Grid, line: int, xs: Sequence[float]) -> tuple[paths.Point, paths.Point]:
-    """The ends of a line that runs straight down, the upper one first."""
-    x = xs[0] + grid.pages.shifts[grid.pages.of_row[grid.rows[grid.upper[line]]]]
-    return (x, grid.places[grid.upper[line]].bottom), (x, grid.places[grid.lower[line]].y)
-
-
-def is_straight(grid: Grid, line: int, xs: Sequence[float]) -> bool:
-    """Whether a line runs straight down from row to row on one page."""
-    of_row = grid.pages.of_row
-    row = grid.rows[grid.upper[line]]
-    return len(xs) == 2 and xs[0] == xs[1] and of_row[row] == of_row[row + 1]
+        return [ports.upper[line], ports.lower[line]]
+    columns, shift = grid.columns[grid.halves[grid.upper[line]]], _parallel_shift(grid, line)
+    return [ports.upper[line], *[columns[bend] + shift for bend in bends], ports.lower[line]]
 
 
 def soft_points(grid: Grid, line: int, xs: list[float]) -> list[paths.Point]:
     """Where a line passes the upper and lower edges of the rows on its way down."""
     upper, lower, row = grid.upper[line], grid.lower[line], grid.rows[grid.upper[line]]
     shifts, of_row, last = grid.pages.shifts, grid.pages.of_row, grid.rows[lower]
-    points = [(xs[0] + shifts[of_row[row]], grid.places[upper].bottom)]
+    points = [(xs[0] + shifts[of_row[row]], grid.bottom_of(upper))]
     for x in xs[:-1]:
         shift = shifts[of_row[row]]
         if len(points) > 1:
@@ -178,14 +164,14 @@ def soft_points(grid: Grid, line: int, xs: list[float]) -> list[paths.Point]:
         points.append((x + shifts[of_row[row + 1]], grid.row_bottom[row]))
         row += 1
     x = xs[-1] + shifts[of_row[last]]
-    return [*points, (x, grid.row_top[last]), (x, grid.places[lower].y)]
+    return [*points, (x, grid.row_top[last]), (x, grid.tops[lower])]
 
 
 def soft_course(grid: Grid, line: int, xs: list[float], points: list[paths.Point]) -> paths.Path:
     """The course of a line through ``points``, and through the ends of pages between them."""
     pages, first = grid.pages, grid.rows[grid.upper[line]]
     begin, end = pages.of_row[first], pages.of_row[grid.rows[grid.lower[line]]]
-    rises = grid.picture.lines[line].kind == "gradient"
+    rises = grid.rises[line]
     if begin == end and len(xs) == 2 and xs[0] == xs[1]:
         ends = (points[-1], points[0]) if rises else (points[0], points[-1])
         return ends[0], [ends[1]]
@@ -206,8 +192,8 @@ def soft_course(grid: Grid, line: int, xs: list[float], points: list[paths.Point
 def _parallel_shift(grid: Grid, line: int) -> float:
     """Keep two lines between the same two boxes apart, where they share a lane."""
     if line and grid.arcs[line - 1] == grid.arcs[line]:
-        before, data = grid.picture.lines[line - 1], grid.picture.lines[line]
-        if (before.source, before.target) == (data.source, data.target):
+        before = grid.sources[line - 1], grid.targets[line - 1]
+        if before == (grid.sources[line], grid.targets[line]):
             return 5.0
     return 0.0
 
@@ -215,8 +201,7 @@ def _parallel_shift(grid: Grid, line: int) -> float:
 def lane_corners(grid: Grid, line: int, ports: Ports, lane_x: float) -> list[Corner]:
     """The square course of a line that runs beside its half."""
     upper, lower = grid.upper[line], grid.lower[line]
-    x = grid.centers[upper] + ports.upper[line]
-    end_x = grid.centers[lower] + ports.lower[line]
+    x, end_x = ports.upper[line], ports.lower[line]
     out = run(grid.rows[upper], x, lane_x)
     into = run(grid.rows[lower] - 1, lane_x, end_x)
     return [

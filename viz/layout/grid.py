@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.geometry import Place
 from viz.layout.columns import assign_columns
 from viz.layout.crossings import order_rows
-from viz.layout.halves import BEND_WIDTH, close_gaps, occupied
 from viz.layout.layers import Layers, make_layers
 from viz.layout.pages import Pages
 from viz.layout.ranks import Arc
 from viz.layout.tracks import Anchor, Corner, Level
-from viz.picture import Line, Picture
+from viz.picture import Box, Picture
+from viz.records import Records
 
+BEND_WIDTH = 10
 LANE_GAP = 20
 TRACK_TOP = 16
 TRACK_STEP = 17
@@ -48,25 +51,36 @@ class Grid:
 
     Below a row, down to ``track_top``, lines run straight down; from ``row_bottom`` on they bend.
 
-    ``vertex`` and ``rows`` are those of each box; ``upper`` and ``lower`` are the boxes at the
-    ends of each line, ``arcs`` its arc, None for saved values.  ``x`` is common to
-    both halves; ``columns`` are those of each, for all vertices, and ``extent`` is how far it
-    reaches; ``centers`` are those of the boxes, set by :meth:`set_halves`.
+    ``halves``, ``sizes``, ``vertex`` and ``rows`` are those of each box.  ``sources`` and
+    ``targets`` are the boxes at the ends of each line, ``upper`` and ``lower`` are the same from
+    top to bottom, and ``rises`` says that the line runs upwards; ``arcs`` is its arc, None for
+    saved values, ``bends`` are those of the arc, None where it has no lane between the boxes.
+    ``x`` is common to both halves; ``columns`` are those of each, for all vertices, and ``extent``
+    is how far it reaches; ``centers`` are those of the boxes, set by :meth:`set_halves`.
+    ``row_heights`` are what the tallest box of each row needs, ``reach`` is how far the steps of
+    lines below each row go to the side.
     """
 
     picture: Picture
+    halves: Sequence[Half]
     sizes: list[tuple[int, int]]
     vertex: list[int]
     rows: list[int]
+    sources: Sequence[int]
+    targets: Sequence[int]
     upper: list[int]
     lower: list[int]
+    rises: list[bool]
     arcs: list[Arc | None]
+    bends: list[range | None]
     layers: Layers
     x: list[float]
+    row_heights: list[int]
+    reach: NDArray[np.float64]
     columns: dict[Half, list[float]] = field(default_factory=dict)
     extent: dict[Half, tuple[float, float]] = field(default_factory=dict)
     centers: list[float] = field(default_factory=list)
-    places: list[Place] = field(default_factory=list)
+    tops: list[float] = field(default_factory=list)
     pages: Pages = field(default_factory=lambda: Pages([], []))
     spacing: Spacing = ROOMY
     row_top: list[float] = field(default_factory=list)
@@ -75,6 +89,14 @@ class Grid:
     above: float = 0.0
     bottom: float = 0.0
 
+    def set_columns(self, half: Half, columns: list[float], extent: tuple[float, float]) -> None:
+        """Give a half its columns."""
+        self.columns[half], self.extent[half] = columns, extent
+        upper, lower = self.layers.steps
+        rows = np.array(self.layers.ranks, np.int64)[upper]
+        x = np.array(columns)
+        np.maximum.at(self.reach, rows, np.abs(x[upper] - x[lower]))
+
     def set_halves(self, offset: dict[Half, float]) -> None:
         """Say how far the halves are moved to the right."""
         for half, columns in self.columns.items():
@@ -82,8 +104,8 @@ class Grid:
             self.columns[half] = [x + offset[half] for x in columns]
             self.extent[half] = (low + offset[half], high + offset[half])
         self.centers = [
-            self.columns[box.half][vertex]
-            for vertex, box in zip(self.vertex, self.picture.boxes, strict=True)
+            self.columns[half][vertex]
+            for vertex, half in zip(self.vertex, self.halves, strict=True)
         ]
 
     def left(self, box: int) -> float:
@@ -95,8 +117,7 @@ class Grid:
     def level(self, level: Level) -> float:
         """The y of a corner, once rows and tracks are set."""
         if isinstance(level, Anchor):
-            place = self.places[level.box]
-            return round(place.y + level.share * place.height)
+            return round(self.tops[level.box] + level.share * self.sizes[level.box][1])
         top = self.track_top[level.row] if level.row >= 0 else self.above
         return top + TRACK_TOP + level.track * TRACK_STEP
 
@@ -123,20 +144,13 @@ class Grid:
             found.append((x + self.pages.shifts[page], self.level(level)))
         return found
 
-    def row_heights(self) -> list[int]:
-        """What the tallest box of each row needs."""
-        heights = [0] * len(self.layers.rows)
-        for row, (_, height) in zip(self.rows, self.sizes, strict=True):
-            if height > heights[row]:
-                heights[row] = height
-        return heights
-
     def channels(self, tracks: dict[int, int]) -> list[float]:
         """The least height between each row and the next, for square lines and soft ones."""
-        gap = self.spacing.row_gap
+        gap, most = self.spacing.row_gap, self.spacing.most_slant
+        slants = np.clip(np.floor((self.reach - 60) * SLANT), 0, most)  # so that they stay soft
         return [
             max(self._channel(tracks.get(row, 0)), gap + slant)
-            for row, slant in enumerate(_slants(self))
+            for row, slant in enumerate(slants.tolist())
         ]
 
     def _channel(self, tracks: int) -> float:
@@ -145,7 +159,7 @@ class Grid:
 
     def set_spacing(self, tracks: dict[int, int]) -> None:
         """Move the rows together where the picture would be too tall for a screen."""
-        if sum(self.row_heights()) + sum(self.channels(tracks)) > SCREEN:
+        if sum(self.row_heights) + sum(self.channels(tracks)) > SCREEN:
             self.spacing = TIGHT
 
     def set_rows(self, top: float, tracks: dict[int, int], pages: Pages) -> None:
@@ -156,7 +170,7 @@ class Grid:
         if -1 in tracks:
             top += self._channel(tracks[-1])
         last_rows = set(pages.last_rows)
-        heights, channels = self.row_heights(), self.channels(tracks)
+        heights, channels = self.row_heights, self.channels(tracks)
         start = top
         for row, (height, channel) in enumerate(zip(heights, channels, strict=True)):
             self.row_top.append(top)
@@ -174,80 +188,86 @@ class Grid:
         last = len(heights) - 1
         below = self.track_top[-1] + _tracks_height(tracks, last) if heights else top
         self.bottom = max(self.bottom, below)
-        shifts = [pages.shifts[page] for page in pages.of_row]
+        self.tops = [
+            self.row_top[row] + (heights[row] - height) // 2
+            for row, (_, height) in zip(self.rows, self.sizes, strict=True)
+        ]
+
+    def places(self) -> Records[Place]:
+        """Where the boxes stand, once rows and pages are set."""
+        shifts = [self.pages.shifts[page] for page in self.pages.of_row]
         boxes = zip(self.centers, self.rows, self.sizes, strict=True)
-        for center, row, (width, height) in boxes:
-            x = center - width // 2 + shifts[row]
-            y = self.row_top[row] + (heights[row] - height) // 2
-            self.places.append(Place(x, y, width, height))
+        lefts = [center - width // 2 + shifts[row] for center, row, (width, _) in boxes]
+        widths, heights = [width for width, _ in self.sizes], [height for _, height in self.sizes]
+        return Records(Place, lefts, self.tops, widths, heights)
+
+    def bottom_of(self, box: int) -> float:
+        """The lower edge of a box."""
+        return self.tops[box] + self.sizes[box][1]
 
 
 def _tracks_height(tracks: dict[int, int], row: int) -> float:
     return TRACK_TOP + tracks[row] * TRACK_STEP if row in tracks else 0
 
 
-def _slants(grid: Grid) -> list[float]:
-    """Extra height for the channels in which lines go far to the side, so that they stay soft."""
-    upper, lower = grid.layers.steps
-    rows = np.array(grid.layers.ranks, np.int64)[upper]
-    widest = np.zeros(len(grid.layers.rows))
-    for columns in grid.columns.values():
-        x = np.array(columns)
-        np.maximum.at(widest, rows, np.abs(x[upper] - x[lower]))
-    slants = np.clip(np.floor((widest - 60) * SLANT), 0, grid.spacing.most_slant)
-    return [float(slant) for slant in slants.tolist()]
-
-
 def make_grid(picture: Picture) -> Grid:
     """Rows and columns for all boxes; a box and its partner in the other half share both."""
-    vertex, count = _vertices(picture)
-    ends = [_upper_and_lower(line) for line in picture.lines]
+    boxes, lines = picture.boxes, picture.lines
+    vertex, count = _vertices(boxes)
+    kinds, sources, targets = map(lines.column, ("kind", "source", "target"))
+    upper, lower = _from_top(kinds, sources, targets), _from_top(kinds, targets, sources)
     arcs = [
-        None if line.kind == "saved" else (vertex[upper], vertex[lower])
-        for line, (upper, lower) in zip(picture.lines, ends, strict=True)
+        None if kind == "saved" else (vertex[one], vertex[other])
+        for kind, one, other in zip(kinds, upper, lower, strict=True)
     ]
-    by_operand = sorted(range(len(arcs)), key=lambda line: picture.lines[line].operand)
+    by_operand = sorted(range(len(arcs)), key=lines.column("operand").__getitem__)
     layers = make_layers(count, [arc for i in by_operand if (arc := arcs[i]) is not None])
     order_rows(layers)
-    sizes = [geometry.box_size(box) for box in picture.boxes]
-    widths = [float(BEND_WIDTH)] * len(layers.ranks)
-    for box, (width, _) in enumerate(sizes):
-        widths[vertex[box]] = max(widths[vertex[box]], width)
+    sizes = [geometry.box_size(box) for box in boxes]
     gap = theme.COLUMN_GAP + (8 if picture.view == "both" else 0)
-    x = [float(round(x)) for x in assign_columns(layers, widths, gap, LANE_GAP)]
-    grid = Grid(
-        picture=picture,
-        sizes=sizes,
-        vertex=vertex,
-        rows=[layers.ranks[one] for one in vertex],
-        upper=[upper for upper, _ in ends],
-        lower=[lower for _, lower in ends],
-        arcs=arcs,
-        layers=layers,
-        x=x,
-    )
-    for half in picture.halves:
-        spans = occupied(picture, half, vertex, sizes, arcs, layers, x)
-        grid.columns[half], grid.extent[half] = close_gaps(spans, x)
-    return grid
+    x = assign_columns(layers, _widths(layers, vertex, sizes), gap, LANE_GAP)
+    rows = [layers.ranks[one] for one in vertex]
+    return Grid(
+        picture=picture, halves=boxes.column("half"), sizes=sizes, vertex=vertex, rows=rows,
+        sources=sources, targets=targets, upper=upper, lower=lower,
+        rises=[kind == "gradient" for kind in kinds], arcs=arcs,
+        bends=[None if arc is None else layers.chains.get(arc) for arc in arcs],
+        layers=layers, x=(np.round(x) + 0.0).tolist(),
+        row_heights=_row_heights(len(layers.rows), rows, sizes), reach=np.zeros(len(layers.rows)),
+    )  # fmt: skip
 
 
-def _vertices(picture: Picture) -> tuple[list[int], int]:
-    vertex = [-1] * len(picture.boxes)
+def _vertices(boxes: Records[Box]) -> tuple[list[int], int]:
+    halves, pairs = boxes.column("half"), boxes.column("pair")
+    vertex = [-1] * len(boxes)
     count = 0
-    for index, box in enumerate(picture.boxes):
+    for index, pair in enumerate(pairs):
         if vertex[index] >= 0:
             continue
         vertex[index] = count
-        pair = box.pair
-        if pair is not None and vertex[pair] < 0 and picture.boxes[pair].half != box.half:
+        if pair is not None and vertex[pair] < 0 and halves[pair] != halves[index]:
             vertex[pair] = count
         count += 1
     return vertex, count
 
 
-def _upper_and_lower(line: Line) -> tuple[int, int]:
-    """The boxes at the ends of a line: values flow down, gradients up."""
-    if line.kind == "gradient":
-        return line.target, line.source
-    return line.source, line.target
+def _from_top(kinds: Sequence[str], sources: Sequence[int], targets: Sequence[int]) -> list[int]:
+    """The boxes at the upper ends of lines: values flow down, gradients up."""
+    ends = zip(kinds, sources, targets, strict=True)
+    return [target if kind == "gradient" else source for kind, source, target in ends]
+
+
+def _widths(
+    layers: Layers, vertex: list[int], sizes: Sequence[tuple[int, int]]
+) -> NDArray[np.float64]:
+    """The width of every vertex: that of its widest box."""
+    widths = np.full(len(layers.ranks), float(BEND_WIDTH))
+    np.maximum.at(widths, np.array(vertex, np.int64), [width for width, _ in sizes])
+    return widths
+
+
+def _row_heights(count: int, rows: Sequence[int], sizes: Sequence[tuple[int, int]]) -> list[int]:
+    heights = np.zeros(count, np.int64)
+    np.maximum.at(heights, np.array(rows, np.int64), [height for _, height in sizes])
+    found: list[int] = heights.tolist()
+    return found

@@ -6,66 +6,78 @@ half has nothing in a column, or something narrow, it moves together; order stay
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain
+from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from autograd_core.dag.model import Half
 from viz import geometry, theme
-from viz.layout.layers import Layers
-from viz.layout.ranks import Arc
+from viz.layout.grid import BEND_WIDTH, Grid
 from viz.layout.tracks import Span
-from viz.picture import Picture
 
 WIDEST_GAP = 64
-BEND_WIDTH = 10
 LABEL_AWAY = 10
 PORT_STEP = 34
 
+Floats = NDArray[np.float64]
 
-def occupied(
-    picture: Picture,
-    half: Half,
-    vertex: Sequence[int],
-    sizes: Sequence[tuple[int, int]],
-    arcs: Sequence[Arc | None],
-    layers: Layers,
-    x: Sequence[float],
-) -> Iterator[Span]:
+
+def set_columns(grid: Grid) -> None:
+    """Give each half of ``grid`` its columns."""
+    for half in grid.picture.halves:
+        spans = _occupied(grid, half, np.array(grid.x))
+        grid.set_columns(half, *close_gaps(*spans, grid.x))
+
+
+def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
     """From where to where the boxes, lanes and labels of a half reach, whatever their row."""
-    for box, one, (width, _) in zip(picture.boxes, vertex, sizes, strict=True):
-        if box.half == half:
-            yield x[one] - width / 2, x[one] + width / 2
-    seen: set[Arc] = set()
-    for line, arc in zip(picture.lines, arcs, strict=True):
-        if arc is None or picture.boxes[line.source].half != half:
-            continue
-        upper_x, lower_x = x[arc[0]], x[arc[1]]
-        if line.label:
-            room = geometry.text_width(line.label, theme.MUTED_SIZE) + LABEL_AWAY
-            yield upper_x, upper_x + room
-            if lower_x != upper_x:
-                yield lower_x, lower_x + room
-            if upper_x < lower_x:
-                yield upper_x - room, upper_x
-            if arc in seen:  # two lines side by side: one of them is labelled on the left
-                yield upper_x - room - PORT_STEP / 2, upper_x
-            seen.add(arc)
-        if bends := layers.chains.get(arc):
-            for here in set(x[bends.start : bends.stop]):
-                yield here - BEND_WIDTH, here + BEND_WIDTH
+    boxes = [box for box, other in enumerate(grid.halves) if other == half]
+    centers = x[[grid.vertex[box] for box in boxes]]
+    sizes = np.array([grid.sizes[box][0] for box in boxes]) / 2
+    lines = [
+        line
+        for line, (arc, source) in enumerate(zip(grid.arcs, grid.sources, strict=True))
+        if arc is not None and grid.halves[source] == half
+    ]
+    bends = [bend for line in lines for bend in grid.bends[line] or ()]
+    lows, highs = [centers - sizes, x[bends] - BEND_WIDTH], [centers + sizes, x[bends] + BEND_WIDTH]
+    for low, high in _labels(grid, lines, x):
+        lows.append(low)
+        highs.append(high)
+    return np.concatenate(lows), np.concatenate(highs)
 
 
-def close_gaps(spans: Iterable[Span], x: Sequence[float]) -> tuple[list[float], Span]:
+def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, Floats]]:
+    """Where labels may stand: to the right of both ends of their line, and to the left of its upper
+    end where that is where it comes from, or where another line runs beside it."""
+    texts = grid.picture.lines.column("label")
+    lines = [line for line in lines if texts[line]]
+    room = np.array([geometry.text_width(texts[line], theme.MUTED_SIZE) for line in lines])
+    room += LABEL_AWAY
+    arcs = np.array([grid.arcs[line] for line in lines], np.int64).reshape(-1, 2)
+    upper, lower = x[arcs[:, 0]], x[arcs[:, 1]]
+    slanting, leftwards = lower != upper, upper < lower
+    _, first = np.unique(arcs[:, 0] * len(x) + arcs[:, 1], return_index=True)
+    beside = np.ones(len(lines), bool)
+    beside[first] = False
+    return [
+        (upper, upper + room),
+        (lower[slanting], (lower + room)[slanting]),
+        ((upper - room)[leftwards], upper[leftwards]),
+        ((upper - room - PORT_STEP / 2)[beside], upper[beside]),
+    ]
+
+
+def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[list[float], Span]:
     """Where each x is when no gap between the spans is too wide, and where it all ends then.
 
-    >>> close_gaps([(0, 100), (300, 400), (20, 130)], [50, 350])
+    >>> spans = np.array([0.0, 300.0, 20.0]), np.array([100.0, 400.0, 130.0])
+    >>> close_gaps(*spans, [50, 350])
     ([50.0, 244.0], (0.0, 294.0))
     """
-    pairs = np.fromiter(chain.from_iterable(spans), np.float64).reshape(-1, 2)
-    pairs = pairs[np.argsort(pairs[:, 0], kind="stable")]
-    lows, reach = pairs[:, 0], np.maximum.accumulate(pairs[:, 1])
+    order = np.argsort(lows, kind="stable")
+    lows, reach = lows[order], np.maximum.accumulate(highs[order])
     surplus = np.maximum(lows[1:] - reach[:-1] - WIDEST_GAP, 0.0)
     wide = np.flatnonzero(surplus)
     shifts = np.concatenate(([0.0], np.cumsum(np.floor(surplus[wide]))))

@@ -13,13 +13,15 @@ from math import ceil
 
 from autograd_core.dag.model import Half
 from viz import geometry, theme
-from viz.geometry import Layout, Route
+from viz.geometry import Label, Layout, Route, Segment
 from viz.layout import data_lines, paths, saved
 from viz.layout.grid import Grid, make_grid
-from viz.layout.labels import beside, beside_start, place_labels
-from viz.layout.pages import Crossing, Pages, choose_pages
+from viz.layout.halves import set_columns
+from viz.layout.labels import beside_start, place_labels
+from viz.layout.pages import Crossing, Pages, choose_pages, count_passing
 from viz.layout.tracks import Corner, stack_runs
 from viz.picture import Picture
+from viz.records import Records
 
 MANY = 4000
 """Pictures with more lines than this are drawn line by line."""
@@ -28,6 +30,7 @@ MANY = 4000
 def lay_out(picture: Picture) -> Layout:
     """Places and routes for everything in ``picture``, in time linear in its size."""
     grid = make_grid(picture)
+    set_columns(grid)
     plans = saved.plan_saved(grid)
     lanes = data_lines.side_lanes(grid)
     lane_x, gutter_end, right = _set_halves(grid, plans, lanes)
@@ -47,7 +50,7 @@ def lay_out(picture: Picture) -> Layout:
     routes = _routes(grid, ports, corners, tracks)
     right = max(right + pages.shifts[-1], geometry.header_width(picture, captions))
     width = right + theme.MARGIN
-    return Layout(width, grid.bottom + theme.MARGIN, grid.places, routes, captions)
+    return Layout(width, grid.bottom + theme.MARGIN, grid.places(), routes, captions)
 
 
 def _set_halves(
@@ -56,7 +59,7 @@ def _set_halves(
     """Place the halves side by side; long lanes run left of the forward, right of the backward."""
     by_half: dict[str, list[int]] = {"forward": [], "backward": []}
     for line in lanes:
-        by_half[grid.picture.boxes[grid.picture.lines[line].source].half].append(line)
+        by_half[grid.halves[grid.sources[line]]].append(line)
     x: float = theme.MARGIN
     lane_x: dict[int, float] = {}
     offset: dict[Half, float] = {}
@@ -91,20 +94,21 @@ def _make_pages(
     right: float,
 ) -> Pages:
     """Where pages end, and all lines that run on into the next page."""
-    heights, channels = grid.row_heights(), grid.channels(tracks)
+    heights, channels = grid.row_heights, grid.channels(tracks)
     pitches = [height + channel for height, channel in zip(heights, channels, strict=True)]
-    rows = {
-        line: (grid.rows[grid.upper[line]], grid.rows[grid.lower[line]])
-        for line in range(len(grid.arcs))
-        if line not in corners
-    }
-    spans = [*rows.values(), *saved.lane_spans(grid, corners)]
-    pages = choose_pages(pitches, right - theme.MARGIN, len(grid.extent), spans)
+    soft = [line for line in range(len(grid.arcs)) if line not in corners]
+    firsts = [grid.rows[grid.upper[line]] for line in soft]
+    lasts = [grid.rows[grid.lower[line]] for line in soft]
+    lanes = saved.lane_spans(grid, corners)
+    passing = count_passing(
+        len(pitches), [*firsts, *(low for low, _ in lanes)], [*lasts, *(high for _, high in lanes)]
+    )
+    pages = choose_pages(pitches, right - theme.MARGIN, len(grid.extent), passing)
     if not pages:
         return pages
     grid.pages = pages
     crossings: list[Crossing] = []
-    for line, (first, last) in rows.items():
+    for line, first, last in zip(soft, firsts, lasts, strict=True):
         start, end = pages.of_row[first], pages.of_row[last]
         if start != end:
             xs = data_lines.row_xs(grid, line, ports)
@@ -123,7 +127,7 @@ def _routes(
     ports: data_lines.Ports,
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
-) -> list[Route]:
+) -> Records[Route]:
     if len(grid.arcs) > MANY:
         return _many_routes(grid, ports, corners)
     courses: list[paths.Path] = []
@@ -136,41 +140,33 @@ def _routes(
             ways[line] = data_lines.soft_points(grid, line, xs)
             courses.append(data_lines.soft_course(grid, line, xs, ways[line]))
     labels = place_labels(grid, ways, corners, tracks)
-    return [
-        Route(start, tuple(segments), label)
-        for (start, segments), label in zip(courses, labels, strict=True)
-    ]
+    starts, segments = [start for start, _ in courses], [tuple(rest) for _, rest in courses]
+    return Records(Route, starts, segments, labels)
 
 
 def _square_course(grid: Grid, line: int, way: list[Corner]) -> paths.Path:
     points = grid.points(way)
-    rises = grid.picture.lines[line].kind == "gradient"
-    return paths.square(points[::-1] if rises else points)
+    return paths.square(points[::-1] if grid.rises[line] else points)
 
 
 def _many_routes(
     grid: Grid, ports: data_lines.Ports, corners: dict[int, list[Corner]]
-) -> list[Route]:
+) -> Records[Route]:
     """The same for a picture that nobody sees whole: one line at a time, labels where they fit."""
     company = data_lines.lines_below(grid)
-    routes: list[Route] = []
-    for line in range(len(grid.arcs)):
+    starts: list[paths.Point] = []
+    courses: list[tuple[Segment, ...]] = []
+    labels: list[Label | None] = []
+    for line, upper in enumerate(grid.upper):
+        label: Label | None = None
         if line in corners:
             start, segments = _square_course(grid, line, corners[line])
-            routes.append(Route(start, tuple(segments), None))
-            continue
-        xs = data_lines.row_xs(grid, line, ports)
-        alone = company[grid.upper[line]] == 1
-        if data_lines.is_straight(grid, line, xs):
-            top, bottom = data_lines.straight_ends(grid, line, xs)
-            if grid.picture.lines[line].kind == "gradient":
-                top, bottom = bottom, top
-            row = grid.rows[grid.upper[line]]
-            middle = (grid.row_bottom[row] + grid.row_top[row + 1]) / 2
-            routes.append(Route(top, (bottom,), beside(top[0], middle) if alone else None))
-            continue
-        points = data_lines.soft_points(grid, line, xs)
-        start, segments = data_lines.soft_course(grid, line, xs, points)
-        label = beside_start(points) if alone else None
-        routes.append(Route(start, tuple(segments), label))
-    return routes
+        else:
+            xs = data_lines.row_xs(grid, line, ports)
+            points = data_lines.soft_points(grid, line, xs)
+            start, segments = data_lines.soft_course(grid, line, xs, points)
+            label = beside_start(points) if company[upper] == 1 else None
+        starts.append(start)
+        courses.append(tuple(segments))
+        labels.append(label)
+    return Records(Route, starts, courses, labels)

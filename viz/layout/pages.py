@@ -92,12 +92,12 @@ class Pages:
 
 
 def choose_pages(
-    pitches: Sequence[float], width: float, halves: int, spans: Iterable[tuple[int, int]]
+    pitches: Sequence[float], width: float, halves: int, passing: Sequence[int]
 ) -> Pages:
     """End pages where few lines pass, when the picture is far too tall for its width.
 
-    ``pitches`` are the heights of the rows with the channels below them; ``spans`` are the
-    first and last rows of the lines.
+    ``pitches`` are the heights of the rows with the channels below them; ``passing`` is how many
+    lines pass the end of each.
     """
     one_page = Pages([], [0] * len(pitches))
     bottoms = list(accumulate(pitches))
@@ -105,7 +105,6 @@ def choose_pages(
     if height < max(TALL, SLIM * width):
         return one_page
     count = max(2, round(sqrt(SHAPE * height / (width + GUTTER))))
-    passing = _passing(len(pitches), spans)
     most = 1 + MOST_TURNS * halves
     if height > STRIP * width:
         most += 2
@@ -132,10 +131,15 @@ def choose_pages(
     return Pages(last_rows, list(accumulate(of_row)))
 
 
-def _passing(rows: int, spans: Iterable[tuple[int, int]]) -> list[int]:
-    """How many lines pass the end of each row."""
-    change = [0] * (rows + 1)
-    for one, other in spans:
-        change[min(one, other)] += 1
-        change[max(one, other)] -= 1
+def count_passing(rows: int, firsts: Sequence[int], lasts: Sequence[int]) -> list[int]:
+    """How many lines pass the end of each row, by their first and last rows.
+
+    >>> count_passing(4, [0, 1], [1, 3])
+    [1, 1, 1, 0]
+    """
+    change = [0] * rows
+    for first in firsts:
+        change[first] += 1
+    for last in lasts:
+        change[last] -= 1
     return list(accumulate(change))

@@ -40,17 +40,17 @@ class SavedLine:
 
 def plan_saved(grid: Grid) -> list[SavedLine]:
     """Decide for every saved line by which sides it goes, and choose lanes in the gutter."""
-    lines = [i for i, line in enumerate(grid.picture.lines) if line.kind == "saved"]
+    lines = [line for line, arc in enumerate(grid.arcs) if arc is None]
     if not lines:
         return []
     first, last = _row_ends(grid)
-    entries = _shares(grid, [(grid.picture.lines[i].target, i) for i in lines])
+    entries = _shares(grid, [(grid.targets[line], line) for line in lines])
     plans: list[SavedLine] = []
     exits: dict[int, int] = {}
     drops: dict[int, int] = {}
     sides: dict[int, int] = {}
-    for i in lines:
-        source, target = grid.picture.lines[i].source, grid.picture.lines[i].target
+    for line in lines:
+        source, target = grid.sources[line], grid.targets[line]
         direct = grid.rows[source] == grid.rows[target] - 1
         side = last.get(grid.rows[source]) == source and not direct
         if side and sides.get(source, 0) * SIDE_SPACE > grid.sizes[source][1] - SIDE_SPACE:
@@ -61,11 +61,13 @@ def plan_saved(grid: Grid) -> list[SavedLine]:
         exits[source] = exit_nr + (not side)
         drops[target] = drop_nr + (enters == "drop")
         plans.append(
-            SavedLine(i, "side" if side else "bottom", enters, exit_nr, entries[i], 0.5, drop_nr)
+            SavedLine(
+                line, "side" if side else "bottom", enters, exit_nr, entries[line], 0.5, drop_nr
+            )
         )
     heights = _shares(
         grid,
-        [(grid.picture.lines[p.line].source, p.line) for p in plans if p.exits == "side"],
+        [(grid.sources[p.line], p.line) for p in plans if p.exits == "side"],
     )
     for plan in plans:
         plan.exit_share = heights.get(plan.line, 0.5)
@@ -76,19 +78,19 @@ def plan_saved(grid: Grid) -> list[SavedLine]:
 def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
     """The first backward box and the last forward box of each row, where no lane is outside."""
     edges: dict[int, list[float]] = {}
-    for line, arc in zip(grid.picture.lines, grid.arcs, strict=True):
-        if arc is not None:
-            side = 1 if grid.picture.boxes[line.source].half == "forward" else 0
-            for bend in grid.layers.chains.get(arc, ()):
+    for source, bends in zip(grid.sources, grid.bends, strict=True):
+        if bends:
+            side = 1 if grid.halves[source] == "forward" else 0
+            for bend in bends:
                 x, row = grid.x[bend], grid.layers.ranks[bend]
                 ends = edges.setdefault(row, [x, x])
                 ends[side] = max(ends[side], x) if side else min(ends[side], x)
     first: dict[int, int] = {}
     last: dict[int, int] = {}
-    for index, box in enumerate(grid.picture.boxes):
+    for index, half in enumerate(grid.halves):
         row, x = grid.rows[index], grid.x[grid.vertex[index]]
         ends = edges.get(row, [x, x])
-        if box.half == "forward":
+        if half == "forward":
             other = last.get(row)
             if other is None or x > grid.x[grid.vertex[other]]:
                 last[row] = index
@@ -119,8 +121,7 @@ def _shares(grid: Grid, ends: list[tuple[int, int]]) -> dict[int, float]:
 def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
     tall = []
     for plan in plans:
-        line = grid.picture.lines[plan.line]
-        top, bottom = grid.rows[line.source], grid.rows[line.target]
+        top, bottom = grid.rows[grid.sources[plan.line]], grid.rows[grid.targets[plan.line]]
         if plan.enters == "drop" and bottom == top + 1:
             continue
         low, high = sorted((top, bottom))
@@ -134,20 +135,20 @@ def gutter_width(grid: Grid, plans: list[SavedLine]) -> float:
     """Room between the halves for the lanes, and for the names of lines that leave sideways."""
     lanes = 1 + max((plan.lane for plan in plans if plan.lane is not None), default=-1)
     _, edge = grid.extent.get("forward", (0.0, 0.0))
-    names = 0.0
+    names, labels = 0.0, grid.picture.lines.column("label")
     for plan in plans:
         if plan.exits == "side":
-            line = grid.picture.lines[plan.line]
-            half_width = grid.sizes[line.source][0] / 2
-            free = edge - grid.columns["forward"][grid.vertex[line.source]] - half_width
-            names = max(names, geometry.text_width(line.label, theme.MUTED_SIZE) + 16 - free)
+            source = grid.sources[plan.line]
+            half_width = grid.sizes[source][0] / 2
+            free = edge - grid.columns["forward"][grid.vertex[source]] - half_width
+            width = geometry.text_width(labels[plan.line], theme.MUTED_SIZE)
+            names = max(names, width + 16 - free)
     return max(72.0, names + 16 + GUTTER_EDGE) + lanes * GUTTER_STEP
 
 
 def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner]:
     """The corners of a line; ``gutter_end`` is where the backward half begins."""
-    line = grid.picture.lines[plan.line]
-    source, target = line.source, line.target
+    source, target = grid.sources[plan.line], grid.targets[plan.line]
     enter = Anchor(target, plan.entry_share)
     drop_x = grid.left(target) - DROP_DISTANCE - DROP_STEP * (plan.drop_nr % MOST_DROPS)
     from_above = grid.rows[source] < grid.rows[target]

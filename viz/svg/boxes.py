@@ -6,7 +6,7 @@ from viz import theme
 from viz.geometry import CHIP_GAP, CHIP_ROW, Place
 from viz.magnitude import shade
 from viz.picture import Box, Chip
-from viz.svg.elements import escape, rectangle, text_at
+from viz.svg.elements import escape, escaped, number, rectangle, text_at
 
 RING = 3.5
 
@@ -14,20 +14,21 @@ RING = 3.5
 def draw_box(box: Box, place: Place, linked: bool) -> str:
     """A box and its rows; ``linked`` leads from it to the line of the program."""
     x, y, width, height = place
-    left, baseline = f"{x + theme.PADDING:.9g}", f"{y + 19:.9g}"
+    left, baseline = number[x + theme.PADDING], number[y + 19]
     text = (
         f'<g id="@-{box.key}" class="{_classes(box)}"><title>{escape(box.tooltip)}</title>'
         f"{_behind(box, place)}{rectangle(place, theme.CORNER)}"
-        f'<text x="{left}" y="{baseline}" class="h">{escape(box.title)}</text>'
+        f'<text x="{left}" y="{baseline}" class="h">{escaped[box.title]}</text>'
     )
     if box.right:
         alert = "e x" if box.alert and box.right[0] == "!" else "e"
         named = "e m" if box.right_muted else alert
-        right = f"{x + width - theme.PADDING:.9g}"
-        text += f'<text x="{right}" y="{baseline}" class="{named}">{escape(box.right)}</text>'
+        right = number[x + width - theme.PADDING]
+        text += f'<text x="{right}" y="{baseline}" class="{named}">{escaped[box.right]}</text>'
     if box.detail:
         named = "m x" if box.detail[0] == "!" else "m"
-        text += f'<text x="{left}" y="{y + 36:.9g}" class="{named}">{escape(box.detail)}</text>'
+        detail = escaped[box.detail]
+        text += f'<text x="{left}" y="{number[y + 36]}" class="{named}">{detail}</text>'
     if box.chips:
         top = y + height - 4 - len(box.chips) * (CHIP_ROW + CHIP_GAP)
         for chip in box.chips:

@@ -1,14 +1,40 @@
-"""The elements that everything is drawn with, and how text gets into them."""
+"""The elements that everything is drawn with, and how numbers and text get into them."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
+from typing import Final, TypeVar
 
 from viz.geometry import Place
 
 _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 _SPECIAL = re.compile(f'[&<>"]|{_ILLEGAL.pattern}')
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"})
+
+K = TypeVar("K")
+
+
+class _Written(dict[K, str]):
+    """What ``write`` makes of each key, for as many as are in use at a time.
+
+    Writing a number takes 0.3 us, looking it up here a fifth of that; a picture repeats most.
+    """
+
+    MOST: Final = 1 << 15
+
+    def __init__(self, write: Callable[[K], str]) -> None:
+        self._write = write
+
+    def __missing__(self, key: K) -> str:
+        if len(self) >= self.MOST:
+            self.clear()
+        text = self[key] = self._write(key)
+        return text
+
+
+number: Final = _Written[float](lambda x: f"{x + 0.0:.9g}")  # -0.0 is 0 too
+"""The text of each coordinate."""
 
 
 def escape(text: str) -> str:
@@ -18,20 +44,25 @@ def escape(text: str) -> str:
     'a &lt; &quot;b&quot; &amp; c'
     """
     plain = not ("<" in text or "&" in text or ">" in text or '"' in text)
-    if plain and (text.isprintable() or not _SPECIAL.search(text)):
+    if plain and (text.replace("\n", "").isprintable() or not _SPECIAL.search(text)):
         return text
     return _ILLEGAL.sub("", text).translate(_ESCAPES)
+
+
+escaped: Final = _Written(escape)
+"""The same for texts that a picture repeats."""
 
 
 def text_at(x: float, y: float, said: str, classes: str = "") -> str:
     """A text whose baseline begins at (``x``, ``y``)."""
     named = f' class="{classes}"' if classes else ""
-    return f'<text x="{x:.9g}" y="{y:.9g}"{named}>{escape(said)}</text>'
+    return f'<text x="{number[x]}" y="{number[y]}"{named}>{escaped[said]}</text>'
 
 
 def rectangle(place: Place, corner: int) -> str:
     """A rectangle with rounded corners."""
     x, y, width, height = place
     return (
-        f'<rect x="{x:.9g}" y="{y:.9g}" width="{width:.9g}" height="{height:.9g}" rx="{corner}"/>'
+        f'<rect x="{number[x]}" y="{number[y]}" width="{number[width]}" '
+        f'height="{number[height]}" rx="{corner}"/>'
     )

@@ -8,7 +8,7 @@ import math
 from viz.geometry import Label, Route
 from viz.magnitude import shade
 from viz.picture import Line
-from viz.svg.elements import escape, text_at
+from viz.svg.elements import escape, number, text_at
 
 TIP_LENGTH = 7.5
 TIP_HALF_WIDTH = 3.1
@@ -33,35 +33,29 @@ def draw_line(line: Line, route: Route) -> str:
 def label_text(line: Line, place: Label, said: str) -> str:
     """What is written at a line."""
     classes = "label m" if line.kind == "saved" else "label v"
-    classes += " x" * line.alert + " e" * (place.anchor == "end")
-    return text_at(place.x, place.y, said, classes)
+    x, y, anchor = place
+    classes += " x" * line.alert + " e" * (anchor == "end")
+    return text_at(x, y, said, classes)
 
 
-_COMMANDS = {
-    0: "M{:.9g} {:.9g}",
-    2: "L{:.9g} {:.9g}",
-    4: "Q{:.9g} {:.9g} {:.9g} {:.9g}",
-    6: "C{:.9g} {:.9g} {:.9g} {:.9g} {:.9g} {:.9g}",
-}
-"""Drawing commands, by how many numbers they take; the first one is where the pen is put down."""
+_COMMANDS = {2: "L", 4: "Q", 6: "C"}
+"""Drawing commands, by how many numbers they take."""
 
 
 def arrow(route: Route) -> str:
     """The path of a line, ended a little before its tip, and the tip."""
-    start, segments, _ = route
+    (start_x, start_y), segments, _ = route
     if not segments:
         return ""
     dx, dy = _direction(route)
-    (x, y), inner, last = route.end, TIP_LENGTH - 1.5, segments[-1]
-    tip = f"{x:.9g} {y:.9g}{_tip(dx, dy)}"
-    if len(segments) == 1 and len(last) == 2 and dx == 0:
-        course = f"M{start[0]:.9g} {start[1]:.9g}V{y - dy * inner:.9g}"
+    (*near, x, y), inner = segments[-1], TIP_LENGTH - 1.5
+    course = f"M{number[start_x]} {number[start_y]}"
+    if not near and len(segments) == 1 and dx == 0:
+        course += f"V{number[y - dy * inner]}"
     else:
-        course = _COMMANDS[0].format(*start)
-        for segment in segments[:-1]:
-            course += _COMMANDS[len(segment)].format(*segment)
-        course += _COMMANDS[len(last)].format(*last[:-2], x - dx * inner, y - dy * inner)
-    return f'<path d="{course}"/><path class="tip" d="M{tip}"/>'
+        for segment in (*segments[:-1], (*near, x - dx * inner, y - dy * inner)):
+            course += _COMMANDS[len(segment)] + " ".join([number[each] for each in segment])
+    return f'<path d="{course}"/><path class="tip" d="M{number[x]} {number[y]}{_tip(dx, dy)}"/>'
 
 
 @functools.lru_cache(maxsize=4096)
