@@ -2,6 +2,7 @@
 
 import sys
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).resolve().parent
 sys.path[:0] = [str(DOCS.parent), str(DOCS / "_ext")]
@@ -40,3 +41,15 @@ autodoc_typehints = "signature"
 autodoc_class_signature = "mixed"
 # two classes are called Node, as in PyTorch and in any graph; a bare annotation may mean either
 suppress_warnings = ["ref.python"]
+
+
+def skip_bare_fields(
+    _app: Any, _what: str, _name: str, member: Any, skip: bool, _options: Any
+) -> bool:
+    """The signature names the fields of a record; of most, Python says only their number."""
+    return skip or str(getattr(member, "__doc__", "")).startswith("Alias for field number")
+
+
+def setup(app: Any) -> None:
+    """Leave out what says nothing."""
+    app.connect("autodoc-skip-member", skip_bare_fields)

@@ -46,11 +46,15 @@ _MERGED = {
 
 
 class Namespace(Generated):
-    """Documents functions and classes, by topic unless ``:flat:``; ``:except:`` names those that
-    are described elsewhere."""
+    """Documents functions and classes, by topic unless ``:flat:``; with ``:members:`` what classes
+    have, too; ``:except:`` names those that are described elsewhere."""
 
     required_arguments = 1
-    option_spec: ClassVar[dict[str, Any]] = {"except": str.split, "flat": directives.flag}
+    option_spec: ClassVar[dict[str, Any]] = {
+        "except": str.split,
+        "flat": directives.flag,
+        "members": directives.flag,
+    }
 
     def lines(self) -> Iterator[str]:
         module = importlib.import_module(self.arguments[0])
@@ -64,8 +68,11 @@ class Namespace(Generated):
             if len(topics) > 1:
                 yield from heading(topic.replace("_", " ").capitalize())
             for name in topics[topic]:
-                kind = "autoclass" if inspect.isclass(getattr(module, name)) else "autofunction"
-                yield from [f".. {kind}:: {module.__name__}.{name}", ""]
+                is_class = inspect.isclass(getattr(module, name))
+                kind = "autoclass" if is_class else "autofunction"
+                yield f".. {kind}:: {module.__name__}.{name}"
+                yield from ["   :members:"] * (is_class and "members" in self.options)
+                yield ""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -5,6 +5,7 @@ They are built here, which takes a minute, unless GRADSTEP_SITE says where they 
 
 from __future__ import annotations
 
+import importlib
 import os
 import re
 import subprocess
@@ -143,6 +144,22 @@ def test_every_picture_has_words(site: Path) -> None:
             said = picture.get("alt") or picture.get("aria-label") or picture.get("aria-labelledby")
             assert said, f"{name}: {picture}"
     assert count > 50
+
+
+@pytest.mark.parametrize(
+    ("package", "page"),
+    [("autograd_core.debug", "debugger"), ("autograd_core.dag", "graph"), ("viz", "pictures")],
+)
+def test_the_reference_has_every_name_that_a_package_exports(
+    site: Path, package: str, page: str
+) -> None:
+    ids = Page(site / "reference" / "api" / f"{page}.html").ids
+    exported = importlib.import_module(package).__all__
+    described = [
+        name for name in exported if callable(getattr(importlib.import_module(package), name))
+    ]
+    assert described
+    assert [name for name in described if f"{package}.{name}" not in ids] == []
 
 
 def test_every_page_can_be_reached_from_the_first(site: Path) -> None:
