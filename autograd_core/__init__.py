@@ -95,6 +95,8 @@ if _TYPE_CHECKING:
         masked,
         nn,
         optim,
+        profiler,
+        random,
         special,
         utils,
     )
@@ -102,7 +104,7 @@ if _TYPE_CHECKING:
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
 _WHEN_ASKED_FOR = (
     "accelerator", "backends", "cuda", "distributions", "fft", "func", "masked", "nn", "optim",
-    "special", "utils",
+    "profiler", "random", "special", "utils",
 )  # fmt: skip
 # Functions of neural networks that PyTorch has under its first name, too.
 _OF_NN = (
@@ -187,7 +189,9 @@ __all__ = [
     "ormqr",
     "pinverse",
     "preserve_format",
+    "profiler",
     "qr",
+    "random",
     "return_types",
     "set_default_dtype",
     "set_grad_enabled",

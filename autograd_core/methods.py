@@ -178,9 +178,10 @@ def _new(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
 def _drawn(draw: Callable[..., Any], *defaults: float) -> Callable[..., Any]:
     """Random numbers in the place of a tensor, whose gradient ends there."""
 
-    def call(self: Tensor, *parameters: float) -> Any:
+    def call(self: Tensor, *parameters: float, generator: Any = None) -> Any:
         given = (*parameters, *defaults[len(parameters) :])
-        array = np.asarray(draw(functions.generator(), *given, self._shape))
+        rng = functions.generator() if generator is None else generator.rng
+        array = np.asarray(draw(rng, *given, self._shape))
         return assign.copy(self, Tensor.from_array(array.astype(self.dtype.dtype)))
 
     return call

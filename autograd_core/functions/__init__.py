@@ -9,6 +9,7 @@ from autograd_core.functions import (
     arithmetic,
     creation,
     entries,
+    generators,
     indexing,
     joining,
     products,
@@ -24,12 +25,13 @@ from autograd_core.functions.convert import to_dtype as to_dtype
 from autograd_core.functions.convert import type_ as type_
 from autograd_core.functions.creation import *  # noqa: F403
 from autograd_core.functions.entries import *  # noqa: F403
+from autograd_core.functions.generators import *  # noqa: F403
+from autograd_core.functions.generators import generator as generator
 from autograd_core.functions.indexing import *  # noqa: F403
 from autograd_core.functions.joining import *  # noqa: F403
 from autograd_core.functions.keywords import take_form
 from autograd_core.functions.products import *  # noqa: F403
 from autograd_core.functions.random import *  # noqa: F403
-from autograd_core.functions.random import generator as generator
 from autograd_core.functions.reduction import *  # noqa: F403
 from autograd_core.functions.shapes import *  # noqa: F403
 
@@ -38,6 +40,7 @@ __all__ += along.__all__
 __all__ += arithmetic.__all__
 __all__ += creation.__all__
 __all__ += entries.__all__
+__all__ += generators.__all__
 __all__ += indexing.__all__
 __all__ += joining.__all__
 __all__ += products.__all__

@@ -20,6 +20,7 @@ from autograd_core.device import check_device
 from autograd_core.dtype import bool_, dtype, float64, int64
 from autograd_core.functions.convert import to_dtype
 from autograd_core.functions.front import in_front
+from autograd_core.functions.generators import drawing_from
 from autograd_core.op.argument_names import argument_names
 from autograd_core.tensor import Tensor
 
@@ -98,7 +99,7 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
             raise TypeError(f"{name}() got multiple values for argument '{own}'")
         if own in form.own:
             given[own] = value
-        elif word in ("out", "dtype", "requires_grad"):
+        elif word in ("out", "dtype", "requires_grad", "generator"):
             later[word] = value
         elif word == "device":
             check_device(value)
@@ -120,7 +121,8 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
     out = later.get("out")
     if out is not None:
         _check_out(name, out, (*args, *given.values()))
-    result = function(*args, **given)
+    with drawing_from(later.get("generator")):
+        result = function(*args, **given)
     if later.get("requires_grad"):
         result.requires_grad_()
     return result if out is None else _stored(result, out)

@@ -1,8 +1,4 @@
-"""Random numbers.
-
-They are NumPy's, not PyTorch's: equal seeds give equal runs of this package, and other
-numbers than PyTorch's.
-"""
+"""Random numbers: functions that draw them."""
 
 from __future__ import annotations
 
@@ -13,44 +9,28 @@ import numpy as np
 
 from autograd_core.dtype import dtype, get_default_dtype, int64
 from autograd_core.functions.creation import size_of
+from autograd_core.functions.generators import generator
+from autograd_core.functions.generators import manual_seed as manual_seed
+from autograd_core.functions.generators import use_generator as use_generator
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "bernoulli", "manual_seed", "multinomial", "normal", "rand", "rand_like", "randint",
+    "bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
     "randint_like", "randn", "randn_like", "randperm",
 ]  # fmt: skip
-
-_generator = np.random.default_rng()
-
-
-def manual_seed(seed: int) -> None:
-    """Start the random numbers of this package from ``seed``."""
-    global _generator
-    _generator = np.random.default_rng(seed)
-
-
-def generator() -> np.random.Generator:
-    """Where random numbers come from now."""
-    return _generator
-
-
-def use_generator(generator: np.random.Generator) -> None:
-    """Draw random numbers from ``generator`` from now on."""
-    global _generator
-    _generator = generator
 
 
 def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers from 0 to 1."""
     kind = (dtype or get_default_dtype()).dtype
-    array = np.asarray(_generator.random(size_of(size)))
+    array = np.asarray(generator().random(size_of(size)))
     return Tensor.from_array(array.astype(kind), requires_grad)
 
 
 def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normal random numbers of mean 0 and variance 1."""
     kind = (dtype or get_default_dtype()).dtype
-    array = np.asarray(_generator.standard_normal(size_of(size)))
+    array = np.asarray(generator().standard_normal(size_of(size)))
     return Tensor.from_array(array.astype(kind), requires_grad)
 
 
@@ -64,16 +44,16 @@ def randn_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = F
     return randn(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
 
 
-def randint(*arguments: Any, dtype: dtype | None = None) -> Tensor:
+def randint(*arguments: Any, size: Any = None, dtype: dtype | None = None) -> Tensor:
     """Random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
-    *bounds, size = arguments
+    *bounds, size = arguments if size is None else (*arguments, size)
     low, high = bounds if len(bounds) == 2 else (0, *bounds)
     if low >= high:
         raise RuntimeError(
             f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
         )
     kind = (dtype or int64).dtype
-    return Tensor.from_array(np.asarray(_generator.integers(low, high, tuple(size))).astype(kind))
+    return Tensor.from_array(np.asarray(generator().integers(low, high, tuple(size))).astype(kind))
 
 
 def randint_like(x: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
@@ -83,7 +63,7 @@ def randint_like(x: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
 
 def randperm(n: int) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
-    return Tensor.from_array(_generator.permutation(n))
+    return Tensor.from_array(generator().permutation(n))
 
 
 def normal(
@@ -100,7 +80,7 @@ def normal(
     given = next((p for p in (mean, std) if isinstance(p, Tensor)), None)
     kind = dtype or (get_default_dtype() if given is None else given.dtype)
     shape = None if size is None else tuple(size)
-    array = np.asarray(_generator.normal(parts[0], parts[1], shape))
+    array = np.asarray(generator().normal(parts[0], parts[1], shape))
     return Tensor.from_array(array.astype(kind.dtype))
 
 
@@ -109,7 +89,7 @@ def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
     chances = x.array if p is None else np.full(x._shape, p)
     if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    drawn = np.asarray(_generator.random(x._shape) < chances)
+    drawn = np.asarray(generator().random(x._shape) < chances)
     return Tensor.from_array(drawn.astype(x.dtype.dtype))
 
 
@@ -118,5 +98,12 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tenso
     rows = np.atleast_2d(x.array.astype(np.float64))
     if not (rows.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
-    drawn = [_generator.choice(len(row), num_samples, replacement, row / row.sum()) for row in rows]
+    drawn = [
+        generator().choice(len(row), num_samples, replacement, row / row.sum()) for row in rows
+    ]
     return Tensor.from_array(np.stack(drawn).reshape(*x._shape[:-1], num_samples))
+
+
+def poisson(x: Tensor) -> Tensor:
+    """How often what happens ``x`` times on average happened; in the shape and dtype of ``x``."""
+    return Tensor.from_array(np.asarray(generator().poisson(x.array)).astype(x.dtype.dtype))

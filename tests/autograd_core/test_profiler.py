@@ -292,3 +292,19 @@ def test_costs_add_up_in_boxes_and_survive_json() -> None:
 
 def test_what_was_not_measured_counts_as_nothing_in_a_sum() -> None:
     assert Cost(1.0, None, None, 4) + Cost(2.0, None, 3.0, 5) == Cost(3.0, None, 3.0, 9)
+
+
+def test_the_newer_profiler_has_another_face(torch: Any) -> None:
+    profiler = import_module(f"{torch.__name__}.profiler")
+    ready: list[Any] = []
+    with profiler.profile(
+        activities=[profiler.ProfilerActivity.CPU],
+        record_shapes=True,
+        on_trace_ready=ready.append,
+    ) as found:
+        with profiler.record_function("mine"):
+            torch.ones(2, 3).exp()
+        found.step()
+    assert ready == [found]
+    assert {"mine", "aten::exp"} <= {event.name for event in found.events()}
+    assert "mine" in found.key_averages().table(sort_by="cpu_time_total", row_limit=10)

@@ -75,7 +75,11 @@ class DataLoader:
         self.generator = generator
         self._in_turn = isinstance(dataset, IterableDataset)
         if sampler is None and not self._in_turn:
-            sampler = RandomSampler(dataset) if shuffle else SequentialSampler(dataset)
+            sampler = (
+                RandomSampler(dataset, generator=generator)
+                if shuffle
+                else SequentialSampler(dataset)
+            )
         self.sampler = sampler
         if batch_sampler is None and batch_size is not None and sampler is not None:
             batch_sampler = BatchSampler(sampler, batch_size, drop_last)

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, pairwise
 from typing import Any, Generic, TypeVar
 
-from autograd_core.functions.random import randperm
 from autograd_core.tensor import Tensor
+from autograd_core.utils.data.sampler import permutation
 
 T_co = TypeVar("T_co", covariant=True)
 
@@ -95,6 +95,6 @@ def random_split(
             sizes[number % len(fractions)] += 1
     if sum(sizes) != len(dataset):
         raise ValueError("Sum of input lengths does not equal the length of the input dataset!")
-    order = randperm(len(dataset)).tolist()
+    order = permutation(len(dataset), generator)
     ends = [0, *accumulate(int(size) for size in sizes)]
     return [Subset(dataset, order[start:end]) for start, end in pairwise(ends)]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from autograd_core.functions.creation import tensor
+from autograd_core.functions.generators import drawing_from
 from autograd_core.functions.random import multinomial, randint, randperm
 
 T_co = TypeVar("T_co", covariant=True)
@@ -60,10 +61,12 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         size, count = len(self.data_source), self.num_samples
         if self.replacement:
-            yield from randint(size, (count,)).tolist()
+            with drawing_from(self.generator):
+                drawn = randint(size, (count,))
+            yield from drawn.tolist()
             return
         for start in range(0, count, size):
-            yield from randperm(size).tolist()[: count - start]
+            yield from permutation(size, self.generator)[: count - start]
 
     def __len__(self) -> int:
         return self.num_samples
@@ -77,7 +80,7 @@ class SubsetRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        return (self.indices[i] for i in randperm(len(self.indices)).tolist())
+        return (self.indices[i] for i in permutation(len(self.indices), self.generator))
 
     def __len__(self) -> int:
         return len(self.indices)
@@ -99,7 +102,9 @@ class WeightedRandomSampler(Sampler[int]):
         self.generator = generator
 
     def __iter__(self) -> Iterator[int]:
-        return iter(multinomial(self.weights, self.num_samples, self.replacement).tolist())
+        with drawing_from(self.generator):
+            drawn = multinomial(self.weights, self.num_samples, self.replacement)
+        return iter(drawn.tolist())
 
     def __len__(self) -> int:
         return self.num_samples
@@ -130,3 +135,10 @@ class BatchSampler(Sampler[list[int]]):
     def __len__(self) -> int:
         count = len(self.sampler)  # type: ignore[arg-type]  # of one without a length nobody asks
         return count // self.batch_size if self.drop_last else -(-count // self.batch_size)
+
+
+def permutation(n: int, generator: Any) -> list[int]:
+    """The numbers below ``n`` in random order."""
+    with drawing_from(generator):
+        order: list[int] = randperm(n).tolist()
+    return order
