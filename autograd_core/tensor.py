@@ -81,6 +81,7 @@ class Tensor(Conversion, TensorMethods):
     dtype: dtype_type
     edge: Edge
     version: Versions | None
+    _view_of: View
 
     view_of = seldom("_view_of")
     record = seldom("_record")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from autograd_core.autograd.node import GENERAL, ONE_EDGE
+from autograd_core.op.literals import in_float32
 from autograd_core.op.record import Op
 from autograd_core.op.text import indented
 
@@ -29,7 +30,7 @@ def backward_text(op: Op) -> str:
             if rule.hands_on:  # a call would cost 50 ns, as much as a loop of the engine
                 lines.append(f"g_{v} = g")
                 continue
-            compute = [*_fetch(op, rule.names), f"g_{v} = rule_{v}({_arguments(op, rule.names)})"]
+            compute = [*_fetch(op, rule.names), *_apply(op, v)]
             if len(op.edges) == 1:
                 lines += compute
             else:
@@ -42,6 +43,17 @@ def backward_text(op: Op) -> str:
         freed = " = ".join(f"node.{name}" for name in op.saved)
         lines.append(f"if not keep: {freed} = FREED")
     return indented([*lines, f"return {result}"])
+
+
+def _apply(op: Op, edge: str) -> list[str]:
+    arguments = _arguments(op, op.rules[edge].names)
+    if in_float32(op, edge) is None:
+        return [f"g_{edge} = rule_{edge}({arguments})"]
+    return [  # for what is no array, but a scalar of NumPy's, numbers are the fastest
+        "if type(g) is ndarray and node.output_dtype is float32:",
+        f"    g_{edge} = rule_{edge}_in_float32({arguments})",
+        f"else: g_{edge} = rule_{edge}({arguments})",
+    ]
 
 
 def _fetch(op: Op, names: tuple[str, ...]) -> list[str]:

@@ -12,11 +12,13 @@ from types import CodeType
 from typing import Any, Final
 
 from autograd_core.autograd.node import GENERAL, TWO_EDGES, Node
+from autograd_core.dtype import float32
 from autograd_core.op.backward_text import backward_text
 from autograd_core.op.call_text import call_text
 from autograd_core.op.generic import NAMESPACE, SavedNode, variadic_call
 from autograd_core.op.graph import differentiate
 from autograd_core.op.inspect import saved_attributes
+from autograd_core.op.literals import in_float32
 from autograd_core.op.record import REQUIRED, Op
 
 _compiled: dict[str, CodeType] = {}
@@ -74,7 +76,9 @@ def _first_call(op: Op) -> Any:
 def _first_backward(node: Any, g: Any, keep: bool) -> Any:
     """The ``backward`` of every node class until it first runs."""
     op = node.op
-    namespace = _namespace(op)
+    namespace = dict(_namespace(op), float32=float32)
+    for edge in op.rules:
+        namespace[f"rule_{edge}_in_float32"] = in_float32(op, edge)
     exec(_code(backward_text(op), "backward"), namespace)
     op.node_class.backward = namespace["backward"]
     return node.backward(g, keep)
