@@ -8,9 +8,11 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op, pointwise
+from autograd_core.ops.blocks import in_blocks
 from autograd_core.ops.elementwise import clamp, exp, sigmoid, tanh, where, within
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
+from autograd_core.ops.normal import ndtr, ndtr_beside
 
 BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
 
@@ -24,6 +26,7 @@ BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
         Sample(([-1.0, 2.0],), {"alpha": 0.5, "scale": 1.5, "input_scale": 0.7}),
     ),
 )
+@in_blocks
 def elu(x, *, alpha=1.0, scale=1.0, input_scale=1.0):
     """``scale * x`` where ``x`` is positive, else
     ``scale * alpha * (exp(input_scale * x) - 1)``."""
@@ -35,6 +38,7 @@ def elu(x, *, alpha=1.0, scale=1.0, input_scale=1.0):
     x=lambda g, x, alpha: where(x > 0, g, g * exp(clamp(x, max=0) / alpha)),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"alpha": 0.5})),
 )
+@in_blocks
 def celu(x, *, alpha=1.0):
     """``x`` where it is positive, else ``alpha * (exp(x / alpha) - 1)``."""
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
@@ -47,6 +51,7 @@ _ROOT, _CUBE = math.sqrt(2 / math.pi), 0.044715
     x=lambda g, x, approximate: g * gelu_slope(x, approximate),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"approximate": "tanh"})),
 )
+@in_blocks
 def gelu(x, *, approximate="none"):
     """``x`` times the normal distribution function of ``x``; ``approximate="tanh"`` for the
     approximation of that by the hyperbolic tangent."""
@@ -54,26 +59,22 @@ def gelu(x, *, approximate="none"):
         return 0.5 * x * (1 + np.tanh(_ROOT * (x + _CUBE * x * x * x)))
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return x * _normal_cdf(x)
+    return x * ndtr_beside(x)
 
 
+@in_blocks
 def gelu_slope(x: Any, approximate: str) -> Any:
     """The derivative of :func:`gelu`."""
     if approximate == "none":
-        return normal_cdf(x) + x * (exp(x * x * -0.5) / math.sqrt(2 * math.pi))
+        share = ndtr_beside(x) if isinstance(x, np.ndarray) else normal_cdf(x)
+        return share + x * (exp(x * x * -0.5) / math.sqrt(2 * math.pi))
     bent = tanh((x + x * x * x * _CUBE) * _ROOT)
     slope = (1 - bent * bent) * (1 + x * x * (3 * _CUBE)) * _ROOT
     return (1 + bent + x * slope) * 0.5
 
 
-def _normal_cdf(x: Any) -> Any:
-    from scipy.special import ndtr  # half of the start-up time, if it were imported with us
-
-    return ndtr(x)
-
-
 @pointwise(
-    _normal_cdf,
+    ndtr,
     x=lambda g, x: g * (exp(x * x * -0.5) / math.sqrt(2 * math.pi)),
     samples=BOTH,
 )
@@ -85,17 +86,20 @@ def normal_cdf(x):
     x=lambda g, x: g * (sigmoid(x) * (1 + x * (1 - sigmoid(x)))),
     samples=BOTH,
 )
+@in_blocks
 def silu(x):
     """``x * sigmoid(x)``."""
     return x * (np.tanh(x * 0.5) * 0.5 + 0.5)
 
 
 @pointwise(x=lambda g, x: g * mish_slope(x), samples=BOTH)
+@in_blocks
 def mish(x):
     """``x * tanh(softplus(x))``."""
     return x * np.tanh(np.logaddexp(x, 0))
 
 
+@in_blocks
 def mish_slope(x: Any) -> Any:
     """The derivative of :func:`mish`."""
     bent = tanh(softplus(x))
@@ -106,6 +110,7 @@ def mish_slope(x: Any) -> Any:
     x=lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
     samples=(*BOTH, Sample(([-1.0, 0.5, 4.0],), {"beta": 2.0, "threshold": 3.0})),
 )
+@in_blocks
 def softplus(x, *, beta=1.0, threshold=20.0):
     """``log(1 + exp(beta * x)) / beta``; ``x`` itself where ``beta * x`` is above
     ``threshold``."""
@@ -114,6 +119,7 @@ def softplus(x, *, beta=1.0, threshold=20.0):
 
 
 @pointwise(x=lambda g, x: g * sigmoid(-x), samples=BOTH)
+@in_blocks
 def log_sigmoid(x):
     """The logarithm of the logistic function."""
     return -np.logaddexp(-x, 0)
@@ -165,6 +171,7 @@ def between(x, *, low, high):
 
 
 @pointwise(x=lambda g, x: where(between(x, low=-3, high=3), g / 6, 0), samples=BOTH)
+@in_blocks
 def hardsigmoid(x):
     """``x / 6 + 1 / 2`` held between 0 and 1."""
     return np.clip(x + 3, 0, 6) / 6
@@ -174,6 +181,7 @@ def hardsigmoid(x):
     x=lambda g, x: where(between(x, low=-3, high=3), g * (x / 3 + 0.5), where(x < 3, 0, g)),
     samples=(*BOTH, Sample(([-4.0, 5.0],))),
 )
+@in_blocks
 def hardswish(x):
     """``x * hardsigmoid(x)``."""
     return x * (np.clip(x + 3, 0, 6) / 6)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, pointwise
+from autograd_core.ops.blocks import in_blocks
 
 PAIR = (Sample(((2, 3), (2, 3))), Sample(((2, 3), (3,))), Sample(((), (2, 1))))
 ONE = (Sample(((3,),)), Sample(((2, 2),)), Sample(((),)))
@@ -173,6 +174,7 @@ def tanh(x):
     """Hyperbolic tangent."""
 
 
+@in_blocks
 def _sigmoid(x: Any) -> Any:
     # 1 / (1 + exp(-x)) by way of tanh: as fast, and nothing overflows
     half = np.multiply(x, 0.5)
