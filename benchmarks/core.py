@@ -165,7 +165,75 @@ def convolutional() -> Workload:
     return Workload("training step of the MNIST net", 1, make)
 
 
-WORKLOADS = (chain(1), chain(10), diamond(1), diamond(10), mlp(), convolutional())
+def recurrent(steps: int = 50) -> Workload:
+    """An LSTM of 128 cells over sequences of ``steps``, for a batch of 16."""
+
+    def make(torch: Any) -> Any:
+        nn = importlib.import_module(f"{torch.__name__}.nn")
+        rng = np.random.default_rng(0)
+        cell = nn.LSTMCell(128, 128)
+        inputs = [
+            torch.tensor(rng.standard_normal((16, 128)).astype(np.float32)) for _ in range(steps)
+        ]
+
+        def forward() -> Any:
+            state = None
+            for x in inputs:
+                state = cell(x, state)
+            return state[0].sum()
+
+        def backward(loss: Any) -> None:
+            cell.zero_grad()
+            loss.backward()
+
+        return forward, backward
+
+    return Workload(f"LSTM cell, {steps} steps", 1, make)
+
+
+def transformer() -> Workload:
+    """A block of a GPT: 4 sequences of 128, 256 wide, 4 heads."""
+
+    def make(torch: Any) -> Any:
+        nn = importlib.import_module(f"{torch.__name__}.nn")
+        F = importlib.import_module(f"{torch.__name__}.nn.functional")
+        wide = 256
+        layers = nn.ModuleDict(
+            {
+                "norm1": nn.LayerNorm(wide), "qkv": nn.Linear(wide, 3 * wide),
+                "out": nn.Linear(wide, wide), "norm2": nn.LayerNorm(wide),
+                "up": nn.Linear(wide, 4 * wide), "down": nn.Linear(4 * wide, wide),
+            }
+        )  # fmt: skip
+        rng = np.random.default_rng(0)
+        x = torch.tensor(rng.standard_normal((4, 128, wide)).astype(np.float32)).requires_grad_()
+        mask = torch.tensor(np.triu(np.full((128, 128), -np.inf, np.float32), 1))
+
+        def heads(t: Any) -> Any:
+            return t.view(4, 128, 4, 64).transpose(1, 2)
+
+        def forward() -> Any:
+            q, k, v = map(heads, layers["qkv"](layers["norm1"](x)).chunk(3, dim=-1))
+            scores = q @ k.transpose(-2, -1) / 8.0 + mask
+            mixed = (F.softmax(scores, dim=-1) @ v).transpose(1, 2).reshape(4, 128, wide)
+            y = x + layers["out"](mixed)
+            up = F.gelu(layers["up"](layers["norm2"](y)), approximate="tanh")
+            return (y + layers["down"](up)).sum()
+
+        def backward(loss: Any) -> None:
+            layers.zero_grad()
+            x.grad = None
+            loss.backward()
+
+        return forward, backward
+
+    return Workload("block of a GPT", 1, make)
+
+
+WORKLOADS = (
+    chain(1), chain(10), diamond(1), diamond(10), mlp(), convolutional(), recurrent(),
+    transformer(),
+)  # fmt: skip
 
 
 def libraries() -> dict[str, Any]:

@@ -116,13 +116,26 @@ def own(g: Array) -> Array:
     """``g`` itself if nothing else can see its memory, otherwise a copy.
 
     Taking it saves one pass over the memory of every large parameter; an array that two
-    edges share, a view, or the user's seed must be copied.
+    edges share, a view of what others see, or the user's seed must be copied.
     """
     if type(g) is not np.ndarray:
         return np.array(g)  # 0-d gradients travel as NumPy scalars
-    if g.base is None and sys.getrefcount(g) <= _SOLE_OWNER and g.flags.writeable:
-        return g
-    return g.copy()
+    if sys.getrefcount(g) > _SOLE_OWNER or not g.flags.writeable:
+        return g.copy()
+    return g if g.base is None or _is_all_that_is_left(g) else g.copy()
+
+
+def _is_all_that_is_left(g: Array) -> bool:
+    """Whether ``g``, a view, shows all of its memory in order, and nobody else sees it: so comes
+    the gradient of a weight that was transposed."""
+    memory = g.base
+    return (
+        type(memory) is np.ndarray
+        and memory.base is None
+        and memory.nbytes == g.nbytes
+        and g.flags.c_contiguous
+        and sys.getrefcount(memory) <= _SOLE_MEMORY
+    )
 
 
 def _references_seen_by_own() -> int:
@@ -138,4 +151,12 @@ def _references_seen_by_own() -> int:
     return backward(g)
 
 
+def _references_to_memory() -> int:
+    # The same, for the memory of a view that nobody else holds.
+    g = np.zeros((1, 2)).T
+    memory = g.base
+    return sys.getrefcount(memory)
+
+
 _SOLE_OWNER: Final = _references_seen_by_own()
+_SOLE_MEMORY: Final = _references_to_memory()

@@ -116,7 +116,9 @@ def dot(a, b, /):
 @op(
     bias=lambda g, beta: g if beta == 1 else g * beta,
     a=lambda g, b, alpha: mm(g, t(b)) if alpha == 1 else mm(g, t(b)) * alpha,
-    b=lambda g, a, alpha: mm(t(a), g) if alpha == 1 else mm(t(a), g) * alpha,
+    # not as the product of t(a) and g: so the weight of a linear layer, which comes transposed,
+    # gets a gradient that lies as the weight does, and need not be copied
+    b=lambda g, a, alpha: t(mm(t(g), a)) if alpha == 1 else t(mm(t(g), a)) * alpha,
     broadcasts="bias",
     saved_as="a:mat1 b:mat2",
     samples=(

@@ -347,6 +347,30 @@ def test_a_large_gradient_is_taken_over_not_copied() -> None:
     assert x.grad.array.ctypes.data == kept[0]
 
 
+def test_the_gradient_of_a_layers_weight_lies_as_the_weight_does_and_is_not_copied() -> None:
+    layer = torch.nn.Linear(30, 20)
+    layer(torch.ones(5, 30)).sum().backward()
+    gradient = layer.weight.grad
+    assert gradient is not None
+    assert gradient.array.flags.c_contiguous
+    assert not gradient.array.flags.owndata  # what the product was stored in, turned round twice
+
+
+def test_a_view_that_others_see_is_copied() -> None:
+    x, seed = torch.tensor(np.ones((4, 3)), requires_grad=True), torch.tensor(np.ones((3, 4)))
+    x.t().backward(seed)
+    y = torch.tensor(np.ones(12), requires_grad=True)
+    kept: list[Any] = []
+    z = y.reshape(3, 4) * 2.0
+    z.register_hook(kept.append)
+    z.backward(seed)
+    assert x.grad is not None
+    assert y.grad is not None
+    for g in (x.grad, y.grad):
+        assert not np.shares_memory(g.array, seed.array)
+        assert not any(np.shares_memory(g.array, each.array) for each in kept)
+
+
 # -- the process is the user's ------------------------------------------------------------------
 
 
