@@ -118,12 +118,18 @@ _OF_NN = (
 )  # fmt: skip
 
 
+# They know modules' parameters, and so come after these.
+_OF_SERIALIZATION = ("load", "save")
+
+
 def __getattr__(name: str) -> _Any:
     if name in _WHEN_ASKED_FOR:
         return _importlib.import_module(f"autograd_core.{name}")
     if name in _OF_NN:
         own = _importlib.import_module("autograd_core.nn.functional.native")
         return getattr(own, name, None) or getattr(__getattr__("nn").functional, name)
+    if name in _OF_SERIALIZATION:
+        return getattr(_importlib.import_module("autograd_core.serialization"), name)
     if name == "vmap":
         return __getattr__("func").vmap
     if name.endswith("_") and name[:-1] in _IN_PLACE:
@@ -208,6 +214,7 @@ __all__ = [
 __all__ += functions.__all__
 __all__ += numeric.__all__
 __all__ += _OF_NN
+__all__ += _OF_SERIALIZATION
 
 _bind()
 # PyTorch divides by zero in silence. NumPy would warn, and telling it not to costs an op 0.5 us

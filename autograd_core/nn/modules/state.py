@@ -33,12 +33,6 @@ class IncompatibleKeys(NamedTuple):
         )
 
 
-class StateDict(OrderedDict[str, Any]):
-    """Tensors by name; ``_metadata`` holds the version of each module that saved itself here."""
-
-    _metadata: dict[str, dict[str, Any]]
-
-
 class Stateful(Tree):
     """The part of a module that goes into files and comes out of them."""
 
@@ -57,8 +51,8 @@ class Stateful(Tree):
         They are detached from the graph unless ``keep_vars``.
         """
         if destination is None:
-            destination = StateDict()
-            destination._metadata = {}
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()  # the version of each module that saves itself
         stack: list[tuple[str, Any, bool]] = [(prefix, self, True)]
         while stack:
             name, module, entering = stack.pop()
