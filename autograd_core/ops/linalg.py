@@ -50,6 +50,9 @@ def _product(a: Any, b: Any) -> Any:
     """The product of two matrices; ``dot`` takes small ones in two thirds of ``matmul``'s time."""
     if a.dtype is not b.dtype or a.shape[-1:] != b.shape[:1]:
         _check_inner("mat1", a, b)
+    if len(a) <= 32 and b.size >= 1 << 14 and b.flags.f_contiguous:
+        # a few rows by the transposed weights of a layer: two thirds of the time turned round
+        return np.ascontiguousarray(b.T.dot(a.T).T)
     return a.dot(b)
 
 
