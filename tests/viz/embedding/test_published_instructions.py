@@ -67,3 +67,17 @@ def test_a_mkdocs_project(tmp_path: Path) -> None:
     page = (tmp_path / "site" / "index.html").read_text(encoding="utf-8")
     assert "Backward graph of loss: 4 nodes from PowBackward0 back to the leaf w." in page
     assert "<figcaption>The gradients of the loss</figcaption>" in page
+
+
+def test_a_hook_before_commits(tmp_path: Path) -> None:
+    yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (the extra 'docs' has it)")
+    (repository,) = yaml.safe_load(published("yaml", 1))["repos"]
+    (hook,) = repository["hooks"]
+    program, *arguments = hook["entry"].split()
+    assert program == "gradstep"
+    (tmp_path / "model.py").write_text(MODEL)
+    readme = tmp_path / "README.md"
+    readme.write_text(published("markdown", 2))
+    run(tmp_path, "tui", *arguments)
+    assert "![Forward and backward graph of loss:" in readme.read_text(encoding="utf-8")
+    assert (tmp_path / "loss.svg").exists()
