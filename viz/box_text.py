@@ -97,7 +97,7 @@ def _joined(text: str, chain: str, scope: str) -> str:
         for tail in tails:
             whole = " · ".join(part for part in (formula, chain, tail) if part)
             if len(whole) <= LONGEST_DETAIL:
-                return whole
+                return wording.clean(whole)
     return wording.shorten(whole, LONGEST_DETAIL)
 
 
