@@ -145,8 +145,9 @@ def format(
 
 def _line(error: VizError) -> str:
     """Where it happened, in code that stands in the fence."""
-    known = isinstance(error, CodeFailed) and error.line and not error.where
-    return f"line {error.line}: " if known else ""
+    if isinstance(error, CodeFailed) and error.line and not error.where:
+        return f"line {error.line}: "
+    return ""
 
 
 def _framed(

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import viz
-from autograd_core.autograd.backward import make_call
+from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, NotInGraph
 from autograd_core.dag.sources import with_portable_sources
 from autograd_core.dag.trace import trace

@@ -11,6 +11,7 @@ _PREFIX = re.compile(r'class="gs (gs-[0-9a-f]+)"')
 _SIZE = re.compile(r' width="(\d+)" height="\d+"')
 _SMALLEST = 0.7
 _COLUMN = 600  # px; the text of few pages is narrower, on a desk
+_PHONE = 320  # the same on a phone, and on a desk for those who need large letters
 _MARGINS = {"left": "margin-right:auto", "right": "margin-left:auto", "center": "margin:auto"}
 
 
@@ -31,17 +32,17 @@ def inline_svg(
     the page has already; the one of this picture is added.  At ``link`` the same picture is to be
     had by itself.
     """
-    scrolls = is_wide(svg) and not width
+    scrolls = not width and _smallest_width(svg) > _PHONE
     if title:
         svg = with_title(svg, title)
     svg = _with_prefix_of_its_own(svg.strip(), taken)
     size = f"width:{_css_length(width)}"
     if not width and (full := _natural_width(svg)):
-        size = f"width:100%;max-width:{full}px;min-width:{round(full * _SMALLEST)}px"
+        size = f"width:100%;max-width:{full}px;min-width:{_smallest_width(svg)}px"
     margin = f";{_MARGINS[align]}" if align in _MARGINS else ""
     svg = svg.replace("<svg ", f'<svg style="display:block;height:auto;{size}{margin}" ', 1)
     named = escape(" ".join(classes))
-    focus = ' tabindex="0" role="group" aria-label="A wide picture, to be scrolled"'
+    focus = ' tabindex="0" role="group" aria-label="A picture that may scroll"'
     opened = f'<div class="{named}"{focus * scrolls} style="margin:1em 0;overflow-x:auto">'
     small = "font-size:.875em;text-align:right;margin:0 0 1em"
     below = f'<p style="{small}"><a href="{escape(link)}">Full size</a></p>\n'
@@ -50,7 +51,11 @@ def inline_svg(
 
 def is_wide(svg: str) -> bool:
     """Whether a page seldom has room for all of the picture."""
-    return _natural_width(svg) * _SMALLEST > _COLUMN
+    return _smallest_width(svg) > _COLUMN
+
+
+def _smallest_width(svg: str) -> int:
+    return round(_natural_width(svg) * _SMALLEST)
 
 
 def _natural_width(svg: str) -> int:

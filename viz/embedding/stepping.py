@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd_core.autograd.backward import make_call
+from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, capture
 from autograd_core.debug.recording.observed_pass import ObservedPass
 from viz.errors import CodeFailed

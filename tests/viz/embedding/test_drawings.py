@@ -17,6 +17,7 @@ from viz.embedding import (
     draw,
     drawing_options,
     inline_svg,
+    is_wide,
     snippet_of,
     steps,
     store,
@@ -224,3 +225,21 @@ def test_a_picture_in_a_page_is_named_sized_and_escaped(tmp_path: Path) -> None:
     assert 'class="one &quot;"' in page
     assert "width:50%;margin-left:auto" in page
     assert "max-width" in inline_svg(svg, taken=set())
+
+
+@pytest.mark.parametrize(
+    ("width", "by_keyboard", "wide"), [(400, False, False), (700, True, False), (1200, True, True)]
+)
+def test_a_picture_that_may_scroll_can_be_reached_by_keyboard(
+    width: int, by_keyboard: bool, wide: bool
+) -> None:
+    svg = f'<svg viewBox="0 0 {width} 9" width="{width}" height="9"></svg>'
+    assert ('tabindex="0"' in inline_svg(svg, taken=set())) is by_keyboard
+    assert "tabindex" not in inline_svg(svg, taken=set(), width="100%")
+    assert is_wide(svg) is wide
+
+
+def test_a_link_to_the_picture_by_itself_stands_below_it() -> None:
+    page = inline_svg("<svg></svg>", taken=set(), link='a"b.svg')
+    assert page.endswith('<a href="a&quot;b.svg">Full size</a></p>\n')
+    assert "<a " not in inline_svg("<svg></svg>", taken=set())

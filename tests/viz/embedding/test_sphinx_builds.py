@@ -162,7 +162,7 @@ def test_a_wide_picture_scrolls_by_keyboard_and_is_to_be_had_in_full_size(
     (link,) = re.findall(r'<a href="([^"]+)">Full size</a>', text)
     full = (file.parent / link).read_text(encoding="utf-8")
     assert "Forward and backward graph of" in full
-    assert text.count('tabindex="0" role="group" aria-label="A wide picture') == 1
+    assert text.count('tabindex="0" role="group" aria-label="A picture that may scroll"') == 1
 
 
 def test_a_caption_makes_a_numbered_figure_that_can_be_referred_to(
