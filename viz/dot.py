@@ -175,7 +175,10 @@ def _box_label(box: Box) -> str:
 
 
 def _tooltip(text: str) -> str:
-    return "\\n".join(escape(fact) for fact in text.split("\n"))
+    """The facts one below the other, and no HTML, though they may begin with < and end in >."""
+    import graphviz
+
+    return graphviz.nohtml("\\n".join(escape(fact) for fact in text.split("\n")))
 
 
 def escape(text: str) -> str:

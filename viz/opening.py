@@ -13,6 +13,8 @@ from viz.picture import Picture
 
 MOST_PICTURES: Final = 16
 MOST_BYTES: Final = 5_000_000
+MOST_NODES: Final = 200_000
+"""So many nodes may be folded for all pictures together: at 20 microseconds each, some seconds."""
 
 
 class PagePicture(NamedTuple):
@@ -29,9 +31,10 @@ class PagePicture(NamedTuple):
 Draw = Callable[[tuple[str, ...]], tuple[Picture, str]]
 
 
-def pictures_within(draw: Draw) -> list[PagePicture]:
+def pictures_within(draw: Draw, nodes: int) -> list[PagePicture]:
     """The picture, and after it those that its groups open, theirs, and so on; ``draw`` makes the
-    picture in which the groups of these names are open."""
+    picture of a graph of so many ``nodes`` in which the groups of these names are open."""
+    most = min(MOST_PICTURES, max(2, MOST_NODES // max(nodes, 1)))
     pictures = [PagePicture(*draw(()), "", -1, {})]
     opened: list[tuple[str, ...]] = [()]
     known = {frozenset[str](): 0}
@@ -42,7 +45,7 @@ def pictures_within(draw: Draw) -> list[PagePicture]:
                 continue
             names = (*opened[number], box.opens)
             if frozenset(names) not in known:
-                if len(pictures) >= MOST_PICTURES or size >= MOST_BYTES:
+                if len(pictures) >= most or size >= MOST_BYTES:
                     continue
                 pictures.append(PagePicture(*draw(names), box.opens, number, {}))
                 known[frozenset(names)] = len(opened)

@@ -155,6 +155,8 @@ def render_graph(
 
     picture = on_one_screen(compose, extent, view)
     if not picture.boxes:
+        if not len(graph):
+            raise NothingToDraw("the graph is empty", remedy="give a tensor that has a graph")
         raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
     if format in _WRITERS:
         data = _WRITERS[format](picture, legend).encode()
@@ -162,7 +164,7 @@ def render_graph(
         data = _render_binary(picture, format, theme_name, legend, helpers)
     elif format == "html":
         notes.clear()
-        data = write_graph_page(pictures_within(draw), theme_name).encode()
+        data = write_graph_page(pictures_within(draw, len(graph)), theme_name).encode()
     else:
         places, said = place(picture, layout, helpers)
         notes.extend(said)

@@ -250,6 +250,12 @@ def test_without_a_script_only_the_whole_picture_is_there(folded_page):
     assert len(folded_page) < 6_000_000
 
 
+def test_a_page_of_a_huge_graph_opens_less_so_that_it_is_soon_there(layers, monkeypatch):
+    monkeypatch.setattr("viz.opening.MOST_NODES", 1)
+    page = viz.render(layers, format="html", view="forward", max_boxes=20).text
+    assert page.count("<section hidden>") == 1
+
+
 def test_a_line_of_the_program_is_a_link_in_the_details(browse, loss):
     page = viz.render(loss, format="html", link="https://host/{path}#L{line}").text
     script = """

@@ -59,6 +59,11 @@ def test_contradictions_and_unknown_names_are_errors(tmp_path: Path) -> None:
     assert not list(tmp_path.iterdir())
 
 
+def test_an_empty_graph_is_said_to_be_empty() -> None:
+    with pytest.raises(NothingToDraw, match="the graph is empty"):
+        viz.render(GraphBuilder("").graph(), format="svg")
+
+
 def test_half_a_graph_has_no_other_half() -> None:
     build = GraphBuilder()
     build.node("op", "forward", "mul")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -201,6 +202,17 @@ def test_hostile_names_do_no_harm(name: str, format: str) -> None:
     elif format == "txt":
         assert "\x1b" not in text
         assert text.count("\n") <= 5
+
+
+@pytest.mark.skipif(shutil.which("dot") is None, reason="no Graphviz executable here")
+@pytest.mark.parametrize("name", [*HOSTILE, "<b>x</b>", "<"], ids=lambda name: ascii(name[:12]))
+def test_graphviz_takes_hostile_names_as_text(name: str) -> None:
+    dot = render(one_op(name), format="dot", view="forward").data
+    drawn = subprocess.run(["dot", "-Tsvg"], input=dot, capture_output=True)
+    assert drawn.stderr == b""
+    assert {e.tag for e in ElementTree.fromstring(drawn.stdout).iter()}.isdisjoint(
+        {f"{SVG}script", f"{SVG}b"}
+    )
 
 
 @given(st.text())
