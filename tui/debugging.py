@@ -8,7 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from autograd_core.autograd.backward import Gradients
+from autograd_core.autograd.call import Gradients
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.commands import CommandError, command_lines

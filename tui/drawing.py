@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import viz
-from autograd_core.autograd.backward import Gradients
+from autograd_core.autograd.call import Gradients
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names

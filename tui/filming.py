@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import viz
-from autograd_core.autograd.backward import make_call
+from autograd_core.autograd.call import make_call
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
 from autograd_core.dag.sources import with_portable_sources

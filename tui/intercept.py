@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import NamedTuple
 
-from autograd_core.autograd.backward import (
-    BackwardCall,
-    CallKind,
-    Gradients,
-    interceptor,
-    run,
-)
+from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
 from autograd_core.dag.capture import View
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
@@ -45,7 +39,7 @@ class Calls:
 
     Those of ``backward()`` and of ``autograd.grad()`` are counted apart.  Each that is
     ``wanted`` is handed to ``handle``, which answers as an
-    :class:`~autograd_core.autograd.backward.Interceptor` does.  Once that raises, the script is
+    :class:`~autograd_core.autograd.call.Interceptor` does.  Once that raises, the script is
     to end: at this call and, if it does not let itself be ended, at all later ones.
     """
 

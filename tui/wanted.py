@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 if TYPE_CHECKING:  # the parser of the command waits for nothing else of that floor
-    from autograd_core.autograd.backward import CallKind
+    from autograd_core.autograd.call import CallKind
 
 WORDS: dict[CallKind, str] = {"backward": "backward()", "grad": "autograd.grad()"}
 

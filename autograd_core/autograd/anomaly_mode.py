@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.engine import GraphTask, Step
+from autograd_core.autograd.engine import GraphTask
 from autograd_core.autograd.grad_mode import (
     USUAL,
     Anomaly,
@@ -24,6 +24,7 @@ from autograd_core.autograd.grad_mode import (
     leave_mode,
 )
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.step import Step
 
 _KEY = "traceback_"
 _HINT = "Hint: enable anomaly detection to find the operation that failed to compute its gradient, "

@@ -2,85 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Protocol
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.anomaly_mode import run_watched
-from autograd_core.autograd.deliver import lent, reduce_gradient
-from autograd_core.autograd.engine import GraphTask, evaluating
-from autograd_core.autograd.grad_mode import (
-    Line,
-    current_mode,
-    enter_mode,
-    leave_mode,
-    with_gradients,
-)
-from autograd_core.autograd.graph import GradientEdge
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.call import Places, carry_out, make_call, stand_ins
+from autograd_core.autograd.deliver import lent
 from autograd_core.tensor import Tensor
-
-Place = Tensor | GradientEdge
-Places = Place | Sequence[Place]
-CallKind = Literal["backward", "grad"]
-
-
-class BackwardCall(NamedTuple):
-    """A call of ``backward`` or ``grad`` as an interceptor sees it, before anything ran.
-
-    An interceptor that carries it out makes the pass by :func:`start`, runs it as it likes
-    (``task.run``, ``task.observe``, within :class:`pass_mode`), and returns True from a call of
-    ``backward``, ``gradients(call, task)`` from one of ``grad``, which hands them to its caller.
-    What each step of ``grad`` takes away is ``Step.captured``; one that is redone from its record
-    belongs back into ``task.captured``.  What surrounds the end of the pass is
-    :class:`noting_freed`, so that an error about freed values can name the call.
-    """
-
-    roots: tuple[Tensor, ...]
-    seeds: tuple[Any, ...]
-    keep: bool
-    graph: bool
-    # of `backward`, the only places to accumulate into, or none for all leaves; of `grad`, the
-    # tensors by which to differentiate
-    inputs: tuple[Tensor, ...] = ()
-    is_grad: bool = False
-    # the node in whose backward or hooks the call was made, and how many passes run around it
-    parent: Node | None = None
-    depth: int = 0
-    line: Line | None = None  # of the user's, that made the call; known while tracing
-
-    @property
-    def kind(self) -> CallKind:
-        """Which of the two it is."""
-        return "grad" if self.is_grad else "backward"
-
-
-Gradients = tuple[Tensor | None, ...]
-
-
-class Interceptor(Protocol):
-    """Who may take over calls of ``backward`` and ``grad`` (the debugger, ``gradstep render``)."""
-
-    def __call__(self, call: BackwardCall) -> bool | Gradients:
-        """False lets the pass run as usual; otherwise it was carried out, and, if ``call.is_grad``,
-        its :func:`gradients` are returned."""
-
-
-interceptor: ContextVar[Interceptor | None] = ContextVar("autograd_core_interceptor", default=None)
-
-
-@contextmanager
-def without_interceptor() -> Iterator[None]:
-    """Passes made inside are nobody's business."""
-    token = interceptor.set(None)
-    try:
-        yield
-    finally:
-        interceptor.reset(token)
 
 
 def backward(
@@ -114,109 +43,6 @@ def backward(
                 x.retain_grad()
         call = call._replace(inputs=wanted)
     carry_out(call)
-
-
-def make_call(
-    tensors: Places,
-    grad_tensors: Tensor | Sequence[Tensor | None] | None,
-    retain_graph: bool | None,
-    create_graph: bool,
-) -> BackwardCall:
-    """The arguments of ``backward``, checked and completed; errors as there."""
-    roots = stand_ins(tensors)
-    seeds = _seeds(roots, grad_tensors, create_graph)
-    keep = create_graph if retain_graph is None else retain_graph
-    call = BackwardCall(roots, seeds, keep, create_graph)
-    around, mode = evaluating.get(), current_mode()
-    if around is not None:
-        call = call._replace(parent=around.node, depth=around.depth)
-    if mode is not None and mode.tracer is not None:
-        call = call._replace(line=mode.tracer.line())
-    return call
-
-
-def carry_out(call: BackwardCall) -> Gradients:
-    """Let the interceptor have ``call``, or run it; returns what ``grad`` asked for."""
-    intercept = interceptor.get()
-    answer = intercept is not None and intercept(call)
-    if answer is False:
-        return run(call)
-    if not call.is_grad:
-        return ()
-    if answer is True:
-        raise TypeError("an interceptor that carries out a call of grad returns its gradients")
-    return answer
-
-
-def run(call: BackwardCall) -> Gradients:
-    """Carry out ``call`` with the bare loop."""
-    task = start(call)
-    mode = current_mode()
-    with pass_mode(call.graph), noting_freed(call, task):
-        if mode is not None and mode.anomaly is not None:
-            run_watched(task, mode.anomaly.check_nan)
-        elif mode is not None and mode.profiler is not None:
-            mode.profiler.run(task)
-        else:
-            task.run()
-    return gradients(call, task)
-
-
-class noting_freed:
-    """While tracing, remember with each node that it was this pass that freed its values."""
-
-    def __init__(self, call: BackwardCall, task: GraphTask) -> None:
-        self._line = None if call.keep else call.line
-        self._task = task
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, *error: object) -> None:
-        if self._line is not None:
-            for node in self._task.order:
-                node.note_freed(self._line)
-
-
-def start(call: BackwardCall) -> GraphTask:
-    """The pass that ``call`` asks for, planned and seeded, not yet run."""
-    edges: list[Any] = [root.edge for root in call.roots]
-    task = GraphTask(edges, call.seeds, keep=call.keep, graph=call.graph)
-    if call.inputs:
-        places: list[Any] = [x.edge for x in call.inputs]
-        (task.capture if call.is_grad else task.restrict)(places)
-    return task
-
-
-def gradients(call: BackwardCall, task: GraphTask) -> Gradients:
-    """What ``call``, if it is one of ``grad``, returns after ``task`` has run: a gradient for
-    each of its inputs, None for those that none reached."""
-    if not call.is_grad:
-        return ()
-    found = [task.captured[x.edge] for x in call.inputs]  # type: ignore[index]
-    if call.graph:
-        return tuple(found)
-    return tuple(None if g is None else Tensor.from_array(np.array(g)) for g in found)
-
-
-class pass_mode:
-    """The state a backward pass runs in: gradients on, and its ops traced, under ``create_graph``
-    only, and NumPy as silent as PyTorch about overflow and division by zero."""
-
-    def __init__(self, graph: bool) -> None:
-        self._graph = graph
-
-    def __enter__(self) -> None:
-        mode = with_gradients(self._graph)
-        if mode.tracer is not None and not self._graph:
-            mode = replace(mode, tracer=None)
-        self._token = enter_mode(mode)
-        self._silent = np.errstate(all="ignore")
-        self._silent.__enter__()
-
-    def __exit__(self, *error: Any) -> None:
-        self._silent.__exit__(*error)
-        leave_mode(self._token)
 
 
 def grad(
@@ -311,49 +137,3 @@ def _batched(
 def _check_differentiable(inputs: tuple[Tensor, ...]) -> None:
     if any(x.edge is None for x in inputs):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-
-
-def stand_ins(given: Places) -> tuple[Tensor, ...]:
-    """One or more tensors as a tuple; a GradientEdge is there as a tensor in its place, whose
-    values, which nobody knows, are NaN."""
-    places = (given,) if isinstance(given, (Tensor, GradientEdge)) else tuple(given)
-    return tuple(p if isinstance(p, Tensor) else _at(p) for p in places)
-
-
-def _at(place: GradientEdge) -> Tensor:
-    like = place.node._input_metadata[place.output_nr]
-    t = Tensor.from_array(np.broadcast_to(np.array(np.nan, like.dtype.dtype), like.shape))
-    t.edge = place.edge
-    return t
-
-
-def _seeds(
-    roots: tuple[Tensor, ...], given: Tensor | Sequence[Tensor | None] | None, graph: bool
-) -> tuple[Any, ...]:
-    """The gradient that enters at each root, as an array, or a tensor under create_graph."""
-    entering: Sequence[Tensor | None]
-    if given is None:
-        entering = (None,) * len(roots)
-    else:
-        entering = (given,) if isinstance(given, Tensor) else tuple(given)
-    if len(entering) != len(roots):
-        raise RuntimeError(f"got {len(roots)} tensors and {len(entering)} gradients")
-    seeds = []
-    for number, (root, g) in enumerate(zip(roots, entering, strict=True)):
-        if root.edge is None:
-            raise RuntimeError(
-                f"element {number} of tensors does not require grad and does not have a grad_fn"
-            )
-        if g is None:
-            if root.array.size != 1:
-                raise RuntimeError("grad can be implicitly created only for scalar outputs")
-            one = np.ones(root._shape, root.dtype.dtype)
-            seeds.append(Tensor.from_array(one) if graph else one)
-            continue
-        if g._shape != root._shape:
-            raise RuntimeError(
-                f"Mismatch in shape: grad_output[{number}] has a shape of {g.shape} and "
-                f"output[{number}] has a shape of {root.shape}."
-            )
-        seeds.append(reduce_gradient(g if graph else g.array, (root._shape, root.dtype)))
-    return tuple(seeds)

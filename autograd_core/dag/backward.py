@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import LEAF, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.node import Node as GradFn
+from autograd_core.autograd.step import Step
 from autograd_core.dag.forward import plus
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
 from autograd_core.dag.model import RETURNED, GraphBuilder, SavedValue, Shape

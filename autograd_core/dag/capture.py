@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Literal
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.autograd.profiler import profile as profile_type
+from autograd_core.autograd.step import Step
 from autograd_core.dag.backward import add_backward
 from autograd_core.dag.backward import describe as describe
 from autograd_core.dag.costs import add_costs

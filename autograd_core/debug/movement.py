@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 
-from autograd_core.autograd.backward import BackwardCall
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.call import BackwardCall
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.step import Step
 from autograd_core.dag.names import Names
 from autograd_core.dag.turns import turn
 from autograd_core.debug.passes.recorded_pass import RecordedPass

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from weakref import proxy
 
-from autograd_core.autograd.backward import BackwardCall, Gradients, make_call
+from autograd_core.autograd.call import BackwardCall, Gradients, make_call
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.commands import complete, open_console

@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.backward import grad, without_interceptor
+from autograd_core.autograd.backward import grad
+from autograd_core.autograd.call import without_interceptor
 from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.grad_mode import builds_graph, enable_grad
 from autograd_core.autograd.node import GENERAL, Port, resolve

@@ -14,11 +14,11 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from autograd_core.autograd.backward import carry_out, make_call
-from autograd_core.autograd.engine import evaluating
+from autograd_core.autograd.call import carry_out, make_call
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import enable_grad, no_grad
 from autograd_core.autograd.graph import saved_tensors_hooks
+from autograd_core.autograd.step import evaluating
 from autograd_core.functions import generator
 from autograd_core.tensor import Tensor
 

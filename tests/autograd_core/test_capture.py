@@ -9,7 +9,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core import nn
-from autograd_core.autograd.backward import make_call
+from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, NotInGraph, capture, scope, trace
 from autograd_core.debug import Session
 from autograd_core.debug.recording.driver import NativeDriver

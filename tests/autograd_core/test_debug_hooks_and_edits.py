@@ -307,7 +307,7 @@ def test_a_pass_inside_a_node_is_a_frame_that_can_be_walked(weight: Any) -> None
 
 
 def test_a_call_of_grad_is_debugged(weight: Any) -> None:
-    from autograd_core.autograd.backward import interceptor
+    from autograd_core.autograd.call import interceptor
 
     kept: list[Any] = []
 

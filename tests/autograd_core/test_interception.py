@@ -10,14 +10,8 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd import Function
-from autograd_core.autograd.backward import (
-    BackwardCall,
-    gradients,
-    interceptor,
-    pass_mode,
-    start,
-)
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.call import BackwardCall, gradients, interceptor, pass_mode, start
+from autograd_core.autograd.step import Step
 
 
 @contextmanager

@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core import nn, optim
-from autograd_core.autograd import engine
+from autograd_core.autograd import step as observed_step
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.backward import make_call, pass_mode, start
-from autograd_core.autograd.node import resolve
+from autograd_core.autograd.call import make_call, pass_mode, start
+from autograd_core.autograd.deliver import reduce_gradient
+from autograd_core.autograd.node import GENERAL, resolve
 from autograd_core.autograd.plan import make_plan
 from autograd_core.dag import capture, trace
 from autograd_core.debug import Session
@@ -115,11 +116,11 @@ def oracle(root: Any) -> dict[Any, Any]:
         if node.output_count > 1:
             incoming = [g if number == nr else None for number in range(node.output_count)]
         result = node.backward(incoming, True)
-        sent = result if len(node.edges) > 1 or node.kind == engine.GENERAL else (result,)
+        sent = result if len(node.edges) > 1 or node.kind == GENERAL else (result,)
         for index, (edge, each) in enumerate(zip(node.edges, sent, strict=True)):
             if edge is not None and each is not None:
                 to = None if node.to is None else node.to[index]
-                walk(edge, engine.reduce_gradient(each, to))
+                walk(edge, reduce_gradient(each, to))
 
     walk(root.edge, np.ones((), root.array.dtype))
     return totals
@@ -181,7 +182,7 @@ def test_a_plain_pass_makes_no_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
     a = torch.tensor([1.0, 2.0], requires_grad=True)
     y = (a * a + a.tanh()).sum()
-    monkeypatch.setattr(engine, "Step", refuse)
+    monkeypatch.setattr(observed_step, "Step", refuse)
     y.backward()
     assert a.grad is not None
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 import autograd_core as torch
-from autograd_core.autograd.backward import interceptor
+from autograd_core.autograd.call import interceptor
 from autograd_core.dag import Names, capture, trace
 from autograd_core.dag.addresses import find_turn
 from autograd_core.debug import Session, UnknownLocation

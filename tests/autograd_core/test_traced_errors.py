@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 import autograd_core
-from autograd_core.autograd.backward import interceptor
+from autograd_core.autograd.call import interceptor
 from autograd_core.autograd.version import changed_at
 from autograd_core.dag.trace import trace
 

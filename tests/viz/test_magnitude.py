@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 import viz
-from autograd_core.autograd.backward import make_call
+from autograd_core.autograd.call import make_call
 from autograd_core.dag import Names, trace
 from autograd_core.dag.model import Graph, GraphBuilder
 from autograd_core.debug import Session

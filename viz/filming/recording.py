@@ -6,9 +6,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.backward import BackwardCall, make_call
-from autograd_core.autograd.engine import Gradient, Step
+from autograd_core.autograd.call import BackwardCall, make_call
+from autograd_core.autograd.deliver import Gradient
 from autograd_core.autograd.node import Node, resolve
+from autograd_core.autograd.step import Step
 from autograd_core.dag.capture import describe
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names

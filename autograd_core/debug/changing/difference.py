@@ -7,10 +7,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.backward import pass_mode
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.firing import before_node
 from autograd_core.autograd.node import LEAF
+from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.driver_protocol import Driver, Pending
 from autograd_core.tensor import Tensor
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from weakref import ref
 
-from autograd_core.autograd.backward import BackwardCall, Gradients
+from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile

@@ -6,7 +6,7 @@ code; at its end it runs nodes.  Inside a node it stands between two of its phas
 
 from __future__ import annotations
 
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.step import Step
 from autograd_core.debug.changing.edits import Edits
 from autograd_core.debug.recording.driver_protocol import Driver
 from autograd_core.debug.recording.history import History

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import Any, Self
 
-from autograd_core.autograd.backward import (
+from autograd_core.autograd.call import (
     BackwardCall,
     Gradients,
     Interceptor,
@@ -17,8 +17,8 @@ from autograd_core.autograd.backward import (
     pass_mode,
     start,
 )
-from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
+from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import watching
 from autograd_core.debug.recording.lending import Loans

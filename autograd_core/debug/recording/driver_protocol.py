@@ -10,10 +10,10 @@ from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, NamedTuple, Protocol, Self
 
-from autograd_core.autograd.backward import BackwardCall, Gradients, Interceptor
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.call import BackwardCall, Gradients, Interceptor
 from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.plan import Plan
+from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.hooks import HookCall
 from autograd_core.debug.recording.world import World
 

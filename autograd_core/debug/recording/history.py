@@ -13,8 +13,8 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
-from autograd_core.autograd.engine import Step
 from autograd_core.autograd.node import LEAF, Node
+from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.driver_protocol import Driver, Pending
 from autograd_core.debug.recording.world import runs_user_code
 from autograd_core.debug.records.snapshot import Usage

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.engine import Delivery
 from autograd_core.autograd.node import Node, Port
+from autograd_core.autograd.step import Delivery
 from autograd_core.dag.backward import input_shape
 from autograd_core.dag.model import Graph
 from autograd_core.debug.recording.driver_protocol import Pending

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from types import TracebackType
 from typing import Self
 
-from autograd_core.autograd.backward import BackwardCall, Gradients
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.step import Step
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
@@ -36,7 +36,7 @@ class ObservedPass:
     ``.grad`` is as it was and nothing has been freed.
 
     >>> import autograd_core as torch
-    >>> from autograd_core.autograd.backward import make_call
+    >>> from autograd_core.autograd.call import make_call
     >>> x = torch.tensor(2.0, requires_grad=True)
     >>> with ObservedPass(make_call(x * x * x, None, None, False), Names({"x": x})) as seen:
     ...     seen.run(1)

@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.backward import pass_mode
-from autograd_core.autograd.engine import Step
+from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.node import LEAF, ONE_EDGE
+from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.driver_protocol import Around, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import HookCall
 from autograd_core.debug.recording.ledger import Moment

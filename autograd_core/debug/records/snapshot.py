@@ -12,7 +12,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
-from autograd_core.autograd.backward import CallKind
+from autograd_core.autograd.call import CallKind
 from autograd_core.dag.model import Graph, SavedState, Shape, Source
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.records.breakpoint import Breakpoint as Breakpoint

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from autograd_core.autograd.backward import CallKind
+from autograd_core.autograd.call import CallKind
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics
 
