@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from autograd_core.dag.model import Half
 from viz import wording
-from viz.picture import Box, Picture
+from viz.picture import Picture
 
 _NAMED = 3
 
@@ -16,7 +17,7 @@ def alternative_text(picture: Picture) -> str:
     halves = picture.halves
     subject = f"{' and '.join(halves).capitalize() or 'Computation'} graph"
     of = f" of {picture.title}" if picture.title else ""
-    leaves = {half: _leaves([box for box in picture.boxes if box.half == half]) for half in halves}
+    leaves = {half: _leaves(picture, half) for half in halves}
     parts = []
     if "forward" in halves:
         parts.append(_forward(picture) + (leaves["forward"] and f" from {leaves['forward']}"))
@@ -25,36 +26,45 @@ def alternative_text(picture: Picture) -> str:
         if known := leaves.get("forward"):
             to = "it" if known.startswith("the leaf ") else "them"
         parts.append(_backward(picture) + (leaves["backward"] and f" back to {to}"))
-    trouble = [box.title for box in picture.boxes if box.alert and box.role != "out"]
+    boxes = picture.boxes.rows("alert", "role", "title")
+    trouble = [title for alert, role, title in boxes if alert and role != "out"]
     marked = f"; in trouble: {_listed(trouble)}" if trouble else ""
     return f"{subject}{of}: {', and '.join(parts)}{marked}."
 
 
 def _forward(picture: Picture) -> str:
-    ops = [box for box in picture.boxes if box.half == "forward" and box.role == "fwd"]
-    return wording.plural(sum(box.ops for box in ops), "operation")
+    boxes = picture.boxes.rows("half", "role", "ops")
+    ops = sum(ops for half, role, ops in boxes if half == "forward" and role == "fwd")
+    return wording.plural(ops, "operation")
 
 
 def _backward(picture: Picture) -> str:
-    nodes = [box for box in picture.boxes if box.half == "backward" and box.role == "bwd"]
-    first = min(nodes, key=lambda box: box.node if box.order is None else box.order, default=None)
-    count = wording.plural(sum(box.ops for box in nodes), "node")
-    return f"{count} from {first.title}" if first else count
+    nodes = [
+        (node if order is None else order, index, ops)
+        for index, (half, role, node, order, ops) in enumerate(
+            picture.boxes.rows("half", "role", "node", "order", "ops")
+        )
+        if half == "backward" and role == "bwd"
+    ]
+    count = wording.plural(sum(ops for _, _, ops in nodes), "node")
+    return f"{count} from {picture.boxes[min(nodes)[1]].title}" if nodes else count
 
 
-def _leaves(boxes: Sequence[Box]) -> str:
+def _leaves(picture: Picture, half: Half) -> str:
     """``the leaves w and b``, whether they have a box or stand inside one."""
-    names = list(dict.fromkeys(_leaf_names(boxes)))
+    names = list(dict.fromkeys(_leaf_names(picture, half)))
     if not names:
         return ""
     return f"the {'leaf' if len(names) == 1 else 'leaves'} {_listed(names)}"
 
 
-def _leaf_names(boxes: Sequence[Box]) -> Iterator[str]:
-    for box in boxes:
-        if box.role == "leaf":
-            yield box.title.removesuffix(".grad")
-        for chip in box.chips:
+def _leaf_names(picture: Picture, half: Half) -> Iterator[str]:
+    for at, role, title, chips in picture.boxes.rows("half", "role", "title", "chips"):
+        if at != half:
+            continue
+        if role == "leaf":
+            yield title.removesuffix(".grad")
+        for chip in chips:
             if chip.role == "leaf":
                 yield chip.name.removesuffix(".grad")
 

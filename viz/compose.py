@@ -17,7 +17,7 @@ from viz.leaves import chip_hosts, count_uses, host_leaves
 from viz.lines import lines_of
 from viz.links import Links
 from viz.magnitude import Gradients, Scale, has_gradients, sign
-from viz.picture import Box, Chip, Line, Picture, View
+from viz.picture import Box, Chip, Picture, View
 from viz.records import Records
 from viz.tooltips import node_tooltip
 
@@ -51,26 +51,24 @@ def make_picture(
     pairs = _pairs(graph)
     gradients = Gradients(has_gradients(graph), scale)
     chips = _Chips(graph, count_uses(graph, hosts), gradients, _contributions(graph, hosts))
-    next_box = _box_of(graph, position)
     addresses = [graph.address(id) for id in range(len(graph))]
-    boxes = Records.of(Box, (
-        _box(
-            graph, view, id,
-            chips=chips.of(id, inside[id]) if id in inside else (),
-            pair=index.get(pairs.get(id, -1)),
-            gradients=gradients,
-            runs_next=id == next_box,
-            href="" if links is None else links.href(graph.sources.get(id)),
-            address=addresses[id],
-        )
-        for id in shown
-    ))  # fmt: skip
+    boxes = _boxes(
+        graph,
+        view,
+        shown,
+        chips=[chips.of(id, inside[id]) if id in inside else () for id in shown],
+        pairs=[index.get(pairs.get(id, -1)) for id in shown],
+        gradients=gradients,
+        next_box=_box_of(graph, position),
+        hrefs=["" if links is None else links.href(graph.sources.get(id)) for id in shown],
+        addresses=addresses,
+    )
     return Picture(
         title=wording.clean(graph.title if title is None else title),
         view=view,
         captions=captions(graph, view, scale, position),
         boxes=boxes,
-        lines=Records.of(Line, lines_of(graph, view, hosts, index, gradients, addresses)),
+        lines=lines_of(graph, view, hosts, index, gradients, addresses),
         scale=scale,
     )
 
@@ -83,41 +81,44 @@ def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[i
     return inside
 
 
-def _box(
+def _boxes(
     graph: Graph,
     view: View,
-    id: int,
+    shown: Sequence[int],
     *,
-    chips: tuple[Chip, ...],
-    pair: int | None,
+    chips: Sequence[tuple[Chip, ...]],
+    pairs: Sequence[int | None],
     gradients: Gradients,
-    runs_next: bool,
-    href: str,
-    address: str,
-) -> Box:
-    stats = graph.statistics.get(id)
-    changed = wording.changed_value(graph.saved.get(id, ()))
-    right, muted = box_text.right_text(graph, id, stats, gradients)
-    group = graph.groups.get(id)
-    return Box(
-        node=id,
-        half=graph.halves[id],
-        role=box_text.role(graph, id),
-        title=wording.shorten(wording.title(graph, id), LONGEST_TEXT),
-        right=right,
-        right_muted=muted,
-        detail=box_text.detail(graph, id, view, changed),
+    next_box: int,
+    hrefs: Sequence[str],
+    addresses: Sequence[str],
+) -> Records[Box]:
+    """The boxes of the nodes ``shown``; ``addresses`` are those of all nodes."""
+    halves = [graph.halves[id] for id in shown]
+    stats = [graph.statistics.get(id) for id in shown]
+    groups = [graph.groups.get(id) for id in shown]
+    changed = [wording.changed_value(graph.saved.get(id, ())) for id in shown]
+    rights = [box_text.right_text(graph, id, one, gradients) for id, one in zip(shown, stats)]
+    return Records(
+        Box,
+        node=shown,
+        half=halves,
+        role=[box_text.role(graph, id) for id in shown],
+        title=[wording.shorten(wording.title(graph, id), LONGEST_TEXT) for id in shown],
+        right=[text for text, _ in rights],
+        right_muted=[muted for _, muted in rights],
+        detail=[box_text.detail(graph, id, view, one) for id, one in zip(shown, changed)],
         chips=chips,
-        tooltip=node_tooltip(graph, id, address),
-        alert=bool(stats and stats.trouble) or bool(changed),
-        order=graph.orders.get(id),
-        pair=pair,
-        ops=1 if group is None else group.ops,
-        stacked=group is not None and group.instances > 1,
-        step=gradients.step(stats) if graph.halves[id] == "backward" else 0,
-        runs_next=runs_next,
-        href=href,
-        opens=wording.name_to_open(graph, id),
+        tooltip=[node_tooltip(graph, id, addresses[id]) for id in shown],
+        alert=[bool(one and one.trouble) or bool(what) for one, what in zip(stats, changed)],
+        order=[graph.orders.get(id) for id in shown],
+        pair=pairs,
+        ops=[1 if group is None else group.ops for group in groups],
+        stacked=[group is not None and group.instances > 1 for group in groups],
+        step=[gradients.step(one) if half == "backward" else 0 for half, one in zip(halves, stats)],
+        runs_next=[id == next_box for id in shown],
+        href=hrefs,
+        opens=[wording.name_to_open(graph, id) for id in shown],
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import functools
+from collections.abc import Mapping, Sequence
 
-from autograd_core.dag.model import Graph
+from autograd_core.dag.model import Graph, Shape
 from autograd_core.dag.statistics import Statistics, format_shape
 from autograd_core.dag.totals import values_of_edges
 from viz import wording
 from viz.magnitude import Gradients, sign
 from viz.picture import Line, View
+from viz.records import Records
 from viz.tooltips import line_tooltip
 
 LONGEST_LABEL = 64
@@ -22,43 +24,62 @@ def lines_of(
     index: Mapping[int, int],
     gradients: Gradients,
     addresses: Sequence[str],
-) -> Iterator[Line]:
+) -> Records[Line]:
     """The lines between the boxes of ``index``, which has the position of each node; ``addresses``
     are those of all nodes."""
     values = values_of_edges(graph) if view == "both" else {}
+    ends = _ends(graph, view, hosts, index)
+    kinds = [graph.edge_kinds[id] for id, _, _ in ends]
+    stats = [wording.flowing(graph, id) for id, _, _ in ends]
+    flows = [kind == "gradient" for kind in kinds]
+    steps = [gradients.step(one) if flow else 0 for one, flow in zip(stats, flows)]
+    waits = [
+        gradients.begun
+        and flow
+        and one is None
+        and graph.kinds[source] == "op"  # of a group it is not known which of its nodes ran
+        and gradients.awaits(graph, source)
+        for (_, source, _), one, flow in zip(ends, stats, flows)
+    ]
     several = _sources_with_several_outputs(graph)
+    labels = [
+        wording.saved_label(graph, id, values.get(id))
+        if kind == "saved"
+        else _label(graph, id, one, source in several, step, wait)
+        for (id, source, _), kind, one, step, wait in zip(ends, kinds, stats, steps, waits)
+    ]
+    inputs, outputs = graph.edge_input_nrs, graph.edge_output_nrs
+    return Records(
+        Line,
+        edge=[id for id, _, _ in ends],
+        kind=kinds,
+        source=[index[source] for _, source, _ in ends],
+        target=[index[target] for _, _, target in ends],
+        operand=[(outputs if flow else inputs)[id] for (id, _, _), flow in zip(ends, flows)],
+        label=[wording.shorten(label, LONGEST_LABEL) for label in labels],
+        tooltip=[
+            line_tooltip(graph, id, addresses, label) for (id, _, _), label in zip(ends, labels)
+        ],
+        alert=[wording.in_trouble(one, values.get(id)) for (id, _, _), one in zip(ends, stats)],
+        step=steps,
+        waits=waits,
+    )
+
+
+def _ends(
+    graph: Graph, view: View, hosts: Mapping[int, tuple[int, ...]], index: Mapping[int, int]
+) -> list[tuple[int, int, int]]:
+    """The edges that are drawn, with the nodes whose boxes they join."""
+    ends = []
     rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
     for id, (kind, source, target) in enumerate(rows):
-        if target not in index or (kind == "saved" and view != "both"):
-            continue
         if kind == "saved":
+            if view != "both":
+                continue
             source = _saved_source(graph, source, target, hosts)
-        if source not in index:
-            continue
-        stats = wording.flowing(graph, id)
-        step = gradients.step(stats) if kind == "gradient" else 0
-        waits = (
-            kind == "gradient"
-            and stats is None
-            and graph.kinds[source] == "op"  # of a group it is not known which of its nodes ran
-            and gradients.awaits(graph, source)
-        )
-        if kind == "saved":
-            label = wording.saved_label(graph, id, values.get(id))
-        else:
-            label = _label(graph, id, stats, source in several, step, waits)
-        yield Line(
-            edge=id,
-            kind=kind,
-            source=index[source],
-            target=index[target],
-            operand=(graph.edge_output_nrs if kind == "gradient" else graph.edge_input_nrs)[id],
-            label=wording.shorten(label, LONGEST_LABEL),
-            tooltip=line_tooltip(graph, id, addresses, label),
-            alert=wording.in_trouble(stats, values.get(id)),
-            step=step,
-            waits=waits,
-        )
+        if source in index and target in index:
+            ends.append((id, source, target))
+    return ends
 
 
 def _saved_source(
@@ -81,22 +102,37 @@ def _sources_with_several_outputs(graph: Graph) -> set[int]:
 def _label(
     graph: Graph, id: int, stats: Statistics | None, several_outputs: bool, step: int, waits: bool
 ) -> str:
-    kind, shape = graph.edge_kinds[id], graph.edge_shapes[id]
-    parts = [f"out {graph.edge_output_nrs[id]}"] if several_outputs else []
-    if kind == "gradient" and graph.edge_input_nrs[id] > 0:
-        parts.append(f"into output {graph.edge_input_nrs[id]}")
+    kind = graph.edge_kinds[id]
+    known = _what_flows(
+        graph.edge_output_nrs[id] if several_outputs else None,
+        graph.edge_input_nrs[id] if kind == "gradient" else 0,
+        None if id in graph.edge_undefined else graph.edge_counts.get(id, 1),
+        graph.edge_shapes[id],
+    )
     if id in graph.edge_undefined:
+        return known
+    number = ""
+    if waits:
+        number = wording.NOT_YET
+    elif stats is not None and (stats.trouble or kind == "gradient" or _is_news(graph, id, stats)):
+        number = f"{wording.value(stats)} {sign(step)}".rstrip()
+    return f"{known} · {number}" if known and number else known or number
+
+
+@functools.lru_cache(maxsize=4096)
+def _what_flows(
+    output_nr: int | None, input_nr: int, count: int | None, shape: Shape | None
+) -> str:
+    """From which output and into which one, and how many of which shape; None: undefined."""
+    parts = [] if output_nr is None else [f"out {output_nr}"]
+    if input_nr > 0:
+        parts.append(f"into output {input_nr}")
+    if count is None:
         parts.append("undefined")
-        return " · ".join(parts)
-    count = graph.edge_counts.get(id, 1)
-    if count > 1:
+    elif count > 1:
         parts.append(f"{count:,} × {format_shape(shape) or 'values'}")
     elif shape:
         parts.append(format_shape(shape))
-    if waits:
-        parts.append(wording.NOT_YET)
-    elif stats is not None and (stats.trouble or kind == "gradient" or _is_news(graph, id, stats)):
-        parts.append(f"{wording.value(stats)} {sign(step)}".rstrip())
     return " · ".join(parts)
 
 

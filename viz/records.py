@@ -15,23 +15,22 @@ R = TypeVar("R", bound=tuple[Any, ...])
 
 
 class Records(Sequence[R], Generic[R]):
-    """A sequence of named tuples of the class ``kind``; ``columns`` are its fields, in their order.
+    """A sequence of named tuples of the class ``kind``; ``columns`` are its fields.
 
     >>> from typing import NamedTuple
     >>> class Point(NamedTuple):
     ...     x: int
     ...     y: int
-    >>> points = Records(Point, [1, 2, 3], [10, 20, 30])
+    >>> points = Records(Point, x=[1, 2, 3], y=[10, 20, 30])
     >>> points[1], len(points), points.column("y")
     (Point(x=2, y=20), 3, [10, 20, 30])
     """
 
     __slots__ = ("_columns", "_kind")
 
-    def __init__(self, kind: Callable[..., R], *columns: Sequence[Any]) -> None:
+    def __init__(self, kind: Callable[..., R], /, **columns: Sequence[Any]) -> None:
         self._kind = cast(type[Any], kind)
-        self._columns = columns
-        assert len(columns) == len(self._kind._fields)
+        self._columns = [columns[name] for name in self._kind._fields]
 
     @classmethod
     def of(cls, kind: Callable[..., R], records: Iterable[Sequence[Any]]) -> Records[R]:
@@ -44,12 +43,18 @@ class Records(Sequence[R], Generic[R]):
         >>> list(Records.of(Point, [(1, 10)]))
         [Point(x=1, y=10)]
         """
-        columns = list(zip(*records, strict=True))
-        return cls(kind, *(columns or [()] * len(cast(type[Any], kind)._fields)))
+        fields = cast(type[Any], kind)._fields
+        columns = list(zip(*records, strict=True)) or [()] * len(fields)
+        return cls(kind, **dict(zip(fields, columns, strict=True)))
 
     def column(self, name: str) -> Sequence[Any]:
         """This field of all records."""
-        return self._columns[self._kind._fields.index(name)]
+        found: Sequence[Any] = self._columns[self._kind._fields.index(name)]
+        return found
+
+    def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
+        """These fields of each record."""
+        return zip(*map(self.column, names), strict=True)
 
     def __len__(self) -> int:
         return len(self._columns[0])

@@ -106,13 +106,12 @@ def _turn(box: Box) -> tuple[int, int]:
 
 def _names(picture: Picture) -> list[str]:
     """Titles, numbered where several boxes of a half share one."""
-    total = Counter((box.half, box.title) for box in picture.boxes)
+    total = Counter(picture.boxes.rows("half", "title"))
     seen: Counter[tuple[Half, str]] = Counter()
     names = []
-    for box in picture.boxes:
-        key = box.half, box.title
+    for key in picture.boxes.rows("half", "title"):
         seen[key] += 1
-        names.append(box.title if total[key] == 1 else f"{box.title}:{seen[key]}")
+        names.append(key[1] if total[key] == 1 else f"{key[1]}:{seen[key]}")
     return names
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
-from autograd_core.dag.model import Graph, Group, SavedValue, Shape
+from autograd_core.dag.model import Graph, Group, SavedState, SavedValue, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
 from autograd_core.dag.turns import turn
 from viz.wording import clean, place, plural, saved_state, value
@@ -16,20 +16,23 @@ LONGEST_TOOLTIP = 1200
 def node_tooltip(graph: Graph, id: int, address: str) -> str:
     """Everything that is known about a node, one fact per line."""
     name = graph.names[id]
-    facts = [address if address == name else f"{address} · {name}"]
-    facts += [_kind(graph.shapes[id], graph.dtypes[id]), graph.details[id], graph.formulas[id]]
+    head = address if address == name else f"{address} · {name}"
+    facts = [
+        clean(head),
+        _about(graph.shapes[id], graph.dtypes[id], graph.details[id], graph.formulas[id]),
+    ]
     if group := graph.groups.get(id):
-        facts += _group_facts(group)
+        facts += map(clean, _group_facts(group))
     if id in graph.orders:
         facts.append(f"runs as {turn(graph.orders[id])}")
-    for kept in graph.saved.get(id, ()):  # without its storage, by which no two are alike
-        facts.append(_saved_text(kept if kept.storage is None else kept._replace(storage=None)))
+    for kept in graph.saved.get(id, ()):
+        facts.append(_saved_text(kept[:5], kept.lines))
     if id in graph.undefined:
         facts.append("gradient undefined")
     if stats := graph.statistics.get(id):
         facts.append(_statistics_text(stats))
     if source := graph.sources.get(id):
-        facts.append(place(source))
+        facts.append(_place(source))
     return _lines_of(facts)
 
 
@@ -46,25 +49,41 @@ def _group_facts(group: Group) -> Iterable[str]:
         yield f"saves {format_bytes(group.saved_bytes)}"
 
 
+# what many nodes share is put into words once
+
+
+@functools.lru_cache(maxsize=4096)
+def _about(shape: Shape | None, dtype: str, detail: str, formula: str) -> str:
+    return _lines_of(map(clean, (_kind(shape, dtype), detail, formula)))
+
+
 @functools.lru_cache(maxsize=4096)
 def _kind(shape: Shape | None, dtype: str) -> str:
     """What a tensor is like: ``[2, 3] float32``."""
-    return f"{format_shape(shape)} {dtype}".strip()
-
-
-def _lines_of(facts: Iterable[str]) -> str:
-    known = [fact if fact.isprintable() else clean(fact) for fact in facts if fact]
-    text = "\n".join(known)
-    return text if len(text) <= LONGEST_TOOLTIP else text[: LONGEST_TOOLTIP - 1] + "…"
+    return clean(f"{format_shape(shape)} {dtype}".strip())
 
 
 @functools.lru_cache(maxsize=4096)
-def _saved_text(saved: SavedValue) -> str:
+def _saved_text(
+    known: tuple[str, Shape, str, int, SavedState], lines: tuple[Source, ...]
+) -> str:
+    """What is saved: all that a SavedValue says but its storage, by which no two are alike."""
+    saved = SavedValue(*known, storage=None, lines=lines)
     state = saved_state(saved)
     if saved.state == "freed" and not saved.nbytes:
-        return f"saves {saved.name}, {state}"
+        return clean(f"saves {saved.name}, {state}")
     shape, size = format_shape(saved.shape), format_bytes(saved.nbytes)
-    return f"saves {saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}"
+    return clean(f"saves {saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}")
+
+
+@functools.lru_cache(maxsize=4096)
+def _place(source: Source) -> str:
+    return clean(place(source))
+
+
+def _lines_of(facts: Iterable[str]) -> str:
+    text = "\n".join(filter(None, facts))
+    return text if len(text) <= LONGEST_TOOLTIP else text[: LONGEST_TOOLTIP - 1] + "…"
 
 
 def _statistics_text(stats: Statistics) -> str:
@@ -85,10 +104,10 @@ def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) 
     """Where a line goes and all that is known about what flows along it; ``saved`` is the label of
     a saved value."""
     source, target = graph.edge_sources[edge], graph.edge_targets[edge]
-    facts = [f"{addresses[source]} → {addresses[target]}"]
+    facts = [clean(f"{addresses[source]} → {addresses[target]}")]
     output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
     if graph.edge_kinds[edge] == "saved":
-        facts.append(f"saved {saved}")
+        facts.append(clean(f"saved {saved}"))
     elif output_nr or input_nr:
         facts.append(f"output {output_nr} to input {input_nr}")
     facts.append(_kind(graph.edge_shapes[edge], graph.edge_dtypes[edge]))

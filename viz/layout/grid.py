@@ -197,9 +197,9 @@ class Grid:
         """Where the boxes stand, once rows and pages are set."""
         shifts = [self.pages.shifts[page] for page in self.pages.of_row]
         boxes = zip(self.centers, self.rows, self.sizes, strict=True)
-        lefts = [center - width // 2 + shifts[row] for center, row, (width, _) in boxes]
+        x = [center - width // 2 + shifts[row] for center, row, (width, _) in boxes]
         widths, heights = [width for width, _ in self.sizes], [height for _, height in self.sizes]
-        return Records(Place, lefts, self.tops, widths, heights)
+        return Records(Place, x=x, y=self.tops, width=widths, height=heights)
 
     def bottom_of(self, box: int) -> float:
         """The lower edge of a box."""

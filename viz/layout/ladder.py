@@ -141,7 +141,7 @@ def _routes(
             courses.append(data_lines.soft_course(grid, line, xs, ways[line]))
     labels = place_labels(grid, ways, corners, tracks)
     starts, segments = [start for start, _ in courses], [tuple(rest) for _, rest in courses]
-    return Records(Route, starts, segments, labels)
+    return Records(Route, start=starts, segments=segments, label=labels)
 
 
 def _square_course(grid: Grid, line: int, way: list[Corner]) -> paths.Path:
@@ -169,4 +169,4 @@ def _many_routes(
         starts.append(start)
         courses.append(tuple(segments))
         labels.append(label)
-    return Records(Route, starts, courses, labels)
+    return Records(Route, start=starts, segments=courses, label=labels)

@@ -24,7 +24,7 @@ def draw_box(box: Box, place: Place, linked: bool) -> str:
         alert = "e x" if box.alert and box.right[0] == "!" else "e"
         named = "e m" if box.right_muted else alert
         right = number[x + width - theme.PADDING]
-        text += f'<text x="{right}" y="{baseline}" class="{named}">{escaped[box.right]}</text>'
+        text += f'<text x="{right}" y="{baseline}" class="{named}">{escape(box.right)}</text>'
     if box.detail:
         named = "m x" if box.detail[0] == "!" else "m"
         detail = escaped[box.detail]

@@ -53,7 +53,7 @@ def write_svg(
         description=describe(picture),
         theme_name=theme_name,
         plain=plain,
-        role="group" if linked and any(box.href for box in picture.boxes) else "img",
+        role="group" if linked and any(picture.boxes.column("href")) else "img",
     )
 
 
