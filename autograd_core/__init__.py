@@ -14,7 +14,7 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autograd_core import autograd, functions, linalg, numeric, return_types
+from autograd_core import autograd, functions, linalg, numeric, return_types, settings
 from autograd_core.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from autograd_core.autograd.grad_mode import (
     enable_grad,
@@ -79,6 +79,7 @@ from autograd_core.method_names import IN_PLACE as _IN_PLACE
 from autograd_core.methods import bind as _bind
 from autograd_core.numeric import *  # noqa: F403
 from autograd_core.printing import get_printoptions, set_printoptions
+from autograd_core.settings import *  # noqa: F403
 from autograd_core.size import Size
 from autograd_core.tensor import Tensor
 
@@ -100,6 +101,8 @@ if _TYPE_CHECKING:
         special,
         utils,
     )
+
+__version__ = "2.13.0+gradstep"  # the PyTorch that this behaves as
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
 _WHEN_ASKED_FOR = (
@@ -126,8 +129,9 @@ def __getattr__(name: str) -> _Any:
     if name in _WHEN_ASKED_FOR:
         return _importlib.import_module(f"autograd_core.{name}")
     if name in _OF_NN:
-        own = _importlib.import_module("autograd_core.nn.functional.native")
-        return getattr(own, name, None) or getattr(__getattr__("nn").functional, name)
+        native = _importlib.import_module("autograd_core.nn.functional.native")
+        own = getattr(native, name, None)
+        return own if own in native.OWN else getattr(__getattr__("nn").functional, name)
     if name in _OF_SERIALIZATION:
         return getattr(_importlib.import_module("autograd_core.serialization"), name)
     if name == "vmap":
@@ -213,6 +217,7 @@ __all__ = [
 ]
 __all__ += functions.__all__
 __all__ += numeric.__all__
+__all__ += settings.__all__
 __all__ += _OF_NN
 __all__ += _OF_SERIALIZATION
 

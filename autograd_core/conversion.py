@@ -23,6 +23,7 @@ class Conversion:
     __slots__ = ()
 
     if TYPE_CHECKING:
+        from_array: Any
         array: NDArray[Any]
         dtype: dtype_type
         edge: Edge
@@ -40,6 +41,13 @@ class Conversion:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __array_wrap__(
+        self, array: NDArray[Any], context: Any = None, return_scalar: bool = False
+    ) -> Any:
+        """The result of a function of NumPy's, as a tensor; of a test, as numbers."""
+        found = np.asarray(array)
+        return type(self).from_array(found.astype(np.uint8) if found.dtype == np.bool_ else found)
 
     def item(self) -> Any:
         if self.array.size != 1:

@@ -21,7 +21,8 @@ class dtype:  # lower case, as PyTorch spells it
     """
 
     __slots__ = (
-        "category", "dtype", "is_complex", "is_floating_point", "itemsize", "name", "scalar_name",
+        "category", "dtype", "is_complex", "is_floating_point", "is_signed", "itemsize", "name",
+        "scalar_name",
     )  # fmt: skip
 
     def __init__(
@@ -33,6 +34,7 @@ class dtype:  # lower case, as PyTorch spells it
         self.category = category  # 0 bool, 1 integer, 2 float: PyTorch promotes by these first
         self.is_floating_point = category == 2
         self.is_complex = False
+        self.is_signed = category != 0 and name != "uint8"
         self.itemsize = self.dtype.itemsize
 
     def __repr__(self) -> str:

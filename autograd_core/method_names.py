@@ -26,7 +26,7 @@ NAMED = (
     "minimum", "mm", "mode", "moveaxis", "movedim", "msort", "mul", "multinomial", "multiply",
     "mv", "mvlgamma", "nan_to_num", "nanmean", "nanmedian", "nanquantile", "nansum", "narrow",
     "narrow_copy", "ne", "neg", "negative", "nextafter", "nonzero", "norm", "not_equal",
-    "outer", "polygamma", "positive", "pow", "prod", "put", "quantile", "rad2deg", "ravel",
+    "outer", "positive", "pow", "prod", "put", "quantile", "rad2deg", "ravel",
     "reciprocal", "relu", "remainder", "renorm", "repeat_interleave", "resolve_conj",
     "resolve_neg", "roll", "rot90", "round", "rsqrt", "scatter", "scatter_add",
     "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sign", "signbit", "sin",

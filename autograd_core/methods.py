@@ -31,7 +31,16 @@ from autograd_core.functions import arithmetic, shapes, subscript
 from autograd_core.linalg import older
 from autograd_core.method_names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
 from autograd_core.op import inplace, inplace_view
-from autograd_core.ops import assign, elementwise, joining, linalg, logic, rearrange, shape
+from autograd_core.ops import (
+    activation,
+    assign,
+    elementwise,
+    joining,
+    linalg,
+    logic,
+    rearrange,
+    shape,
+)
 from autograd_core.tensor import Tensor
 
 
@@ -118,13 +127,27 @@ def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:
 def _set_item(self: Tensor, key: Any, value: Any) -> None:
     """``x[key] = value``: the part that numbers and slices select is a view to copy into;
     within it, lists and tensors pick places to put."""
+    if isinstance(value, str):
+        raise TypeError(f"can't assign a str to a torch.{self.dtype.scalar_name}Tensor")
     if not isinstance(value, Tensor):
         value = Tensor.from_array(np.asarray(value, dtype=self.dtype.dtype))
     part, picked = subscript.take_apart(self, key)
     if picked is None:
-        part.copy_(value)
+        part.copy_(_fitting(value, part._shape))
     else:
         part._assign_(value, picked)  # type: ignore[attr-defined]
+
+
+def _fitting(value: Tensor, size: tuple[int, ...]) -> Tensor:
+    """``value`` without the dimensions of size 1 in front that ``size`` lacks; checked to stretch
+    to ``size``."""
+    extra = max(value.dim() - len(size), 0)
+    if extra and value._shape[:extra] == (1,) * extra:
+        value = shape.view(value, value._shape[extra:])
+    own = (1,) * (len(size) - value.dim()) + value._shape
+    if len(own) > len(size) or any(n not in (1, wanted) for n, wanted in zip(own, size)):
+        shape.expand(value, size)  # raises what PyTorch raises
+    return value
 
 
 def _iterate(self: Tensor) -> Iterator[Tensor]:
@@ -148,6 +171,16 @@ def _type(target: dtype) -> Callable[..., Tensor]:
 def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     """Refused: there is no GPU."""
     return functions.to(self, "cuda")
+
+
+def _polygamma(self: Tensor, n: int) -> Tensor:
+    """The ``n``-th derivative of digamma."""
+    return functions.polygamma(n, self)
+
+
+def _hardshrink(self: Tensor, lambd: float = 0.5) -> Tensor:
+    """0 where the absolute value is not above ``lambd``."""
+    return activation.hardshrink(self, lambd=lambd)
 
 
 def _same_shape(self: Tensor, other: Tensor) -> Tensor:
@@ -252,6 +285,8 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "view_as": _same_shape,
     "reshape_as": _reshaped_as,
     "expand_as": _expanded_as,
+    "hardshrink": _hardshrink,
+    "polygamma": _polygamma,
     "repeat": shapes.repeat,
     "sum_to_size": shapes.sum_to_size,
     "where": _where,

@@ -18,7 +18,8 @@ class _ValuesAndIndices(NamedTuple):
     values: Tensor
     indices: Tensor
 
-    __repr__ = _shown
+    def __repr__(self) -> str:
+        return _shown(self)
 
 
 class max(_ValuesAndIndices):
@@ -87,7 +88,8 @@ class aminmax(NamedTuple):
     min: Tensor
     max: Tensor
 
-    __repr__ = _shown
+    def __repr__(self) -> str:
+        return _shown(self)
 
 
 class frexp(NamedTuple):
@@ -96,4 +98,5 @@ class frexp(NamedTuple):
     mantissa: Tensor
     exponent: Tensor
 
-    __repr__ = _shown
+    def __repr__(self) -> str:
+        return _shown(self)

@@ -6,6 +6,7 @@ them); here is what a tensor is made of, and what needs no op.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from copy import deepcopy
 from functools import partial
@@ -28,6 +29,9 @@ from autograd_core.device import CPU
 from autograd_core.device import device as device_type
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import from_numpy_dtype, get_default_dtype
+from autograd_core.layout import layout as layout_type
+from autograd_core.layout import strided
+from autograd_core.legacy import legacy_array
 from autograd_core.printing import tensor_text
 from autograd_core.seldom import seldom
 from autograd_core.size import Size
@@ -48,6 +52,13 @@ else:
     TensorMethods = object
 
 
+_NO_LEAF = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+    "github.com/pytorch/pytorch/pull/30531 for more information."
+)
 _CANNOT_REQUIRE = "Tensors of floating point and complex dtype can require gradients"
 
 
@@ -87,15 +98,16 @@ class Tensor(Conversion, TensorMethods):
     record = seldom("_record")
     is_parameter = seldom("_is_parameter", False)
 
-    __array_ufunc__ = None  # ndarray * Tensor is this class's business
+    __module__ = "autograd_core"  # where users find it
+    __array_priority__ = 1000  # ndarray * Tensor is this class's business
 
     def __init__(self, *data: Any) -> None:
         """Of the default dtype: from a list or an array, or, given sizes, of zeros.
 
         Better use :func:`autograd_core.tensor`, or :func:`autograd_core.zeros`.
         """
-        made = _legacy(get_default_dtype(), data)
-        self.array, self._shape, self.dtype = made.array, made._shape, made.dtype
+        self.array = legacy_array(get_default_dtype(), data)
+        self._shape, self.dtype = self.array.shape, from_numpy_dtype(self.array.dtype)
         self.version, self.edge = first_version(), None
 
     @classmethod
@@ -124,6 +136,8 @@ class Tensor(Conversion, TensorMethods):
         try:
             return self._grad
         except AttributeError:
+            if not self.is_leaf and not self.retains_grad:
+                warnings.warn(_NO_LEAF, stacklevel=2)
             return None
 
     @grad.setter
@@ -163,6 +177,14 @@ class Tensor(Conversion, TensorMethods):
     @property
     def device(self) -> device_type:
         return CPU
+
+    @property
+    def layout(self) -> layout_type:
+        return strided
+
+    def is_pinned(self) -> bool:
+        """No."""
+        return False
 
     # its place in the graph
 
@@ -318,7 +340,7 @@ class Tensor(Conversion, TensorMethods):
 
         (PyTorch leaves the elements of the latter as they are in memory.)
         """
-        return _legacy(self.dtype, data)
+        return Tensor.from_array(legacy_array(self.dtype, data))
 
     def __len__(self) -> int:
         if not self._shape:
@@ -329,7 +351,9 @@ class Tensor(Conversion, TensorMethods):
         if not self.is_leaf:
             raise RuntimeError(
                 "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
-                "protocol at the moment."
+                "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+                "because of a torch.nn.utils.weight_norm usage, see "
+                "https://github.com/pytorch/pytorch/pull/103001"
             )
         copied = memo[id(self)] = Tensor.from_array(self.array.copy(), self.requires_grad)
         if self.is_parameter:  # of which PyTorch copies neither gradient nor own attributes
@@ -359,24 +383,3 @@ class Tensor(Conversion, TensorMethods):
 
 # A tensor to be filled in by whoever makes it: `Tensor()` would cost 40 ns more.
 blank: Callable[[], Tensor] = partial(object.__new__, Tensor)
-
-
-def _legacy(kind: dtype_type, data: tuple[Any, ...]) -> Tensor:
-    """What the constructors of PyTorch's early days make of ``data``: one tensor, array or
-    sequence, or sizes."""
-    if len(data) != 1 or isinstance(data[0], (int, np.integer, Size)):
-        sizes = data[0] if len(data) == 1 and isinstance(data[0], Size) else data or (0,)
-        if any(size < 0 for size in sizes):
-            negative = next(size for size in sizes if size < 0)
-            raise RuntimeError(
-                f"Trying to create tensor with negative dimension {negative}: {list(sizes)}"
-            )
-        return Tensor.from_array(np.zeros(sizes, kind.dtype))
-    values = data[0]
-    if isinstance(values, str):
-        raise TypeError("new(): invalid data type 'str'")
-    if isinstance(values, Tensor):
-        return values.detach()
-    if not hasattr(values, "__len__"):
-        raise TypeError(f"new(): data must be a sequence (got {type(values).__name__})")
-    return Tensor.from_array(np.array(values, dtype=kind.dtype))

@@ -7,6 +7,7 @@ that need nothing in front are here as they are: this is all that ``torch.NAME``
 from autograd_core.functions import (
     along,
     arithmetic,
+    counting,
     creation,
     entries,
     generators,
@@ -16,6 +17,7 @@ from autograd_core.functions import (
     random,
     reduction,
     shapes,
+    windows,
 )
 from autograd_core.functions.along import *  # noqa: F403
 from autograd_core.functions.arithmetic import *  # noqa: F403
@@ -23,6 +25,7 @@ from autograd_core.functions.convert import contiguous as contiguous
 from autograd_core.functions.convert import to as to
 from autograd_core.functions.convert import to_dtype as to_dtype
 from autograd_core.functions.convert import type_ as type_
+from autograd_core.functions.counting import *  # noqa: F403
 from autograd_core.functions.creation import *  # noqa: F403
 from autograd_core.functions.entries import *  # noqa: F403
 from autograd_core.functions.generators import *  # noqa: F403
@@ -34,10 +37,12 @@ from autograd_core.functions.products import *  # noqa: F403
 from autograd_core.functions.random import *  # noqa: F403
 from autograd_core.functions.reduction import *  # noqa: F403
 from autograd_core.functions.shapes import *  # noqa: F403
+from autograd_core.functions.windows import *  # noqa: F403
 
 __all__: list[str] = []
 __all__ += along.__all__
 __all__ += arithmetic.__all__
+__all__ += counting.__all__
 __all__ += creation.__all__
 __all__ += entries.__all__
 __all__ += generators.__all__
@@ -47,5 +52,6 @@ __all__ += products.__all__
 __all__ += random.__all__
 __all__ += reduction.__all__
 __all__ += shapes.__all__
+__all__ += windows.__all__
 
 take_form(globals(), __all__)

@@ -63,7 +63,7 @@ def type_(x: Tensor, dtype: Any = None, non_blocking: bool = False) -> Any:
         if dtype not in names:
             raise ValueError(f"invalid type: '{dtype}'")
         dtype = names[dtype]
-    return to_dtype(x, dtype)
+    return to_dtype(x, getattr(dtype, "kind", dtype))  # also one of the old tensor types
 
 
 def contiguous(x: Tensor, memory_format: Any = None) -> Tensor:

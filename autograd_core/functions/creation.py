@@ -14,9 +14,10 @@ from autograd_core.functions.convert import to_dtype
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "allclose", "arange", "as_tensor", "empty", "empty_like", "equal", "eye", "from_numpy", "full",
-    "full_like", "is_floating_point", "is_tensor", "linspace", "logspace", "numel", "ones",
-    "ones_like", "scalar_tensor", "tensor", "tril_indices", "triu_indices", "zeros", "zeros_like",
+    "allclose", "arange", "as_tensor", "asarray", "detach", "empty", "empty_like", "equal", "eye",
+    "from_numpy", "full", "full_like", "is_floating_point", "is_nonzero", "is_tensor", "linspace",
+    "logspace", "numel", "ones", "ones_like", "scalar_tensor", "tensor", "tril_indices",
+    "triu_indices", "typename", "zeros", "zeros_like",
 ]  # fmt: skip
 
 
@@ -90,6 +91,36 @@ def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
     if isinstance(data, np.ndarray) and (dtype is None or dtype.dtype == data.dtype):
         return _traced("as_tensor()", data, Tensor.from_array(data))
     return tensor(data, dtype)
+
+
+def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -> Tensor:
+    """``obj`` as a tensor; copied if ``copy`` says so, else where that cannot be avoided."""
+    found = as_tensor(obj, dtype)
+    if copy and (found is obj or isinstance(obj, np.ndarray)):
+        return Tensor.from_array(found.array.copy(), found.requires_grad)
+    return found
+
+
+def detach(x: Tensor) -> Tensor:
+    """The same data without the graph."""
+    return x.detach()
+
+
+def is_nonzero(x: Tensor) -> bool:
+    """Whether the only element of ``x`` is not 0."""
+    return bool(x)
+
+
+def typename(obj: Any) -> str:
+    """The name of the type of ``obj``, with its module; of a tensor, by its dtype."""
+    if isinstance(obj, Tensor):
+        return f"torch.{obj.dtype.scalar_name}Tensor"
+    kind = obj if isinstance(obj, type) else type(obj)
+    return (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else (f"{kind.__module__}.{kind.__qualname__}")
+    )
 
 
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:

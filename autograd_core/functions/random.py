@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.dtype import dtype, get_default_dtype, int64
 from autograd_core.functions.creation import size_of
-from autograd_core.functions.generators import generator
+from autograd_core.functions.generators import generator as generator
 from autograd_core.functions.generators import manual_seed as manual_seed
 from autograd_core.functions.generators import use_generator as use_generator
 from autograd_core.tensor import Tensor

@@ -25,10 +25,11 @@ def take_apart(x: Tensor, key: Any) -> tuple[Tensor, tuple[Any, ...] | None]:
     """The view that the numbers, slices and Nones of ``key`` select, and the index of what is left
     over within it, None for nothing."""
     keys = _expanded(x, key if isinstance(key, tuple) else (key,))
-    dim, rest, picked = 0, x, []
+    dim, taken, rest, picked = 0, 0, x, []
     for part in keys:
         if _is_number(part):
-            rest = index.select(rest, dim, int(part))
+            rest = _selected(rest, dim, int(part), dim + taken)
+            taken += 1
         elif isinstance(part, slice):
             if part != slice(None):
                 step = 1 if part.step is None else part.step
@@ -42,6 +43,14 @@ def take_apart(x: Tensor, key: Any) -> tuple[Tensor, tuple[Any, ...] | None]:
             picked.append((dim, array))
             dim += _covers(array)
     return rest, _positions(picked) if picked else None
+
+
+def _selected(x: Tensor, dim: int, number: int, place: int) -> Tensor:
+    """Element ``number`` of dimension ``dim``, which was number ``place`` to begin with."""
+    size = x._shape[dim]
+    if not -size <= number < size:
+        raise IndexError(f"index {number} is out of bounds for dimension {place} with size {size}")
+    return index.select(x, dim, number)
 
 
 def _is_number(part: Any) -> bool:

@@ -80,6 +80,8 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     if Dual in kinds:
         return forward(op, values, attributes)
     plain = tuple([_plain(v) for v in values])
+    if ndarray in kinds and op.pointwise:
+        plain = _of_arrays(plain)
     for name, v in zip(op.values, plain, strict=True):
         if type(v) is not Tensor and not (v is None and name in op.optional):
             raise _wrong_type(op, values)
@@ -94,6 +96,17 @@ def _plain(value: Any) -> Any:
     plain.array, plain._shape, plain.dtype = value.array, value._shape, value.dtype
     plain.edge, plain.version = value.edge, value.version
     return plain
+
+
+def _of_arrays(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """What meets an array of NumPy's is one, too, for a moment: NumPy says which dtype comes out,
+    and no gradient goes through."""
+    arrays = [v.numpy() if isinstance(v, Tensor) else v for v in values]
+    kind = np.result_type(*[a for a in arrays if isinstance(a, ndarray)])
+    return tuple(
+        Tensor.from_array(a.astype(kind, copy=False)) if isinstance(a, ndarray) else a
+        for a in arrays
+    )
 
 
 def _wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:

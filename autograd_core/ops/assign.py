@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.op import Sample, op, pointwise
-from autograd_core.ops.index import index
+from autograd_core.ops.index import check_masks, index
 
 
 @pointwise(np.zeros_like, linear=True, x=lambda g: zeros_of(g), samples=(Sample(((2, 3),)),))
@@ -47,5 +47,14 @@ def zero(x):
 def assigned(x, values, /, indices):
     """``x`` with ``values`` at ``indices``, as advanced indexing picks them."""
     result = np.array(x)
-    result[indices] = values
+    try:
+        result[indices] = values
+    except ValueError:
+        raise RuntimeError(
+            f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast "
+            f"to indexing result of shape {list(x[indices].shape)}"
+        ) from None
+    except IndexError:
+        check_masks(x.shape, indices)
+        raise
     return result

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
@@ -77,7 +79,24 @@ def index(x, /, indices):
     try:
         return x[indices]
     except IndexError as error:
+        check_masks(x.shape, indices)
         raise IndexError(str(error).replace("axis", "dimension")) from None
+
+
+def check_masks(shape: tuple[int, ...], indices: tuple[Any, ...]) -> None:
+    """Raise IndexError, in PyTorch's words, if a mask has not the shape of what it masks."""
+    dim = 0
+    for index in indices:
+        if not isinstance(index, np.ndarray) or index.dtype != np.bool_:
+            dim += 1
+            continue
+        for number, (size, wanted) in enumerate(zip(index.shape, shape[dim:], strict=False)):
+            if size != wanted:
+                raise IndexError(
+                    f"The shape of the mask {list(index.shape)} at index {number} does not match "
+                    f"the shape of the indexed tensor {list(shape)} at index {dim + number}"
+                )
+        dim += index.ndim
 
 
 @op(

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
+import numpy as np
 import pytest
 
 import autograd_core
@@ -65,3 +67,71 @@ def test_the_oldest_constructor(torch: Any) -> None:
         assert torch.Tensor([1]).dtype is torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+def test_arrays_and_tensors_meet(torch: Any) -> None:
+    x = torch.ones(2)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # NumPy wants more of __array_wrap__ than PyTorch gives
+        for found in (x * np.array([2.0, 3.0]), np.sqrt(x * 4), x + np.arange(2)):
+            assert isinstance(found, torch.Tensor)
+        assert (x * np.array([2.0, 3.0])).dtype is torch.float64
+        assert (x + np.arange(2)).dtype is torch.float64
+        assert (np.float64(3) * x).dtype is torch.float32
+        with pytest.raises(RuntimeError, match="call numpy"):
+            x.requires_grad_() * np.ones(2)
+
+
+def test_the_gradient_of_what_is_no_leaf_is_asked_for_in_vain(torch: Any) -> None:
+    y = torch.ones(2, requires_grad=True) * 2
+    with pytest.warns(UserWarning, match="not a leaf Tensor is being accessed"):
+        assert y.grad is None
+    y.retain_grad()
+    y.sum().backward()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert y.grad.tolist() == [1, 1]
+
+
+def test_counts(torch: Any) -> None:
+    assert torch.histc(torch.tensor([1.0, 2.0, 1.0]), 4, 0, 3).tolist() == [0, 2, 1, 0]
+    assert torch.histc(torch.tensor([1.0, 2.0, 4.0]), 3).tolist() == [1, 1, 1]
+    assert torch.isin(torch.tensor([1, 2]), torch.tensor([2])).tolist() == [False, True]
+    x = torch.tensor([1, 1, 2, 1])
+    values, inverse, counts = torch.unique_consecutive(x, return_inverse=True, return_counts=True)
+    assert (values.tolist(), inverse.tolist()) == ([1, 2, 1], [0, 0, 1, 2])
+    assert counts.tolist() == [2, 1, 1]
+    rows = torch.tensor([[1, 2], [1, 2], [3, 4]])
+    assert torch.unique_consecutive(rows, dim=0).tolist() == [[1, 2], [3, 4]]
+    assert torch.gcd(torch.tensor(6), torch.tensor(4)).item() == 2
+    assert torch.lcm(torch.tensor(6), torch.tensor(4)).item() == 12
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["hann", "hamming", "blackman", "bartlett"])
+@pytest.mark.parametrize("periodic", [True, False])
+@pytest.mark.parametrize("length", [1, 2, 5, 8])
+def test_windows(name: str, periodic: bool, length: int) -> None:
+    torch = pytest.importorskip("torch")
+    mine, theirs = (
+        getattr(t, f"{name}_window")(length, periodic=periodic, dtype=t.float64).numpy()
+        for t in (autograd_core, torch)
+    )
+    np.testing.assert_allclose(mine, theirs, atol=1e-12)
+
+
+def test_what_scripts_set_is_accepted(torch: Any) -> None:
+    torch.set_num_threads(1)
+    assert torch.get_num_threads() == 1
+    torch.set_float32_matmul_precision("highest")
+    torch.set_default_device("cpu")
+    assert torch.asarray([1.0]).tolist() == [1]
+    assert torch.typename(torch.ones(1)) == "torch.FloatTensor"
+    assert torch.is_nonzero(torch.tensor(1.0))
+    assert repr(torch.ones(1).layout) == "torch.strided"
+    assert str(type(torch.ones(1))).endswith(f"{torch.__name__}.Tensor'>")
+
+
+def test_the_first_name_has_functions_of_networks(torch: Any) -> None:
+    assert tuple(torch.layer_norm(torch.ones(2, 3), (3,)).shape) == (2, 3)
+    assert torch.ones(1).polygamma(1).item() == pytest.approx(1.6449341)

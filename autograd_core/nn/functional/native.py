@@ -113,3 +113,10 @@ grid_sampler_2d = grid_sampler_3d = grid_sampler
 def affine_grid_generator(theta: Tensor, size: Sequence[int], align_corners: bool) -> Tensor:
     """:func:`affine_grid`."""
     return vision.affine_grid(theta, size, align_corners)
+
+
+# What PyTorch has under its first name only, or with other arguments there.
+OWN = (
+    affine_grid_generator, batch_norm, embedding, grid_sampler, native_batch_norm,
+    native_group_norm, native_layer_norm,
+)  # fmt: skip

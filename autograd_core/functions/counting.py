@@ -1,0 +1,66 @@
+"""How often what occurs, and whether: of plain numbers, outside any graph."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import Number
+from autograd_core.tensor import Tensor
+
+__all__ = ["gcd", "histc", "isin", "lcm", "unique_consecutive"]
+
+
+def histc(x: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+    """How many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
+    ``max``; of the range of ``x``, if these are equal."""
+    if bins <= 0:
+        raise RuntimeError("bins must be > 0")
+    low, high = (min, max) if min != max or not x.array.size else (x.array.min(), x.array.max())
+    if low == high:
+        low, high = low - 1, high + 1
+    counts, _ = np.histogram(x.array, bins, (float(low), float(high)))
+    return Tensor.from_array(counts.astype(x.array.dtype))
+
+
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """Whether each of ``elements`` is among ``test_elements``."""
+    each, among = (
+        t.array if isinstance(t, Tensor) else np.asarray(t) for t in (elements, test_elements)
+    )
+    found = np.isin(each, among, assume_unique=assume_unique, invert=invert)
+    return Tensor.from_array(np.asarray(found))
+
+
+def unique_consecutive(
+    x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """``x`` flattened, or the slices of ``dim``, without what equals the one before; where each
+    went, how many."""
+    slices = x.array.reshape(-1) if dim is None else np.moveaxis(x.array, dim, 0)
+    count = len(slices)
+    rows = slices.reshape(count, -1)
+    first = np.ones(count, np.bool_)
+    first[1:] = (rows[1:] != rows[:-1]).any(-1)
+    kept = slices[first] if dim is None else np.moveaxis(slices[first], 0, dim)
+    found = [kept.copy()]
+    if return_inverse:
+        where = np.cumsum(first) - 1
+        found.append(where.reshape(x._shape) if dim is None else where)
+    if return_counts:
+        found.append(np.diff(np.append(np.flatnonzero(first), count)))
+    tensors = tuple(Tensor.from_array(np.asarray(each)) for each in found)
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
+def gcd(x: Tensor, y: Tensor) -> Tensor:
+    """The greatest common divisor of each pair of integers."""
+    return Tensor.from_array(np.asarray(np.gcd(x.array, y.array)))
+
+
+def lcm(x: Tensor, y: Tensor) -> Tensor:
+    """The least common multiple of each pair of integers."""
+    return Tensor.from_array(np.asarray(np.lcm(x.array, y.array)))
