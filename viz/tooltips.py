@@ -64,9 +64,7 @@ def _kind(shape: Shape | None, dtype: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _saved_text(
-    known: tuple[str, Shape, str, int, SavedState], lines: tuple[Source, ...]
-) -> str:
+def _saved_text(known: tuple[str, Shape, str, int, SavedState], lines: tuple[Source, ...]) -> str:
     """What is saved: all that a SavedValue says but its storage, by which no two are alike."""
     saved = SavedValue(*known, storage=None, lines=lines)
     state = saved_state(saved)
