@@ -58,10 +58,9 @@ def detail(graph: Graph, id: int, view: str, changed: str) -> str:
         return wording.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
     if graph.kinds[id] == "op":
         return _op_detail(graph, id)
-    text = graph.details[id]
-    if graph.kinds[id] not in ("output", "seed"):
-        text = _leaf_detail(graph, id, text)
-    return wording.shorten(text, LONGEST_DETAIL)
+    if graph.kinds[id] in ("output", "seed"):
+        return ""  # it has the title
+    return wording.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
 
 
 def _group_detail(graph: Graph, id: int, view: str) -> str:

@@ -64,13 +64,20 @@ def make_picture(
         addresses=addresses,
     )
     return Picture(
-        title=wording.clean(graph.title if title is None else title),
+        title=wording.clean(_title(graph) if title is None else title),
         view=view,
         captions=captions(graph, view, scale, position),
         boxes=boxes,
         lines=lines_of(graph, view, hosts, index, gradients, addresses),
         scale=scale,
     )
+
+
+def _title(graph: Graph) -> str:
+    """The statement that made what is drawn and gave it its name, if it is known; else the name."""
+    ends = (id for id, kind in enumerate(graph.kinds) if kind in ("output", "seed"))
+    made = (graph.details[id] for id in ends)
+    return next((text for text in made if text.startswith(f"{graph.title} =")), graph.title)
 
 
 def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:

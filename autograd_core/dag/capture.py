@@ -23,6 +23,7 @@ from autograd_core.dag.forward import add_derived_forward, add_traced_forward
 from autograd_core.dag.model import Graph, GraphBuilder
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.roots import PYTORCH, is_tensor
+from autograd_core.dag.statement import statement_of
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.tensor import Tensor
 
@@ -144,7 +145,7 @@ def _add_seeds(
         shape, dtype = tensor._shape, tensor.dtype.name
         entry = build.node(
             "seed", "backward", f"∂{label}/∂{label}", variable=f"∂{label}/∂{label}",
-            shape=shape, dtype=dtype, statistics=seed,
+            shape=shape, dtype=dtype, statistics=seed, detail=statement_of(tensor, label),
         )  # fmt: skip
         build.edge(
             "gradient", entry, ids[node], input_nr=nr, shape=shape, dtype=dtype, statistics=seed

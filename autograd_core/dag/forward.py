@@ -11,6 +11,7 @@ from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan
 from autograd_core.dag.model import GraphBuilder, NodeKind, short_name
 from autograd_core.dag.names import Names
+from autograd_core.dag.statement import statement_of
 from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.dag.trace import LeafRecord, OpRecord, origin
 from autograd_core.op.packed import Packed
@@ -174,8 +175,9 @@ def _add_output(build: GraphBuilder, tensor: Tensor, label: str, source: int, nr
     stats = scalar_statistics(tensor)
     shape, dtype = tensor._shape, tensor.dtype.name
     output = build.node(
-        "output", "forward", label, variable=label, shape=shape, dtype=dtype, statistics=stats
-    )
+        "output", "forward", label, variable=label, shape=shape, dtype=dtype, statistics=stats,
+        detail=statement_of(tensor, label),
+    )  # fmt: skip
     build.edge("value", source, output, output_nr=nr, shape=shape, dtype=dtype, statistics=stats)
 
 

@@ -281,3 +281,20 @@ def test_a_gradient_that_grad_returns_is_not_said_to_be_accumulated() -> None:
     assert leaf.detail == "returned by grad()"
     assert leaf.statistics is not None
     assert leaf.statistics.scalar == 4
+
+
+def test_a_result_tells_the_statement_that_made_it() -> None:
+    with trace():
+        x = torch.tensor(2.0, requires_grad=True)
+        y = 3 * x**2  # a comment
+        z = y  # made by the line above
+        w = (
+            x * x
+        )  # fmt: skip
+    statements = {
+        name: [
+            n.detail for n in capture(t, names={name: t}).nodes() if n.kind in ("output", "seed")
+        ]
+        for name, t in {"y": y, "z": z, "w": w}.items()
+    }
+    assert statements == {"y": ["y = 3 * x**2"] * 2, "z": [""] * 2, "w": [""] * 2}

@@ -49,11 +49,14 @@ def test_pictures_are_written_and_shown_and_output_stands_in_the_text(readme: Pa
     assert code == ExitCode.FINE
     assert [note.rpartition("/")[2] for note in notes] == ["README.md:3", "loss.svg", "README.md:6"]
     assert (
-        "![Backward graph of loss: 1 node from MulBackward0 back to the leaf a.](images/loss.svg)\n"
-        "<!-- /gradstep -->" in text
+        "![Backward graph of loss = a * a: 1 node from MulBackward0 back to the leaf a.]"
+        "(images/loss.svg)\n<!-- /gradstep -->" in text
     )
     assert (readme.parent / "images" / "loss.svg").read_text(encoding="utf-8").startswith("<svg")
-    assert "$ gradstep render model.py:loss --format txt --view forward -o -\nloss\n\nfor" in text
+    assert (
+        "$ gradstep render model.py:loss --format txt --view forward -o -\nloss = a * a\n\nfor"
+        in text
+    )
     assert "  mul   9  ← a, a" in text
     assert "old" not in text
     assert text.endswith("<!-- gradstep: only shown, not run -->\n```\n\nThe end.\n")

@@ -249,3 +249,15 @@ def test_a_long_formula_stands_before_the_scope_it_leaves_no_room_for() -> None:
         build.node("op", "backward", "SoftmaxBackward0", scope=scope, formula=rule, order=0)
     boxes = make_picture(build.graph(), "backward").boxes
     assert [box.detail for box in boxes] == [f"{rule} · fc", rule]
+
+
+def test_the_title_is_the_statement_that_made_the_result_unless_it_has_one() -> None:
+    with trace():
+        x = torch.tensor(2.0, requires_grad=True)
+        y = 3 * x**2
+    names = {"x": x, "y": y}
+    for view in ("forward", "backward", "both"):
+        assert make_picture(capture(y, names=names), view).title == "y = 3 * x**2"
+    assert make_picture(capture(y, names=names), title="squares").title == "squares"
+    assert make_picture(capture(y, names=names, title="mine")).title == "mine"
+    assert make_picture(capture([y, y + 1], names=names)).title == "y, output 1"

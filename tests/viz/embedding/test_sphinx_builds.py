@@ -130,7 +130,8 @@ def test_html_holds_the_pictures_themselves(project: Path, build: Build) -> None
     ids = re.findall(r'\bid="([^"]+)"', text)
     assert len(ids) == len(set(ids))
     assert "<title " in text
-    assert "Backward graph of Q: 4 nodes from SubBackward0 back to the leaves b and a." in text
+    said = "4 nodes from SubBackward0 back to the leaves b and a."
+    assert f"Backward graph of Q = 3 * cube(a) - b**2: {said}" in text
     assert "My &quot;own&quot; words</title>" in text
     assert 'class="autograd-graph extra"' in text
     assert "width:50%;margin:auto" in text
@@ -199,7 +200,7 @@ def test_an_epub_gets_files_that_need_no_variables(project: Path, build: Build) 
     assert "<svg" not in text
     pictures = re.findall(r'<img alt="([^"]+)"[^>]* src="(_images/graph-\w+\.svg)"', text)
     assert len(pictures) == 5
-    assert pictures[0][0].startswith("Backward graph of Q: 4 nodes")
+    assert pictures[0][0].startswith("Backward graph of Q = 3 * cube(a) - b**2: 4 nodes")
     for _, file in pictures:
         svg = (folder / file).read_text(encoding="utf-8")
         assert "PowBackward0" in svg or "log" in svg or "mul" in svg
