@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import builds_graph
+from autograd_core.autograd.grad_mode import USUAL, builds_graph, enter_mode, leave_mode
+from autograd_core.op.copy_slices import pull_back
 from autograd_core.op.second_nodes import renamed
-from autograd_core.op.views import check_change
-from autograd_core.tensor import Tensor, blank
+from autograd_core.op.views import check_change, live_views, make_anew, register_view
+from autograd_core.tensor import Tensor, View, blank
 
 
 def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
@@ -18,18 +19,17 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
 
     Raises:
         RuntimeError: the tensor is a leaf that requires a gradient, or a view of one; or there
-            are views of it, which would have to be told.
+            are views of it, to which no view leads back from what it becomes.
     """
 
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
         if builds_graph():
             check_change(self)
-        if any(each() is not None for each in getattr(self, "_views", ())):
-            raise RuntimeError(
-                f"{name}(): there are views of this tensor, whose way from it would change; use "
-                f"{name.rstrip('_')}(), which leaves the tensor as it is"
-            )
-        result = call(_before(self), *args, **kwargs)
+        before = _before(self)
+        result = call(before, *args, **kwargs)
+        views = live_views(self)
+        if views:
+            _lead_over(views, self, before if self.view_of else _way_back(self, result, name))
         self.array, self._shape = result.array, result._shape
         if self.view_of is not None:
             self.view_of = result.view_of
@@ -41,6 +41,9 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
             node.__class__ = renamed(made)
             self.edge = node
         self.bump()
+        if self.view_of is None and self.edge is not None:
+            for view in views:
+                make_anew(view, self)
         return self
 
     method.__name__ = method.__qualname__ = name
@@ -57,3 +60,34 @@ def _before(x: Tensor) -> Tensor:
     if x.view_of is not None:
         before.view_of = x.view_of
     return before
+
+
+def _lead_over(views: Sequence[Tensor], x: Tensor, old: Tensor) -> None:
+    """Let those of ``views`` that were made from ``x`` be made from ``old``, which is as it was
+    and, should its own base become a view too, has to be led over like them."""
+    for view in views:
+        if view.view_of.base is x:
+            view.view_of = view.view_of._replace(base=old)
+    register_view(old)
+
+
+def _way_back(x: Tensor, result: Tensor, name: str) -> Tensor:
+    """What ``x`` was, as a view of the ``result`` that it becomes, one step from it.
+
+    What undoes a view that loses nothing is its own derivative rule.
+    """
+    made: View = result.view_of
+    token = enter_mode(USUAL)
+    try:
+        back = pull_back(
+            made.op, made.attributes, x._shape, start := Tensor.from_array(result.array)
+        )
+    finally:
+        leave_mode(token)
+    if back.view_of is None or back.view_of.base is not start:
+        raise RuntimeError(
+            f"{name}(): there are views of this tensor, whose way from it would change; use "
+            f"{name.rstrip('_')}(), which leaves the tensor as it is"
+        )
+    back.view_of = back.view_of._replace(base=x)
+    return back

@@ -7,26 +7,22 @@ changed it, and all views of that base are made anew from it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import Any
 from weakref import ref
 
-import numpy as np
-
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.deliver import lent, reduce_gradient
-from autograd_core.autograd.grad_mode import USUAL, Line, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.deliver import lent
+from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import (
-    GENERAL,
     Node,
-    SavedState,
     hooks_of,
-    next_sequence_nr,
     resolve,
 )
 from autograd_core.dtype import from_numpy_dtype
+from autograd_core.op.copy_slices import CopySlices
 from autograd_core.op.record import Op
+from autograd_core.op.stale_views import StaleView, why_refused
 from autograd_core.tensor import Tensor, View, blank
 
 
@@ -40,17 +36,20 @@ def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor
     t.version = base.version
     mode = current_mode()
     t._view_of = View(base, op, attributes, mode is None or mode.builds)
-    views = getattr(base, "_views", None)  # as of a weight that is transposed again and again
+    register_view(t)
+    return t
+
+
+def register_view(t: Tensor) -> None:
+    """Let the root of ``t`` know of it, as long as it lives."""
+    root: Any = root_of(t)
+    views = getattr(root, "_views", None)
     if views is None:
-        root: Any = root_of(base)
-        views = getattr(root, "_views", None)
-        if views is None:
-            root._views = [ref(t)]
-            return t
+        root._views = [ref(t)]
+        return
     if len(views) >= 16 and not len(views) & (len(views) - 1):  # at powers of two: drop the dead
         views[:] = [each for each in views if each() is not None]
     views.append(ref(t))
-    return t
 
 
 def root_of(t: Tensor) -> Tensor:
@@ -94,39 +93,9 @@ def check_rebase(x: Tensor, in_graph: bool) -> None:
     what the view looks at, belongs to a graph."""
     if not in_graph and root_of(x).edge is None:
         return
-    for made in recipe(x):
-        if made.op.view == "each":
-            maker = made.op.node_name.partition("Backward")[0]
-            raise RuntimeError(
-                f"Output {x.output_nr} of {maker} is a view and is being modified "
-                "inplace. This view is the output of a function that returns multiple views. "
-                "Such functions do not allow the output views to be modified inplace. You should "
-                "replace the inplace operation by an out-of-place one."
-            )
-        if not made.grad_mode:
-            raise RuntimeError(
-                "A view was created in no_grad mode and is being modified inplace with grad mode "
-                "enabled. Given that this use case is ambiguous and error-prone, it is forbidden. "
-                "You can clarify your code by moving both the view and the inplace either both "
-                "inside the no_grad block (if you don't want the inplace to be tracked) or both "
-                "outside (if you want the inplace to be tracked)."
-            )
-
-
-def make_writeable(array: Any) -> None:
-    """Let a part of an expanded tensor be written to, which NumPy refuses to be safe.
-
-    Raises:
-        RuntimeError: one place in memory stands for several elements; in PyTorch's words.
-    """
-    if array.flags.writeable:
-        return
-    if any(size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
-    array.flags.writeable = True
+    reason = why_refused(recipe(x), x.output_nr, "is being modified inplace")
+    if reason is not None:
+        raise RuntimeError(reason)
 
 
 def rebase(x: Tensor, node: Node) -> None:
@@ -140,10 +109,14 @@ def rebase(x: Tensor, node: Node) -> None:
         changed = CopySlices(root, recipe(x), node)
         _move_retain(root.edge, changed)
         root.edge = changed
-    for each in getattr(root, "_views", ()):
-        t = each()
-        if t is not None:
-            _make_anew(t, root)
+    for t in live_views(root):
+        make_anew(t, root)
+
+
+def live_views(x: Tensor) -> list[Tensor]:
+    """What there is that looks at the memory of ``x``, by way of ``x`` or not."""
+    root: Any = root_of(x)
+    return [t for each in getattr(root, "_views", ()) if (t := each()) is not None]
 
 
 def _move_retain(before: Any, after: Any) -> None:
@@ -155,16 +128,20 @@ def _move_retain(before: Any, after: Any) -> None:
         hooks_of(to).retain[place] = maker.hooks.retain.pop(nr)
 
 
-def _make_anew(t: Tensor, root: Tensor) -> None:
+def make_anew(t: Tensor, root: Tensor) -> None:
     """The edge that ``t`` would have if it were made from ``root`` now."""
+    steps = recipe(t)
+    reason = why_refused(
+        steps, t.output_nr, "its base or another view of its base has been modified inplace"
+    )
+    if reason is not None:
+        t.edge = StaleView(t, root.edge, reason)
+        return
     mode = current_mode() or USUAL
     token = enter_mode(replace(USUAL, anomaly=mode.anomaly))
     try:
         made = Tensor.from_array(root.array)
         made.edge = root.edge
-        steps = recipe(t)
-        if any(step.op.view == "each" for step in steps):
-            return
         if root.array.flags.c_contiguous:  # in one step, as PyTorch does
             made = lent("as_strided")(made, **_strided(t.array, root.array))
         else:
@@ -184,81 +161,3 @@ def _strided(window: Any, memory: Any) -> dict[str, Any]:
         "stride": tuple(n // memory.itemsize for n in window.strides),
         "storage_offset": (start - first) // memory.itemsize,
     }
-
-
-class CopySlices(Node):
-    """The place in the graph of a base that was changed through a view.
-
-    ``inner`` is the node of the op that changed the view; ``steps`` lead from base to view.
-    The gradient of the changed part goes through ``inner``, the rest passes.
-    """
-
-    __slots__ = ("all_edges", "inner", "shape", "steps")
-
-    kind: ClassVar[int] = GENERAL
-
-    def __init__(self, root: Tensor, steps: Sequence[View], inner: Node) -> None:
-        self.sequence_nr = next_sequence_nr()
-        self.hooks = None
-        self.output_shape = self.shape = root._shape
-        self.output_dtype = root.dtype
-        self.inner = inner
-        self.steps = [(step.op, step.attributes) for step in steps]
-        self.all_edges = (root.edge, *inner.edges[1:])
-
-    def name(self) -> str:
-        return "torch::autograd::CopySlices"
-
-    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
-        return self.inner.saved()
-
-    def formulas(self) -> tuple[tuple[str, str], ...]:
-        return self.inner.formulas()
-
-    def release(self) -> None:
-        self.inner.release()
-
-    @property
-    def is_freed(self) -> bool:
-        return self.inner.is_freed
-
-    def note_freed(self, line: Line) -> None:
-        self.inner.note_freed(line)
-
-    def changed_at(self, name: str) -> tuple[Line, ...]:
-        return self.inner.changed_at(name)
-
-    def backward(self, g: Any, keep: bool) -> list[Any]:
-        result = np.array(g)
-        window = result
-        for op, attributes in self.steps:
-            window = op.kernel(window, **attributes)
-        first, *others = self._inner_gradients(self.inner.backward(np.array(window), keep))
-        make_writeable(window)
-        window[...] = 0 if first is None else first
-        return [result, *others]
-
-    def backward_graph(self, g: Any) -> list[Any]:
-        windows = [g]
-        for op, attributes in self.steps:
-            windows.append(op.call(windows[-1], **attributes))
-        first, *others = self._inner_gradients(self.inner.backward_graph(windows[-1]))
-        change = -windows[-1] if first is None else first - windows[-1]
-        for (op, attributes), before in zip(self.steps[::-1], windows[-2::-1], strict=True):
-            change = _pull_back(op, attributes, before._shape, change)
-        return [g + change, *others]
-
-    def _inner_gradients(self, gradients: Any) -> list[Any]:
-        inner = self.inner
-        several = isinstance(gradients, (tuple, list))
-        listed = list(gradients) if several else [gradients]
-        if inner.to is None:
-            return listed
-        return [reduce_gradient(g, to) for g, to in zip(listed, inner.to, strict=True)]
-
-
-def _pull_back(op: Op, attributes: dict[str, Any], shape: tuple[int, ...], g: Any) -> Any:
-    """The gradient of the base of a view, from that of the view: the view's own rule."""
-    (edge,) = op.edges
-    known = {"g": g, f"{edge}_shape": shape, **op.attributes, **attributes}
-    return op.rules[edge].function(*(known[name] for name in op.rules[edge].names))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
 import pytest
+
+import autograd_core
 
 Change = Callable[[Any], Any]
 CHANGES: list[Any] = [
@@ -52,6 +55,146 @@ def test_a_view_that_becomes_another_stays_a_view(torch: Any, change: Change) ->
     assert base.grad_fn.name() == "torch::autograd::CopySlices"
     base.sum().backward()
     assert a.grad.tolist() == [[20.0, 20.0, 20.0], [2.0, 2.0, 2.0]]
+
+
+def _row_of_what_is_turned(x: Any) -> list[Any]:
+    row = x[0]
+    x.t_()
+    return [x, row]
+
+
+def _row_changed_afterwards(x: Any) -> list[Any]:
+    x, row = _row_of_what_is_turned(x)
+    row.mul_(3)
+    return [x, row]
+
+
+def _base_changed_afterwards(x: Any) -> list[Any]:
+    x, row = _row_of_what_is_turned(x)
+    x.mul_(2)
+    return [x, row]
+
+
+def _view_of_a_view_that_is_turned(x: Any) -> list[Any]:
+    part = x[0:2]
+    row = part[0]
+    part.t_()
+    row.mul_(2)
+    part.mul_(3)
+    return [x, part, row]
+
+
+def _turned_and_turned_back(x: Any) -> list[Any]:
+    row = x[1]
+    end = row[1:]
+    x.transpose_(0, 1)
+    end.mul_(5)
+    x.transpose_(0, 1)
+    row.mul_(2)
+    return [x, row, end]
+
+
+def _views_from_before_and_after(x: Any) -> list[Any]:
+    before = x[1]
+    x.swapdims_(0, 1)
+    after = x[2]
+    before.mul_(2)
+    after.mul_(7)
+    return [x, before, after]
+
+
+def _flat_view_of_what_is_turned(x: Any) -> list[Any]:
+    flat = x.view(6)
+    x.t_()
+    flat[1:3].mul_(2)
+    return [x, flat]
+
+
+def _squeezed(x: Any) -> list[Any]:
+    x = x.reshape(1, 2, 3) * 1
+    row = x[0, 1]
+    x.squeeze_()
+    row.mul_(3)
+    return [x, row]
+
+
+def _unsqueezed(x: Any) -> list[Any]:
+    row = x[1]
+    x.unsqueeze_(1)
+    x.mul_(2)
+    row.exp_()
+    return [x, row]
+
+
+def _base_of_a_turned_view_is_turned(x: Any) -> list[Any]:
+    part = x[0:2]
+    row = part[0]
+    part.t_()
+    x.t_()
+    row.mul_(2)
+    part.mul_(3)
+    return [x, part, row]
+
+
+TURNED = (
+    _row_of_what_is_turned, _row_changed_afterwards, _base_changed_afterwards,
+    _view_of_a_view_that_is_turned, _turned_and_turned_back, _views_from_before_and_after,
+    _flat_view_of_what_is_turned, _squeezed, _unsqueezed, _base_of_a_turned_view_is_turned,
+)  # fmt: skip
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("program", TURNED)
+def test_views_made_before_follow_a_tensor_that_becomes_a_view(
+    program: Callable[[Any], list[Any]],
+) -> None:
+    reference = pytest.importorskip("torch")
+    outcomes = []
+    for library in (autograd_core, reference):
+        a = library.tensor([[0.1, 0.4, 0.7], [1.0, 1.3, 1.6]], dtype=library.float64)
+        a.requires_grad_()
+        results = program(a * 1)
+        loss = sum((number + 2) * (t * t.detach()).sum() for number, t in enumerate(results))
+        loss.backward()
+        outcomes.append([t.detach().tolist() for t in results] + [a.grad.tolist()])
+    for ours, theirs in zip(*outcomes, strict=True):
+        np.testing.assert_allclose(ours, theirs, rtol=1e-12)
+
+
+def test_views_made_before_follow_under_the_same_names(torch: Any) -> None:
+    base = leaf(torch) * 2
+    row = base[0]
+    base.t_()
+    assert base.grad_fn.name() == "TBackward1"
+    assert [t._version for t in (base, row)] == [1, 1]
+    assert row._base is base
+    row.mul_(10)
+    assert base.tolist() == [[20.0, 8.0], [40.0, 10.0], [60.0, 12.0]]
+    assert base.grad_fn.name() == "torch::autograd::CopySlices"
+    seen: list[Any] = []
+    base.register_hook(lambda g: seen.append(tuple(g.shape)))
+    row.sum().backward()
+    assert seen == [(3, 2)]  # the gradient of the row comes by its base as that is now
+
+
+@pytest.mark.parametrize("change", [lambda x: x.mul_(2), lambda x: x.t_()])
+def test_views_that_may_not_be_changed_have_no_gradient_once_their_base_was(
+    torch: Any, change: Change
+) -> None:
+    base = leaf(torch) * 1
+    first, _ = base.unbind(0)
+    change(base)
+    with pytest.raises(RuntimeError, match="Output 0 of Unbind is a view and its base or another"):
+        (first * 2).sum().backward()
+    with torch.no_grad():
+        assert (first * 2).tolist() == (base.t() if base.shape[0] == 3 else base)[0].mul(2).tolist()
+
+    base = leaf(torch) * 1
+    with torch.no_grad():
+        row = base[0]
+    change(base)
+    with pytest.raises(RuntimeError, match="created in no_grad mode and its base or another view"):
+        (row * 2).sum().backward()
 
 
 @pytest.mark.parametrize("change", CHANGES)
