@@ -57,19 +57,28 @@ def embed(files: Sequence[str], *, check: bool) -> tuple[ExitCode, list[str]]:
 
     Raises:
         Failure: a file cannot be read or written, or a command in it fails; then nothing of
-            that file has been touched.
+            that file has been touched. Or there is no command in any of them.
     """
-    stale = [note for file in files for note in _embed_into(Path(file), check)]
+    counts, notes = zip(*(_embed_into(Path(file), check) for file in files), strict=True)
+    if not any(counts):
+        raise Failure(
+            f"no command stands in {', '.join(files)}; write one as <!-- gradstep: render "
+            "train.py:loss -o loss.svg -->, and <!-- /gradstep --> below it",
+            ExitCode.USAGE,
+        )
+    stale = [note for of_file in notes for note in of_file]
     if check and stale:
         return ExitCode.FOUND, [*stale, f"run: gradstep embed {shlex.join(files)}"]
     return ExitCode.FINE, stale or ["everything is up to date"]
 
 
-def _embed_into(path: Path, check: bool) -> list[str]:
+def _embed_into(path: Path, check: bool) -> tuple[int, list[str]]:
+    """How many commands stand there, and what is to be told of them."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise Failure(f"cannot read {path}: {error}", ExitCode.USAGE) from None
+        reason = (isinstance(error, OSError) and error.strerror) or str(error)
+        raise Failure(f"cannot read {path} ({reason.lower()})", ExitCode.USAGE) from None
     lines = text.split("\n")
     notes: list[str] = []
     made = [(block, _make(path, block, lines)) for block in find_blocks(lines, path)]
@@ -85,7 +94,7 @@ def _embed_into(path: Path, check: bool) -> list[str]:
         notes[:0] = [f"{place} is stale" if check else f"wrote {place}" for place in said]
     if not check and "\n".join(lines) != text:
         _write(path, "\n".join(lines).encode())
-    return notes
+    return len(made), notes
 
 
 def find_blocks(lines: Sequence[str], path: Path) -> Iterator[Block]:
@@ -136,9 +145,10 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
         if not written.is_file():
             raise Failure(f"{path}:{block.start}: {name} is no single file", ExitCode.USAGE)
         content = written.read_bytes()
+    file = path.parent / name
     old = list(lines[block.start : block.stop])
-    shown = old if any(name in line for line in old) else [f"![{_words_for(content)}]({name})"]
-    return Made(shown, path.parent / name, content)
+    by_hand = any(name in line for line in old) and old != _as_image(name, _content(file) or b"")
+    return Made(old if by_hand else _as_image(name, content), file, content)
 
 
 def _run(words: Sequence[str], path: Path, block: Block) -> str:
@@ -168,9 +178,10 @@ def _as_code(command: str, words: Sequence[str], printed: str) -> list[str]:
     return [f"{fence}{language}", *body, fence]
 
 
-def _words_for(content: bytes) -> str:
-    """The alternative text of a picture: the sentence that an SVG has about itself."""
-    return re.sub(r"[\[\]\n]", " ", title_of(content.decode(errors="replace")))
+def _as_image(name: str, content: bytes) -> list[str]:
+    """A picture, with the sentence that an SVG has about itself as its alternative text."""
+    words = re.sub(r"[\[\]\n]", " ", title_of(content.decode(errors="replace")))
+    return [f"![{words}]({name})"]
 
 
 def _content(path: Path) -> bytes | None:

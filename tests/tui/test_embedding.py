@@ -77,7 +77,7 @@ def test_check_finds_what_is_stale_and_touches_nothing(readme: Path) -> None:
     (readme.parent / "model.py").write_text(MODEL + "loss = loss * 2\n")
     code, notes = embed([str(readme)], check=True)
     assert code == ExitCode.FOUND
-    assert [note.endswith("is stale") for note in notes] == [True, True, False]
+    assert [note.endswith("is stale") for note in notes] == [True, True, True, False]
     assert notes[-1] == f"run: gradstep embed {readme}"
     assert (readme.read_bytes(), picture.read_bytes()) == before
 
@@ -102,6 +102,22 @@ def test_words_of_the_author_are_kept(readme: Path) -> None:
     own = '<img src="images/loss.svg" alt="my own words" width="300">'
     readme.write_text(text.replace(text.split("\n")[3], own), encoding="utf-8")
     assert embed([str(readme)], check=True)[0] == ExitCode.FINE
+
+
+def test_words_made_from_the_graph_follow_the_graph(readme: Path) -> None:
+    embed([str(readme)], check=False)
+    (readme.parent / "model.py").write_text(MODEL + "loss = loss * 2\n")
+    embed([str(readme)], check=False)
+    assert ": 2 nodes from MulBackward0 back to the leaf a.]" in readme.read_text(encoding="utf-8")
+
+
+def test_a_file_without_commands_is_no_mistake_beside_one_that_has_them(readme: Path) -> None:
+    """But alone it is: a comment with a slip in it would never be checked."""
+    other = readme.parent / "other.md"
+    other.write_text("<!-- gradstep render model.py:loss -o loss.svg -->\n")
+    assert embed([str(readme), str(other)], check=False)[0] == ExitCode.FINE
+    with pytest.raises(Failure, match=r"no command stands in .*other\.md; write one as <!-- grad"):
+        embed([str(other)], check=True)
 
 
 def test_a_diagram_that_readers_draw_stands_there_as_such(readme: Path) -> None:
