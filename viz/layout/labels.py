@@ -7,7 +7,7 @@ end where it is alone; one that has a lane is labelled beside its straight part.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -19,6 +19,8 @@ from viz.layout.paths import Point
 from viz.layout.tracks import Anchor, Corner, Run
 
 BESIDE = 6
+BESIDE_CURVE = 10
+ABOVE_BOX = 6
 APART = 12
 HEIGHT = 12
 SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52, 65, -65, 78, -78)
@@ -46,11 +48,13 @@ class Rectangle(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The part of a line within one channel: from ``top_x`` above to ``bottom_x`` below."""
+    """The part of a line within one channel: from ``top_x`` above to ``bottom_x`` below; ``weight``
+    is how much a text there disturbs."""
 
     line: int
     top_x: float
     bottom_x: float
+    weight: int = 2
 
     @property
     def is_straight(self) -> bool:
@@ -71,27 +75,28 @@ class Channel:
     def holds_text(self, place: Rectangle) -> bool:
         return any(place.overlaps(text) for text in self.texts[-CROWDED:])
 
-    def holds_line(self, place: Rectangle, line: int) -> bool:
-        """Whether a line runs through ``place``; the label's own line may come closer."""
+    def disturbance(self, place: Rectangle, line: int) -> int:
+        """How much a text at ``place`` would cover of lines other than its own, ``line``."""
         if len(self.pieces) > CROWDED:
-            return False
-        if place.top < self.middle and any(place.overlaps(run) for run in self.runs):
-            return True
-        return self.holds_curve(place, line)
+            return 0
+        level = 0
+        if place.top < self.middle:
+            level = sum(place.overlaps(run) for run in self.runs)
+        return level + self.disturbed_curves(place, line)
 
-    def holds_curve(self, place: Rectangle, line: int = -1) -> bool:
-        """Whether a line runs down through ``place``."""
+    def disturbed_curves(self, place: Rectangle, line: int = -1) -> int:
+        """The same, of lines that run down."""
         if len(self.pieces) > CROWDED:
-            return False
+            return 0
+        found = 0
         for piece in self.pieces:
             margin = 0 if piece.line == line else 2
             left, right = place.left - margin, place.right + margin
             if max(piece.top_x, piece.bottom_x) < left or min(piece.top_x, piece.bottom_x) > right:
                 continue
             a, b = sorted((self.x_at(piece, place.top), self.x_at(piece, place.bottom)))
-            if a < right and left < b:
-                return True
-        return False
+            found += piece.weight * (a < right and left < b)
+        return found
 
     def x_at(self, piece: Piece, y: float) -> float:
         """Where the S-shaped curve of a piece is at height ``y``."""
@@ -100,6 +105,15 @@ class Channel:
         part = (share - _DOWN[step]) / (_DOWN[step + 1] - _DOWN[step])
         across = _ACROSS[step] + (_ACROSS[step + 1] - _ACROSS[step]) * part
         return piece.top_x + (piece.bottom_x - piece.top_x) * across
+
+
+class Candidate(NamedTuple):
+    """A place for a label, and how much it would cover there."""
+
+    disturbance: int
+    channel: Channel
+    label: Label
+    place: Rectangle
 
 
 _STEPS = [step / 32 for step in range(33)]
@@ -176,7 +190,7 @@ def _channels(
                 channel.runs.append(run)
             if isinstance(after, Anchor):
                 x += grid.shift(after)
-                channel.pieces.append(Piece(line, x, x))
+                channel.pieces.append(Piece(line, x, x, weight=1))
     return channels, square
 
 
@@ -199,28 +213,37 @@ def _busy_ends(grid: Grid) -> set[int]:
 def _on_soft(
     grid: Grid, channels: list[Channel], points: list[Point], line: int, busy: set[int]
 ) -> Label | None:
-    """The first place without text or line; else the first without text; else none."""
+    """The first place without text or line; else that without text that covers the least of other
+    lines; else none."""
     data = grid.picture.lines[line]
     width = geometry.text_width(data.label, theme.MUTED_SIZE)
     low, high = grid.extent[grid.picture.boxes[data.source].half]
-    second: tuple[Channel, Label, Rectangle] | None = None
     row = grid.rows[grid.upper[line]]
-    for index, piece, share in _preferences(_pieces(points, line), line in busy):
-        channel = channels[row + index]
-        shift = grid.pages.shifts[grid.pages.of_row[row + index + 1]]
-        for label, place in _places(piece, share, channel, width):
-            if place.left < low + shift or place.right > high + shift:
-                continue
-            if channel.holds_text(place):
-                continue
-            if not channel.holds_line(place, line):
-                channel.texts.append(place)
-                return label
-            second = second or (channel, label, place)
-    if second is None:
+
+    def candidates() -> Iterator[Candidate]:
+        for index, piece, share in _preferences(_pieces(points, line), line in busy):
+            channel = channels[row + index]
+            shift = grid.pages.shifts[grid.pages.of_row[row + index + 1]]
+            for label, place in _places(piece, share, channel, width):
+                inside = low + shift <= place.left and place.right <= high + shift
+                if inside and not channel.holds_text(place):
+                    yield Candidate(channel.disturbance(place, line), channel, label, place)
+
+    return _least_disturbing(candidates())
+
+
+def _least_disturbing(candidates: Iterable[Candidate]) -> Label | None:
+    """Take the first candidate that disturbs nothing, else that which disturbs least."""
+    best: Candidate | None = None
+    for one in candidates:
+        if best is None or one.disturbance < best.disturbance:
+            best = one
+        if not one.disturbance:
+            break
+    if best is None:
         return None
-    second[0].texts.append(second[2])
-    return second[1]
+    best.channel.texts.append(best.place)
+    return best.label
 
 
 def _preferences(pieces: list[Piece], busy_above: bool) -> Iterator[tuple[int, Piece, float]]:
@@ -240,20 +263,21 @@ def _places(
     """Places beside a piece, below the tracks if possible, the outer side of its curve first."""
     away = piece.bottom_x - piece.top_x
     leans_right = away > 1 if share < 0.6 else away < -1
+    gap = BESIDE if piece.is_straight else BESIDE_CURVE
     height = channel.middle + (channel.bottom - channel.middle) * share + 4
     for side in ("end", "start") if leans_right else ("start", "end"):
         for shift in SHIFTS:
             y = round(height + shift)
-            if not channel.top + HEIGHT <= y <= channel.bottom - 2:
+            if not channel.top + HEIGHT <= y <= channel.bottom - ABOVE_BOX:
                 continue
             at = sorted((channel.x_at(piece, y - HEIGHT + 2), channel.x_at(piece, y + 2)))
-            x = round(at[1] + BESIDE if side == "start" else at[0] - BESIDE, 1)
+            x = round(at[1] + gap if side == "start" else at[0] - gap, 1)
             left = x if side == "start" else x - width
             yield (x, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
 
 
 def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], line: int) -> Label:
-    """Above the first level part of a square line, where no curve passes if there is such a place.
+    """Above the first level part of a square line, where it covers the least of curves.
 
     The text begins at the start of that part, or further along it.
     """
@@ -267,14 +291,16 @@ def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], line:
     if isinstance(level, Anchor) or level.row < 0:
         return first
     channel, width = channels[level.row], geometry.text_width(text, theme.MUTED_SIZE)
-    for along in range(0, int(abs(next_x - x) - width - 8), ALONG):
-        label = _along(x + shift + (along if next_x >= x else -along), y, next_x >= x)
-        left = label[0] - (width if label[2] == "end" else 0)
-        place = Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
-        if not (channel.holds_text(place) or channel.holds_curve(place)):
-            channel.texts.append(place)
-            return label
-    return first
+
+    def candidates() -> Iterator[Candidate]:
+        for along in range(0, int(abs(next_x - x) - width - 8), ALONG):
+            label = _along(x + shift + (along if next_x >= x else -along), y, next_x >= x)
+            left = label[0] - (width if label[2] == "end" else 0)
+            place = Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
+            if not channel.holds_text(place):
+                yield Candidate(channel.disturbed_curves(place), channel, label, place)
+
+    return _least_disturbing(candidates()) or first
 
 
 def _along(x: float, y: float, rightwards: bool) -> Label:
