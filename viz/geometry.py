@@ -170,9 +170,25 @@ def text_width(text: str, size: float) -> float:
 
 def box_size(box: Box) -> tuple[int, int]:
     """Width and height that the text of a box needs; widths come in steps, for calm columns."""
-    chips = tuple([(text_columns(chip.name), text_columns(chip.right)) for chip in box.chips])
-    title, right, detail = map(text_columns, (box.title, box.right, box.detail))
-    return _size_of_columns(box.role, title, right, box.right_muted, detail, chips)
+    return box_sizes(Records.of(Box, [box]))[0]
+
+
+def box_sizes(boxes: Records[Box]) -> list[tuple[int, int]]:
+    """The same for many boxes."""
+    rows = boxes.rows("role", "title", "right", "right_muted", "detail", "chips")
+    return [
+        _size_of_columns(
+            role,
+            text_columns(title),
+            text_columns(right),
+            muted,
+            text_columns(detail),
+            tuple([(text_columns(chip.name), text_columns(chip.right)) for chip in chips])
+            if chips
+            else (),
+        )
+        for role, title, right, muted, detail, chips in rows
+    ]
 
 
 @functools.lru_cache(maxsize=4096)

@@ -13,7 +13,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.dag.grouping import Ints, grouped
 from viz.layout.layers import Layers
+
+Neighbours = list[tuple[int, ...]]
 
 BALANCED = 6000
 """Up to this many vertices all four directions are computed, beyond it one."""
@@ -45,6 +48,8 @@ def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
     crossed: set[tuple[int, int]] = set()
     for row_index in range(1, len(layers.rows) - 1):
         row = layers.rows[row_index + 1]
+        if max(row) < first_bend:
+            continue
         left, start = -1, 0
         for index, vertex in enumerate(row):
             inner = vertex >= first_bend and layers.upper[vertex][0] >= first_bend
@@ -60,42 +65,29 @@ def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
     return crossed
 
 
-def _spines(layers: Layers) -> tuple[list[Sequence[int]], list[Sequence[int]]]:
+def _spines(layers: Layers) -> tuple[Neighbours, Neighbours]:
     """For each vertex, its neighbours above and below along the longest ways of the graph.
 
     Where a skip connection or a weight joins, the spine goes on straight and they bend.
     """
-    ends = []
-    for near, back, onward, homeward in (
-        (layers.upper, layers.lower, layers.depth, layers.height),
-        (layers.lower, layers.upper, layers.height, layers.depth),
-    ):
-        furthest = [
-            homeward[mine[0]] if len(mine) == 1 else max([homeward[v] for v in mine], default=0)
-            for mine in back
-        ]
-        ends.append(
-            [
-                found
-                if len(found) == 0 or (len(found) == 1 and len(back[found[0]]) == 1)
-                else _spine_ends(found, onward, homeward[vertex], furthest)
-                for vertex, found in enumerate(near)
-            ]
-        )
-    return ends[0], ends[1]
+    upper, lower = layers.steps
+    depth, height = np.array(layers.depth, np.int64), np.array(layers.height, np.int64)
+    return _spine_ends(lower, upper, depth, height), _spine_ends(upper, lower, height, depth)
 
 
-def _spine_ends(
-    near: Sequence[int], onward: list[int], mine: int, furthest: list[int]
-) -> Sequence[int]:
-    """Those of the neighbours that are the longest way on, when that way is also theirs."""
-    deepest = max([onward[v] for v in near])
-    return tuple([v for v in near if onward[v] == deepest and furthest[v] == mine])
+def _spine_ends(vertices: Ints, near: Ints, onward: Ints, homeward: Ints) -> Neighbours:
+    """Of the neighbours ``near`` of each vertex those that are the longest way on, when that way is
+    also theirs."""
+    deepest, furthest = np.zeros_like(onward), np.zeros_like(homeward)
+    np.maximum.at(deepest, vertices, onward[near])
+    np.maximum.at(furthest, near, homeward[vertices])
+    ends = (onward[near] == deepest[vertices]) & (homeward[vertices] == furthest[near])
+    return grouped(vertices[ends], near[ends], len(onward))
 
 
 def _tie(
     layers: Layers,
-    spines: tuple[list[Sequence[int]], list[Sequence[int]]],
+    spines: tuple[Neighbours, Neighbours],
     crossed: set[tuple[int, int]],
     downwards: bool,
     rightwards: bool,

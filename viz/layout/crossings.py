@@ -46,18 +46,18 @@ def _sweep(
     for row in rows:
         if len(row) < 2:
             continue
-        keys = {}
+        keys = []
         for index, vertex in enumerate(row):
             near = neighbours[vertex]
             if len(near) == 1:
-                keys[vertex] = position[near[0]]
+                keys.append(position[near[0]])
             elif near:
-                keys[vertex] = sum([position[other] for other in near]) / len(near)
+                keys.append(sum([position[other] for other in near]) / len(near))
             else:
-                keys[vertex] = float(index)
-        if turn_ties:
-            row.reverse()
-        row.sort(key=keys.__getitem__)
+                keys.append(float(index))
+        places = range(len(row))
+        order = sorted(reversed(places) if turn_ties else places, key=keys.__getitem__)
+        row[:] = [row[place] for place in order]
         for index, vertex in enumerate(row):
             position[vertex] = float(index)
 

@@ -152,6 +152,32 @@ def row_xs(grid: Grid, line: int, ports: Ports) -> list[float]:
     return [ports.upper[line], *[columns[bend] + shift for bend in bends], ports.lower[line]]
 
 
+def is_step(grid: Grid, line: int) -> bool:
+    """Whether a line runs from one row to the next, on one page."""
+    row, of_row = grid.rows[grid.upper[line]], grid.pages.of_row
+    return not grid.bends[line] and of_row[row] == of_row[row + 1]
+
+
+def step_course(grid: Grid, line: int, ports: Ports) -> paths.Path:
+    """The course of such a line."""
+    upper, lower = grid.upper[line], grid.lower[line]
+    row = grid.rows[upper]
+    shift = grid.pages.shifts[grid.pages.of_row[row]]
+    top = ports.upper[line] + shift, grid.bottom_of(upper)
+    bottom = ports.lower[line] + shift, grid.tops[lower]
+    leaves, enters = grid.row_bottom[row], grid.row_top[row + 1]
+    if grid.rises[line]:
+        return paths.step(bottom, enters, leaves, top)
+    return paths.step(top, leaves, enters, bottom)
+
+
+def middle_of_step(grid: Grid, line: int, ports: Ports) -> paths.Point:
+    """Below the upper end of such a line, halfway between the rows."""
+    row = grid.rows[grid.upper[line]]
+    x = ports.upper[line] + grid.pages.shifts[grid.pages.of_row[row]]
+    return x, (grid.row_bottom[row] + grid.row_top[row + 1]) / 2
+
+
 def soft_points(grid: Grid, line: int, xs: list[float]) -> list[paths.Point]:
     """Where a line passes the upper and lower edges of the rows on its way down."""
     upper, lower, row = grid.upper[line], grid.lower[line], grid.rows[grid.upper[line]]

@@ -221,9 +221,9 @@ def make_grid(picture: Picture) -> Grid:
         for kind, one, other in zip(kinds, upper, lower, strict=True)
     ]
     by_operand = sorted(range(len(arcs)), key=lines.column("operand").__getitem__)
-    layers = make_layers(count, [arc for i in by_operand if (arc := arcs[i]) is not None])
+    layers = make_layers(count, [arc for line in by_operand if (arc := arcs[line]) is not None])
     order_rows(layers)
-    sizes = [geometry.box_size(box) for box in boxes]
+    sizes = geometry.box_sizes(boxes)
     gap = theme.COLUMN_GAP + (8 if picture.view == "both" else 0)
     x = assign_columns(layers, _widths(layers, vertex, sizes), gap, LANE_GAP)
     rows = [layers.ranks[one] for one in vertex]

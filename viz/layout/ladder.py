@@ -17,7 +17,7 @@ from viz.geometry import Label, Layout, Route, Segment
 from viz.layout import data_lines, paths, saved
 from viz.layout.grid import Grid, make_grid
 from viz.layout.halves import set_columns
-from viz.layout.labels import beside_start, place_labels
+from viz.layout.labels import beside, beside_start, place_labels
 from viz.layout.pages import Crossing, Pages, choose_pages, count_passing
 from viz.layout.tracks import Corner, stack_runs
 from viz.picture import Picture
@@ -161,6 +161,10 @@ def _many_routes(
         label: Label | None = None
         if line in corners:
             start, segments = _square_course(grid, line, corners[line])
+        elif data_lines.is_step(grid, line):
+            start, segments = data_lines.step_course(grid, line, ports)
+            if company[upper] == 1:
+                label = beside(*data_lines.middle_of_step(grid, line, ports))
         else:
             xs = data_lines.row_xs(grid, line, ports)
             points = data_lines.soft_points(grid, line, xs)

@@ -10,11 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 import numpy as np
-from numpy.typing import NDArray
 
-from viz.layout.ranks import Arc, group, rank
+from autograd_core.dag.grouping import Ints, grouped
+from viz.layout.ranks import Arc, rank
 
 MOST_LANES = 12
 
@@ -38,61 +39,74 @@ class Layers:
     depth: list[int]
     height: list[int]
     chains: dict[Arc, range]
-    steps: tuple[NDArray[np.int64], NDArray[np.int64]]
+    steps: tuple[Ints, Ints]
 
     def position(self) -> list[int]:
         """The place of every vertex within its row."""
-        position = [0] * len(self.ranks)
-        for row in self.rows:
-            if len(row) > 1:
-                for index, vertex in enumerate(row):
-                    position[vertex] = index
-        return position
+        lengths = np.array([len(row) for row in self.rows], np.int64)
+        order = np.fromiter(chain.from_iterable(self.rows), np.int64, len(self.ranks))
+        position = np.zeros(len(self.ranks), np.int64)
+        position[order] = _within(lengths)
+        found: list[int] = position.tolist()
+        return found
 
 
-def make_layers(count: int, arcs: Sequence[Arc]) -> Layers:
+def make_layers(count: int, arcs: Ints | Sequence[Arc]) -> Layers:
     """Rows with bends, in the order in which the arcs name the operands; see :func:`order_rows`."""
-    arcs = list(dict.fromkeys(arcs))
-    ranks, depth, height = rank(count, arcs)
-    kept = _affordable(arcs, ranks)
-    order = _operands_first(count, kept)
-    chains: dict[Arc, range] = {}
-    heads: list[int] = []
-    tails: list[int] = []
-    for arc in kept:
-        upper, target = arc
-        first = len(ranks)
-        bends = chains[arc] = range(first, first + ranks[target] - ranks[upper] - 1)
-        if bends:
-            ranks += range(ranks[upper] + 1, ranks[target])
-            depth += [depth[upper]] * len(bends)
-            height += [height[target]] * len(bends)
-            heads += (upper, *bends)
-            tails += (*bends, target)
-        else:
-            heads.append(upper)
-            tails.append(target)
-    vertices = np.array([*order, *range(count, len(ranks))], np.int64)
-    ends = np.array(heads, np.int64), np.array(tails, np.int64)
-    rows = group(np.array(ranks, np.int64)[vertices], vertices, max(ranks, default=-1) + 1)
+    pairs = _distinct(np.array(arcs, np.int64).reshape(-1, 2), count)
+    ranking = rank(count, pairs)
+    ranks, depth, height = (np.array(column, np.int64) for column in ranking)
+    kept = _affordable(pairs, ranks)
+    upper, lower = kept[:, 0], kept[:, 1]
+    spans = ranks[lower] - ranks[upper]
+    first_bends = count + np.cumsum(spans - 1) - (spans - 1)
+    # every arc takes as many steps as rows; each step but its first leaves a bend
+    arc, step = np.repeat(np.arange(len(kept)), spans), _within(spans)
+    later = step > 0
+    ranks = np.concatenate([ranks, (ranks[upper[arc]] + step)[later]])
+    heads = np.where(later, first_bends[arc] + step - 1, upper[arc])
+    tails = np.where(step < spans[arc] - 1, first_bends[arc] + step, lower[arc])
+    vertices = np.array([*_operands_first(count, kept), *range(count, len(ranks))], np.int64)
+    rows = grouped(ranks[vertices], vertices, int(ranks.max(initial=-1)) + 1)
     return Layers(
         box_count=count,
-        ranks=ranks,
+        ranks=ranks.tolist(),
         rows=[list(row) for row in rows],
-        upper=group(ends[1], ends[0], len(ranks)),
-        lower=group(*ends, len(ranks)),
-        depth=depth,
-        height=height,
-        chains=chains,
-        steps=ends,
+        upper=grouped(tails, heads, len(ranks)),
+        lower=grouped(heads, tails, len(ranks)),
+        depth=[*ranking.depth, *depth[upper[arc]][later].tolist()],
+        height=[*ranking.height, *height[lower[arc]][later].tolist()],
+        chains={
+            (one, other): range(first, first + span - 1)
+            for (one, other), first, span in zip(
+                kept.tolist(), first_bends.tolist(), spans.tolist(), strict=True
+            )
+        },
+        steps=(heads, tails),
     )
 
 
-def _operands_first(count: int, arcs: Sequence[Arc]) -> list[int]:
+def _within(lengths: Ints) -> Ints:
+    """0, 1, 2 … within each of several stretches of these lengths.
+
+    >>> _within(np.array([2, 0, 3])).tolist()
+    [0, 1, 0, 1, 2]
+    """
+    found: Ints = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+    return found
+
+
+def _distinct(pairs: Ints, count: int) -> Ints:
+    """The pairs without repetitions, in their order."""
+    _, firsts = np.unique(pairs[:, 0] * count + pairs[:, 1], return_index=True)
+    found: Ints = pairs[np.sort(firsts)]
+    return found
+
+
+def _operands_first(count: int, arcs: Ints) -> list[int]:
     """All vertices, each after its operands, and these from left to right."""
-    pairs = np.array(arcs, np.int64).reshape(-1, 2)
-    above = group(pairs[:, 1], pairs[:, 0], count)
-    is_inner = np.bincount(pairs[:, 0], minlength=count)
+    above = grouped(arcs[:, 1], arcs[:, 0], count)
+    is_inner = np.bincount(arcs[:, 0], minlength=count)
     order: list[int] = []
     seen = bytearray(count)
     stack = np.flatnonzero(is_inner == 0)[::-1].tolist()
@@ -107,23 +121,21 @@ def _operands_first(count: int, arcs: Sequence[Arc]) -> list[int]:
     return order
 
 
-def _affordable(arcs: Sequence[Arc], ranks: list[int]) -> list[Arc]:
+def _affordable(arcs: Ints, ranks: Ints) -> Ints:
     """The arcs that go down and whose bends stay in proportion to the picture.
 
     Of many long arcs that meet at one vertex the shortest get lanes of their own.
     """
     budget = 3 * len(ranks) + 1000
     company: dict[int, int] = {}
-    dropped: set[Arc] = set()
-    long = sorted(
-        (ranks[lower] - ranks[upper], upper, lower)
-        for upper, lower in arcs
-        if ranks[lower] > ranks[upper] + 1
-    )
-    for span, upper, lower in long:
-        budget -= span - 1
+    spans = ranks[arcs[:, 1]] - ranks[arcs[:, 0]]
+    kept = spans > 0
+    long = np.flatnonzero(spans > 1)
+    for arc in long[np.lexsort((arcs[long, 1], arcs[long, 0], spans[long]))].tolist():
+        upper, lower = arcs[arc].tolist()
+        budget -= int(spans[arc]) - 1
         company[upper] = company.get(upper, 0) + 1
         company[lower] = company.get(lower, 0) + 1
         if budget < 0 or max(company[upper], company[lower]) > MOST_LANES:
-            dropped.add((upper, lower))
-    return [arc for arc in arcs if ranks[arc[1]] > ranks[arc[0]] and arc not in dropped]
+            kept[arc] = False
+    return arcs[kept]

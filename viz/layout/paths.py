@@ -37,6 +37,21 @@ def soft(points: Sequence[Point]) -> Path:
     return points[0], segments
 
 
+def step(top: Point, leaves: float, enters: float, bottom: Point) -> Path:
+    """The same from a box to one in the next row; between heights ``leaves`` and ``enters``, which
+    may come first or last, it curves."""
+    (x, y), (next_x, next_y) = top, bottom
+    if abs(next_x - x) < 0.5:
+        return top, [(x, next_y)]
+    middle = (leaves + enters) / 2
+    segments: list[Segment] = [(x, middle, next_x, middle, next_x, enters)]
+    if y != leaves:
+        segments.insert(0, (x, leaves))
+    if next_y != enters:
+        segments.append(bottom)
+    return top, segments
+
+
 def square(points: Sequence[Point]) -> Path:
     """A course along ``points``, each beside or below the last, with rounded corners."""
     corners = [points[0]]

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
+
+from autograd_core.dag.grouping import Ints, grouped
 
 Arc = tuple[int, int]
 
@@ -21,17 +20,17 @@ class Ranking(NamedTuple):
     height: list[int]
 
 
-def rank(count: int, arcs: Sequence[Arc]) -> Ranking:
+def rank(count: int, arcs: Ints) -> Ranking:
     """The row of each vertex: the longest path that leads to it, from the top.
 
     Arcs that close a cycle are ignored.  Side branches that would hang far above the vertex
     they lead to are let down to it.
 
-    >>> rank(4, [(0, 1), (1, 2), (3, 2)]).ranks
+    >>> rank(4, np.array([(0, 1), (1, 2), (3, 2)])).ranks
     [0, 1, 2, 0]
     """
-    pairs = np.array([arc for arc in arcs if arc[0] != arc[1]], np.int64).reshape(-1, 2)
-    below = group(pairs[:, 0], pairs[:, 1], count)
+    pairs = arcs[arcs[:, 0] != arcs[:, 1]]
+    below = grouped(pairs[:, 0], pairs[:, 1], count)
     fan_in = np.bincount(pairs[:, 1], minlength=count).tolist()
     missing = fan_in.copy()
     depth = [0] * count
@@ -84,14 +83,3 @@ def _let_down(
             if lowest - ranks[vertex] >= 2:
                 ranks[vertex] = lowest
     return ranks
-
-
-def group(keys: NDArray[np.int64], values: NDArray[np.int64], count: int) -> list[tuple[int, ...]]:
-    """The values of each key from 0 to ``count`` - 1, in the order in which they come.
-
-    >>> group(np.array([2, 0, 2]), np.array([7, 8, 9]), 3)
-    [(8,), (), (7, 9)]
-    """
-    flat = values[np.argsort(keys, kind="stable")].tolist()
-    ends = np.cumsum(np.bincount(keys, minlength=count)).tolist()
-    return [tuple(flat[start:end]) for start, end in pairwise([0, *ends])]

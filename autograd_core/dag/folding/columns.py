@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.dag.grouping import Ints
 from autograd_core.dag.model import Graph, Half
 
-Ints = NDArray[np.int64]
 Truths = NDArray[np.bool_]
 
 LEAVES = ("leaf", "parameter", "constant")
@@ -51,17 +50,6 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
         producers=np.where(is_gradient, targets, sources),
         readers=np.where(is_gradient, sources, targets),
     )
-
-
-def grouped(keys: Ints, values: Ints, count: int) -> list[list[int]]:
-    """The values of each key from 0 to ``count`` - 1, in the order in which they come.
-
-    >>> grouped(np.array([2, 0, 2]), np.array([7, 8, 9]), 3)
-    [[8], [], [7, 9]]
-    """
-    flat = values[np.argsort(keys, kind="stable")].tolist()
-    ends = np.cumsum(np.bincount(keys, minlength=count)).tolist()
-    return [flat[start:end] for start, end in pairwise([0, *ends])]
 
 
 def positions(nodes: Sequence[int], count: int) -> Ints:

@@ -11,9 +11,10 @@ import numpy as np
 from autograd_core.dag.folding.bundles import add_bundles
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.choose import Item
-from autograd_core.dag.folding.columns import Columns, Ints
+from autograd_core.dag.folding.columns import Columns
 from autograd_core.dag.folding.places import Places
 from autograd_core.dag.folding.units import Units
+from autograd_core.dag.grouping import Ints
 from autograd_core.dag.model import Graph, GraphBuilder, Group, GroupKind, Half
 from autograd_core.dag.records import Cost
 from autograd_core.dag.statistics import Statistics
@@ -103,7 +104,7 @@ def _copy(build: GraphBuilder, graph: Graph, id: int, group: Group | None) -> in
 
 def _chain(graph: Graph, places: Places, number: int, main: int) -> Group | None:
     """What a box of one op has beside it: the shape ops, in the order in which they run."""
-    members = places.members[number][graph.halves[main]]
+    members: Sequence[int] = places.members[number][graph.halves[main]]
     if len(members) == 1:
         return None
     if graph.halves[main] == "backward":  # listed as the forward half lists them

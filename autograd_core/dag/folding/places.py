@@ -8,8 +8,9 @@ import numpy as np
 
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.choose import Item
-from autograd_core.dag.folding.columns import Columns, Truths, grouped
+from autograd_core.dag.folding.columns import Columns, Truths
 from autograd_core.dag.folding.units import Units
+from autograd_core.dag.grouping import grouped
 from autograd_core.dag.model import Graph, Half
 from autograd_core.dag.totals import saved_bytes_by
 
@@ -47,7 +48,7 @@ class Places:
         leads: Truths = (self.item < 0) | self.closed[self.item] | self.main
         return leads
 
-    def _members(self) -> list[dict[Half, list[int]]]:
+    def _members(self) -> list[dict[Half, tuple[int, ...]]]:
         inside = np.flatnonzero(self.item >= 0)
         row = 2 * self.item[inside] + self._columns.is_backward[inside]
         nodes = grouped(row, inside, 2 * len(self.items))

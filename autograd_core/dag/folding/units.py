@@ -12,7 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from autograd_core.dag.folding.columns import Columns, grouped, positions
+from autograd_core.dag.folding.columns import Columns, positions
+from autograd_core.dag.grouping import grouped
 from autograd_core.dag.model import Graph, Half
 
 LEAST_FAN = 8
@@ -31,7 +32,7 @@ class Units:
     forward: list[int]
     backward: list[int]
     of: list[int]
-    inputs: list[list[int]]
+    inputs: list[tuple[int, ...]]
     user_counts: list[int]
     last_users: list[int]
     final: set[int]
