@@ -104,14 +104,14 @@ def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
 def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
     colour = theme.LINE_ROLES["alert" if line.alert else line.kind]
     if line.step:
-        colour = theme.SHADES[shade(line.step) - 1]
+        colour = ("line", *theme.SHADES)[shade(line.step)]
     attributes = {
         "tooltip": _tooltip(line.tooltip),
         "color": theme.LIGHT[colour],
         "id": line.key,
         "class": f"{line.kind} alert" if line.alert else line.kind,
     }
-    if line.step:
+    if line.step > 0:
         attributes["penwidth"] = str(theme.SHADE_WIDTHS[shade(line.step) - 1])
     if line.waits:
         attributes["style"] = "dashed"
@@ -149,7 +149,8 @@ def _sample(entry: Entry) -> str:
 
 def _sample_look(entry: Entry) -> dict[str, str]:
     if entry.kind == "line":
-        token = theme.SHADES[entry.shade - 1] if entry.shade else theme.LINE_ROLES[entry.role]
+        shades = (theme.LINE_ROLES[entry.role], *theme.SHADES, "line")  # the last is that of 0
+        token = shades[entry.shade]
         return {"shape": "plaintext", "style": "", "fontcolor": theme.LIGHT[token]}
     role = theme.BOX_ROLES[entry.role]
     look = {"fillcolor": theme.LIGHT[role.fill], "color": theme.LIGHT[role.stroke]}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from viz import theme
-from viz.magnitude import SIGNS
+from viz.magnitude import SIGNS, ZERO
 from viz.picture import Picture
 
 _BOXES = {
@@ -27,7 +27,7 @@ class Entry(NamedTuple):
     """One thing that occurs in a picture.
 
     ``role`` is one of ``theme.BOX_ROLES`` for a box, of ``theme.LINE_ROLES`` for a line;
-    ``shade`` is that of a gradient on the scale, 0 without one.
+    ``shade`` is that of a gradient on the scale, 0 without one, ``ZERO`` for a gradient of 0.
     """
 
     kind: Literal["box", "stack", "line", "ring"]
@@ -54,6 +54,8 @@ def legend_of(picture: Picture) -> Iterator[Entry]:
             low, high = picture.scale.bounds(2 * number - 1)[0], picture.scale.bounds(2 * number)[1]
             signs = SIGNS[2 * number - 2 : 2 * number]
             yield Entry("line", "gradient", f"{signs} rms {low} … {high}", shade=number)
+        if any(line.step == ZERO for line in lines):
+            yield Entry("line", "gradient", "a gradient of 0", shade=ZERO)
     if any(box.alert for box in boxes) or any(line.alert for line in lines):
         yield Entry("box", "alert", "NaN, Inf, or changed after it was saved")
     if any(box.runs_next for box in boxes):

@@ -10,6 +10,9 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics, format_number
 
 SIGNS = "▁▂▃▄▅▆▇█"
+ZERO = -1
+"""The step of a gradient that is 0, below all that a log scale has."""
+
 WIDE_SPREAD = 100.0
 """Where the largest gradient is so many times the smallest, pictures show magnitudes unasked."""
 
@@ -53,10 +56,11 @@ class Gradients(NamedTuple):
     scale: Scale | None
 
     def step(self, stats: Statistics | None) -> int:
-        """The step of a gradient on the scale; 0 also where one is unknown or in trouble."""
+        """The step of a gradient on the scale; :data:`ZERO` for one that is 0, and 0 where it is
+        unknown or in trouble."""
         if self.scale is None or stats is None or stats.trouble:
             return 0
-        return self.scale.step(stats.rms)
+        return self.scale.step(stats.rms) if stats.rms else ZERO
 
     def awaits(self, graph: Graph, id: int) -> bool:
         """Whether a node of the pass has yet to run, after others have."""
@@ -71,14 +75,14 @@ class Gradients(NamedTuple):
 def sign(step: int) -> str:
     """A meter of one character.
 
-    >>> sign(1), sign(8), sign(0)
-    ('▁', '█', '')
+    >>> sign(1), sign(8), sign(0), sign(ZERO)
+    ('▁', '█', '', '')
     """
-    return SIGNS[step - 1] if step else ""
+    return SIGNS[step - 1] if step > 0 else ""
 
 
 def shade(step: int) -> int:
-    """The shade and width of lines, from 1 to 4: two steps share one; 0 for none."""
+    """The shade and width of lines, from 1 to 4: two steps share one; 0 for :data:`ZERO`."""
     return (step + 1) // 2
 
 

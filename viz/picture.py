@@ -66,7 +66,8 @@ class Line(NamedTuple):
     """One line between two boxes, given by their positions in the picture.
 
     ``operand`` says which input of the forward op it belongs to, ``step`` how large the gradient
-    is that flows, and ``waits`` that none has flowed yet while others have.
+    is that flows (see :meth:`~viz.magnitude.Gradients.step`), and ``waits`` that none has flowed
+    yet while others have.
     """
 
     edge: int

@@ -19,8 +19,9 @@ from autograd_core.debug import Session
 from autograd_core.debug.recording.observed_pass import ObservedPass
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import scalar
+from viz import theme
 from viz.compose import make_picture
-from viz.magnitude import SIGNS, Scale, scale_of, shade
+from viz.magnitude import SIGNS, ZERO, Scale, scale_of, shade
 
 
 def vanishing(decades: int) -> Graph:
@@ -202,3 +203,21 @@ def test_the_legend_of_a_dot_text_renders() -> None:
     drawn = subprocess.run(["dot", "-Tsvg"], input=text, capture_output=True, text=True)
     assert drawn.stderr == ""
     assert "several that are alike" in drawn.stdout
+
+
+def test_a_gradient_of_zero_is_below_the_scale_not_beside_it() -> None:
+    with trace():
+        x = torch.tensor([-1.0, -2.0], requires_grad=True)
+        y = (torch.relu(x) * 1e-3).sum() * 1000
+    names = Names({"x": x, "y": y})
+    with ObservedPass(make_call(y, None, None, False), names) as seen:
+        seen.run()
+        graph = seen.graph("both")
+    picture = make_picture(graph, scale=scale_of(graph, True))
+    dead = [line for line in picture.lines if line.kind == "gradient" and "rms 0" in line.label]
+    assert dead
+    assert {line.step for line in dead} == {ZERO}
+    svg = viz.render(graph, magnitude=True, legend=True).text
+    assert svg.count('class="edge gradient g0"') == len(dead) + 1
+    assert "a gradient of 0" in svg
+    assert theme.LIGHT["line"] in viz.render(graph, format="dot", magnitude=True).text

@@ -62,5 +62,6 @@ def _sample(entry: Entry, x: float, y: float) -> str:
 
 
 def _line_classes(entry: Entry) -> str:
-    classes = f"edge {entry.role} g{entry.shade}" if entry.shade else f"edge {entry.role}"
+    shade = f" g{max(entry.shade, 0)}" if entry.shade else ""
+    classes = f"edge {entry.role}{shade}"
     return f"{classes} waits" if entry.waits else classes

@@ -41,8 +41,8 @@ def style(prefix: str, theme_name: str, plain: bool = False) -> str:
         paint(f".{role} .tip", "stroke:none", fill=token)
     paint(".saved path", "stroke-dasharray:2 3")
     paint("text.x", "font-weight:600", fill="alert")
-    for number, token in enumerate(theme.SHADES, 1):
-        width = theme.SHADE_WIDTHS[number - 1]
+    for number, token in enumerate(("line", *theme.SHADES)):
+        width = theme.SHADE_WIDTHS[max(number - 1, 0)]
         paint(f".edge.g{number} path", f"stroke-width:{width}px", stroke=token)
         paint(f".edge.g{number} .tip", "stroke:none", fill=token)
         paint(f".bwd.g{number}>rect", f"stroke-width:{width}px", stroke=token)
