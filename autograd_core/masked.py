@@ -7,7 +7,8 @@ others what changes nothing: 0 in a sum, 1 in a product, -inf in a maximum.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from typing import TypedDict, Unpack
 
 import numpy as np
 
@@ -27,24 +28,9 @@ from autograd_core.ops import (
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "amax",
-    "amin",
-    "cumprod",
-    "cumsum",
-    "log_softmax",
-    "logaddexp",
-    "logsumexp",
-    "mean",
-    "median",
-    "norm",
-    "normalize",
-    "prod",
-    "softmax",
-    "softmin",
-    "std",
-    "sum",
-    "var",
-]
+    "amax", "amin", "cumprod", "cumsum", "log_softmax", "logaddexp", "logsumexp", "mean", "median",
+    "norm", "normalize", "prod", "softmax", "softmin", "std", "sum", "var",
+]  # fmt: skip
 
 Dims = int | Sequence[int] | None
 
@@ -81,17 +67,31 @@ def _cast(x: Tensor, kind: dtype | None) -> Tensor:
     return x if kind is None else to_dtype(x, kind)
 
 
-def sum(
+class _Options(TypedDict, total=False):
+    """What every reduction may be told: whether to keep its dimensions as ones, the dtype of the
+    result, and which elements count."""
+
+    keepdim: bool
+    dtype: dtype | None
+    mask: Tensor | None
+
+
+def _reduced(
+    call: Callable[[Tensor, tuple[int, ...], bool], Tensor],
+    neutral: float,
     input: Tensor,
-    dim: Dims = None,
-    *,
+    dim: Dims,
     keepdim: bool = False,
     dtype: dtype | None = None,
     mask: Tensor | None = None,
 ) -> Tensor:
+    """``call`` on ``input`` with ``neutral``, which changes nothing, where it does not count."""
+    return _cast(call(_filled(input, mask, neutral), _dims(dim, input), keepdim), dtype)
+
+
+def sum(input: Tensor, dim: Dims = None, **options: Unpack[_Options]) -> Tensor:
     """The sum of the elements that count."""
-    filled = _filled(input, mask, 0)
-    return _cast(reduce.sum_dim(filled, _dims(dim, input), keepdim), dtype)
+    return _reduced(reduce.sum_dim, 0, input, dim, **options)
 
 
 def prod(
@@ -109,43 +109,19 @@ def prod(
     return result
 
 
-def amax(
-    input: Tensor,
-    dim: Dims = None,
-    *,
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
+def amax(input: Tensor, dim: Dims = None, **options: Unpack[_Options]) -> Tensor:
     """The largest of the elements that count."""
-    filled = _filled(input, mask, -math.inf)
-    return _cast(statistics.amax(filled, _dims(dim, input), keepdim), dtype)
+    return _reduced(statistics.amax, -math.inf, input, dim, **options)
 
 
-def amin(
-    input: Tensor,
-    dim: Dims = None,
-    *,
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
+def amin(input: Tensor, dim: Dims = None, **options: Unpack[_Options]) -> Tensor:
     """The smallest of the elements that count."""
-    filled = _filled(input, mask, math.inf)
-    return _cast(statistics.amin(filled, _dims(dim, input), keepdim), dtype)
+    return _reduced(statistics.amin, math.inf, input, dim, **options)
 
 
-def logsumexp(
-    input: Tensor,
-    dim: Dims = None,
-    *,
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
-) -> Tensor:
+def logsumexp(input: Tensor, dim: Dims = None, **options: Unpack[_Options]) -> Tensor:
     """``log(sum(exp(input)))`` of the elements that count."""
-    filled = _filled(input, mask, -math.inf)
-    return _cast(statistics.logsumexp(filled, _dims(dim, input), keepdim), dtype)
+    return _reduced(statistics.logsumexp, -math.inf, input, dim, **options)
 
 
 def logaddexp(
@@ -237,9 +213,14 @@ def normalize(
 
 
 def _variance(
-    input: Tensor, dim: Dims, correction: float, keepdim: bool, mask: Tensor | None
+    input: Tensor,
+    dim: Dims,
+    correction: float,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+    mask: Tensor | None = None,
 ) -> Tensor:
-    dims = _dims(dim, input)
+    input, dims = _cast(input, dtype), _dims(dim, input)
     x = input if input.dtype.is_floating_point else to_dtype(input, float32)
     middle = sum(x, dims, keepdim=True, mask=mask) / _count(x, mask, dims, True)
     away = x - middle
@@ -264,12 +245,10 @@ def var(
     unbiased: bool | None = None,
     *,
     correction: float | None = None,
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
+    **options: Unpack[_Options],
 ) -> Tensor:
     """The variance of the elements that count."""
-    return _variance(_cast(input, dtype), dim, _correction(unbiased, correction), keepdim, mask)
+    return _variance(input, dim, _correction(unbiased, correction), **options)
 
 
 def std(
@@ -278,14 +257,10 @@ def std(
     unbiased: bool | None = None,
     *,
     correction: float | None = None,
-    keepdim: bool = False,
-    dtype: dtype | None = None,
-    mask: Tensor | None = None,
+    **options: Unpack[_Options],
 ) -> Tensor:
     """The standard deviation of the elements that count."""
-    kind = _cast(input, dtype)
-    found = _variance(kind, dim, _correction(unbiased, correction), keepdim, mask)
-    return elementwise.sqrt(found)
+    return elementwise.sqrt(_variance(input, dim, _correction(unbiased, correction), **options))
 
 
 def cumsum(

@@ -79,7 +79,7 @@ def _way_back(x: Tensor, result: Tensor, name: str) -> Tensor:
     made: View = result.view_of
     token = enter_mode(USUAL)
     try:
-        back = pull_back(
+        back: Tensor = pull_back(
             made.op, made.attributes, x._shape, start := Tensor.from_array(result.array)
         )
     finally:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +22,7 @@ class Adadelta(Optimizer):
     """Descent in steps of the root mean square of those so far, over that of the gradients
     (Zeiler 2012)."""
 
-    switches: ClassVar[Mapping[str, Any]] = {
-        "foreach": None,
-        "capturable": False,
-        "maximize": False,
-        "differentiable": False,
-    }
+    switches = ("foreach", "capturable", "maximize", "differentiable")
 
     def __init__(
         self,

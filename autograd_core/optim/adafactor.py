@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,7 @@ class Adafactor(Optimizer):
         d: what the root mean square of a step is at most.
     """
 
-    switches: ClassVar[Mapping[str, Any]] = {"foreach": None, "maximize": False}
+    switches = ("foreach", "maximize")
 
     def __init__(
         self,

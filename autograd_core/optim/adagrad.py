@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -22,12 +21,7 @@ from autograd_core.tensor import Tensor
 class Adagrad(Optimizer):
     """Descent by the gradient over the root of the sum of all squares so far (Duchi et al.)."""
 
-    switches: ClassVar[Mapping[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "fused": None,
-    }
+    switches = ("foreach", "maximize", "differentiable", "fused")
 
     def __init__(
         self,

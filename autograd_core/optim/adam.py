@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -41,10 +40,7 @@ class Adam(Optimizer):
     tensor(2.9000, requires_grad=True)
     """
 
-    switches: ClassVar[Mapping[str, Any]] = {
-        "foreach": None, "maximize": False, "capturable": False, "differentiable": False,
-        "fused": None,
-    }  # fmt: skip
+    switches = ("foreach", "maximize", "capturable", "differentiable", "fused")
 
     def __init__(
         self,

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -21,13 +20,13 @@ from autograd_core.optim.optimizer import (
 )
 from autograd_core.tensor import Tensor
 
-_SWITCHES = {"foreach": None, "maximize": False, "capturable": False, "differentiable": False}
+_SWITCHES = ("foreach", "maximize", "capturable", "differentiable")
 
 
 class Adamax(Optimizer):
     """Adam with the largest gradient, which fades, in the place of the mean square."""
 
-    switches: ClassVar[Mapping[str, Any]] = _SWITCHES
+    switches = _SWITCHES
 
     def __init__(
         self,
@@ -58,7 +57,7 @@ class Adamax(Optimizer):
 class NAdam(Optimizer):
     """Adam with Nesterov's look ahead (Dozat 2016)."""
 
-    switches: ClassVar[Mapping[str, Any]] = _SWITCHES
+    switches = _SWITCHES
 
     def __init__(
         self,
@@ -106,7 +105,7 @@ class RAdam(Optimizer):
     """Adam that divides by the root of the mean square only when enough squares are known
     (Liu et al. 2019)."""
 
-    switches: ClassVar[Mapping[str, Any]] = _SWITCHES
+    switches = _SWITCHES
 
     def __init__(
         self,

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -23,12 +22,7 @@ class ASGD(Optimizer):
     """Descent in fading steps; the mean of all places from step ``t0`` on is in the state, as
     "ax" (Polyak and Juditsky 1992)."""
 
-    switches: ClassVar[Mapping[str, Any]] = {
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-        "capturable": False,
-    }
+    switches = ("foreach", "maximize", "differentiable", "capturable")
 
     def __init__(
         self,

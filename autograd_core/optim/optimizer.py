@@ -20,16 +20,21 @@ Array = np.ndarray[Any, Any]
 Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]
 
 
+_UNSET: Final = {
+    "maximize": False, "capturable": False, "differentiable": False, "foreach": None, "fused": None,
+}  # fmt: skip
+
+
 class Optimizer:
     """The base of optimizers; a subclass says in :meth:`update` what to do to one parameter.
 
     ``param_groups`` is a list of dictionaries, each with its "params" and its options;
     ``state`` holds what the optimizer remembers of each parameter, tensors for the most part.
-    ``switches`` are options that choose among PyTorch's kernels: they are kept, and only
+    ``switches`` names options that choose among PyTorch's kernels: they are kept, and only
     "maximize" changes what is computed.
     """
 
-    switches: ClassVar[Mapping[str, Any]] = {}
+    switches: ClassVar[tuple[str, ...]] = ()
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
@@ -48,7 +53,8 @@ class Optimizer:
                 raise TypeError(
                     f"{type(self).__name__}.__init__() got an unexpected keyword argument '{name}'"
                 )
-        self.defaults = {**defaults, **self.switches, **chosen}
+        unset = {name: _UNSET[name] for name in self.switches}
+        self.defaults = {**defaults, **unset, **chosen}
         self._pre_hooks: dict[int, Callable[..., Any]] = {}
         self._post_hooks: dict[int, Callable[..., Any]] = {}
         self.param_groups: list[dict[str, Any]] = []

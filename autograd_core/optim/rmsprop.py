@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -28,12 +27,7 @@ class RMSprop(Optimizer):
         centered: divide by the standard deviation instead.
     """
 
-    switches: ClassVar[Mapping[str, Any]] = {
-        "capturable": False,
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-    }
+    switches = ("capturable", "foreach", "maximize", "differentiable")
 
     def __init__(
         self,

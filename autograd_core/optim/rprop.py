@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +26,7 @@ class Rprop(Optimizer):
         step_sizes: the shortest and the longest step.
     """
 
-    switches: ClassVar[Mapping[str, Any]] = {
-        "capturable": False,
-        "foreach": None,
-        "maximize": False,
-        "differentiable": False,
-    }
+    switches = ("capturable", "foreach", "maximize", "differentiable")
 
     def __init__(
         self,

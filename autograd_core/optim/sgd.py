@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from autograd_core.optim.optimizer import Array, Optimizer, Parameters, check_options, decayed
 from autograd_core.tensor import Tensor
@@ -21,12 +20,7 @@ class SGD(Optimizer):
     tensor(2.4000, requires_grad=True)
     """
 
-    switches: ClassVar[Mapping[str, Any]] = {
-        "maximize": False,
-        "foreach": None,
-        "differentiable": False,
-        "fused": None,
-    }
+    switches = ("maximize", "foreach", "differentiable", "fused")
 
     def __init__(
         self,
