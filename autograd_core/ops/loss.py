@@ -62,7 +62,7 @@ def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
     """
     check_same_dtype(x, weight)
     index, weights, axis = _picked(x.shape, x.dtype, target, weight, ignore_index)
-    losses = -_entries(x, index, axis) * weights
+    losses = 0.0 - _entries(x, index, axis) * weights  # what does not count is 0, not -0
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, axis=None)
@@ -85,9 +85,9 @@ def nll_loss_backward(x, target, weight=None, /, shape=None, reduction="mean", i
     share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
     result = np.zeros(shape, x.dtype)
     if axis and len(shape) == 2:
-        result[np.arange(len(index)), index] = -x * share
+        result[np.arange(len(index)), index] = 0.0 - x * share
     else:
-        index, share = np.expand_dims(index, axis), np.expand_dims(-x * share, axis)
+        index, share = np.expand_dims(index, axis), np.expand_dims(0.0 - x * share, axis)
         np.put_along_axis(result, index, share, axis)
     return result
 
@@ -97,9 +97,16 @@ def _picked(
 ) -> tuple[Any, Any, int]:
     """Where the targets are in an array of ``shape``, how much each counts, and the class axis."""
     axis = 1 if len(shape) > 1 else 0
-    if target.dtype.kind not in "iu":
+    if target.dtype not in (np.int64, np.uint8):
         found = from_numpy_dtype(target.dtype).scalar_name
         raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
+    if weight is not None and weight.shape != (shape[axis],):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {shape[axis]} classes or no classes "
+            f"but got weight tensor of shape: {list(weight.shape)}"
+        )
+    if len(shape) == 2 and target.ndim > 1 and len(target) == shape[0]:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.shape != shape[:axis] + shape[axis + 1 :]:
         raise ValueError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "

@@ -279,18 +279,6 @@ def test_pooling_takes_the_first_of_equals_and_passes_nan_on() -> None:
     assert x.grad.tolist() == [[[[1.0, 0.0, 0.0, 0.0], [0.0, 0.0, 0.0, 0.0]]]]
 
 
-@pytest.mark.parametrize("window", [{"kernel_size": 2}, {"kernel_size": 2, "stride": 1}])
-def test_a_window_gives_the_first_of_its_largest_and_the_last_nan(torch: Any, window: Any) -> None:
-    F = torch.nn.functional
-    nan = float("nan")
-    x = torch.tensor([[[1.0, 1.0, nan, 5.0], [1.0, 1.0, 2.0, nan], [3.0, 4.0, nan, nan]]])
-    x.requires_grad_()
-    y, places = F.max_pool2d(x, **window, return_indices=True)
-    assert places.reshape(-1).tolist() == ([0, 7] if len(window) == 1 else [0, 2, 7, 9, 10, 11])
-    y.sum().backward()
-    assert x.grad.sum().item() == y.numel()
-
-
 def test_losses_as_modules_are_the_functions() -> None:
     scores, labels = torch.randn(4, 3), torch.tensor([0, 2, 1, 1])
     loss = nn.CrossEntropyLoss()(scores, labels)
@@ -324,3 +312,43 @@ def test_the_padding_row_of_an_embedding_gets_no_gradient_of_any_order() -> None
         F.embedding(torch.tensor([0]), weight, padding_idx=3)
     with pytest.raises(RuntimeError, match="scalar types: Long, Int; but got"):
         F.embedding(torch.tensor([0.0]), weight)
+
+
+def test_pretrained_embeddings_draw_no_random_numbers(torch: Any) -> None:
+    torch.manual_seed(0)
+    expected = torch.rand(2)
+    torch.manual_seed(0)
+    weight = torch.arange(6.0).reshape(3, 2)
+    made = torch.nn.Embedding.from_pretrained(weight, padding_idx=1)
+    bag = torch.nn.EmbeddingBag.from_pretrained(weight, freeze=False, mode="sum")
+    assert torch.equal(torch.rand(2), expected)
+    assert (made.weight.requires_grad, bag.weight.requires_grad) == (False, True)
+    assert made(torch.tensor([1])).tolist() == [[2, 3]]
+    assert bag(torch.tensor([0, 2]), torch.tensor([0])).tolist() == [[4, 6]]
+
+
+def test_bags_leave_out_padding_and_may_end_where_the_offsets_say(torch: Any) -> None:
+    bag = torch.nn.EmbeddingBag(
+        4, 2, mode="mean", padding_idx=0, include_last_offset=True,
+        _weight=torch.arange(8.0).reshape(4, 2),
+    )  # fmt: skip
+    assert repr(bag) == "EmbeddingBag(4, 2, mode='mean', padding_idx=0)"
+    found = bag(torch.tensor([1, 0, 3, 0, 2]), torch.tensor([0, 3, 4, 5]))
+    assert found.tolist() == [[4, 5], [0, 0], [4, 5]]
+    found.sum().backward()
+    assert bag.weight.grad.tolist() == [[0, 0], [0.5, 0.5], [1, 1], [0.5, 0.5]]
+
+
+def test_recurrent_networks_list_their_weights(torch: Any) -> None:
+    rnn = torch.nn.GRU(2, 3, 2, bidirectional=True)
+    rnn.flatten_parameters()
+    shapes = [[tuple(p.shape) for p in each] for each in rnn.all_weights]
+    assert shapes[1] == [(9, 2), (9, 3), (9,), (9,)]
+    assert len(shapes) == 4
+    with pytest.warns(UserWarning, match="expects num_layers greater than 1"):
+        torch.nn.LSTM(2, 3, dropout=0.5)
+
+
+def test_a_mean_divergence_is_warned_of(torch: Any) -> None:
+    with pytest.warns(UserWarning, match="'batchmean' divides only by the batch size"):
+        torch.nn.functional.kl_div(torch.zeros(2, 2), torch.full((2, 2), 0.5))

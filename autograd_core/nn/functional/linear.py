@@ -11,6 +11,9 @@ from autograd_core.tensor import Tensor
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input @ weight.T + bias`` for an input (..., in) and a weight (out, in)."""
+    if not isinstance(input, Tensor):
+        kind = type(input).__name__
+        raise TypeError(f"linear(): argument 'input' (position 1) must be Tensor, not {kind}")
     if bias is None:
         return linalg.matmul(input, shape.t(weight))
     if len(input._shape) == 2:
@@ -62,17 +65,33 @@ def _shorten(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) ->
         weight.bump()
 
 
+def refuse_sparse(sparse: bool, scale_grad_by_freq: bool) -> None:
+    """Raise NotImplementedError if either is asked for."""
+    if sparse or scale_grad_by_freq:
+        name = "sparse" if sparse else "scale_grad_by_freq"
+        raise NotImplementedError(f"embeddings with {name}=True: there are no such gradients here")
+
+
 def embedding_bag(
     input: Tensor,
     weight: Tensor,
     offsets: Tensor | None = None,
+    max_norm: float | None = None,
+    norm_type: float = 2.0,
+    scale_grad_by_freq: bool = False,
     mode: str = "mean",
+    sparse: bool = False,
     per_sample_weights: Tensor | None = None,
+    include_last_offset: bool = False,
+    padding_idx: int | None = None,
 ) -> Tensor:
     """The sum, mean or maximum of rows of ``weight``, bag by bag.
 
-    A bag is a row of ``input``, or what lies between two of the ``offsets`` in it.
+    A bag is a row of ``input``, or what lies between two of the ``offsets`` in it;
+    ``include_last_offset`` says that these hold the end of the last one too.  What points to
+    ``padding_idx`` is in no bag.
     """
+    refuse_sparse(sparse, scale_grad_by_freq)
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if input.ndim == 2:
@@ -80,8 +99,11 @@ def embedding_bag(
     elif offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     else:
-        starts = offsets.array
-    rows = index.embedding(weight, reshape(input, (-1,)))
+        starts = offsets.array[:-1] if include_last_offset else offsets.array
+    if max_norm is not None:
+        _shorten(weight, input, max_norm, norm_type)
+    numbers = reshape(input, (-1,))
+    rows = index.embedding(weight, numbers)
     if per_sample_weights is not None:
         if mode != "sum":
             raise NotImplementedError(
@@ -90,6 +112,10 @@ def embedding_bag(
                 "GitHub."
             )
         rows = elementwise.mul(rows, reshape(per_sample_weights, (-1, 1)))
+    if padding_idx is not None:
+        kept = numbers.array != padding_idx % weight._shape[0]
+        rows = index.index(rows, (np.flatnonzero(kept),))
+        starts = np.append(0, np.cumsum(kept))[starts]
     ends = np.append(starts[1:], rows._shape[0])
     bags = [_bag(rows, int(a), int(b), mode) for a, b in zip(starts, ends, strict=True)]
     return joining.stack(bags)

@@ -79,7 +79,7 @@ def cross_entropy(
     """
     dim = 1 if input.ndim > 1 else 0
     scores = loss.log_softmax(input, dim)
-    if target.is_floating_point():
+    if target.is_floating_point() and target._shape == input._shape:
         return _of_probabilities(scores, target, weight, dim, reduction, label_smoothing)
     likely = nll_loss(scores, target, weight, ignore_index, reduction)
     if not label_smoothing:
@@ -211,6 +211,14 @@ def kl_div(
 
     ``reduction="batchmean"`` divides by the size of the batch, as the mathematics has it.
     """
+    if reduction == "mean":
+        warnings.warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release.",
+            stacklevel=2,
+        )
     if log_target:
         losses = elementwise.mul(elementwise.exp(target), elementwise.sub(target, input))
     else:

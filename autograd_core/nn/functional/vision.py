@@ -9,12 +9,12 @@ from autograd_core.ops import grid as ops
 from autograd_core.tensor import Tensor
 
 
-def _aligned(name: str, align_corners: bool | None) -> bool:
+def _aligned(align_corners: bool | None) -> bool:
     if align_corners is None:
         warnings.warn(
-            f"Default {name} behavior has changed to align_corners=False since 1.3.0. Please "
-            "specify align_corners=True if the old behavior is desired. See the documentation of "
-            f"{name} for details.",
+            "Default grid_sample and affine_grid behavior has changed to align_corners=False since "
+            "1.3.0. Please specify align_corners=True if the old behavior is desired. See the "
+            "documentation of grid_sample for details.",
             stacklevel=3,
         )
     return bool(align_corners)
@@ -45,7 +45,7 @@ def grid_sample(
             "nn.functional.grid_sample(): expected padding_mode to be 'zeros', 'border', or "
             f"'reflection', but got: '{padding_mode}'"
         )
-    align = _aligned("grid_sample", align_corners)
+    align = _aligned(align_corners)
     _check(input, grid, mode)
     sampler = ops.grid_sampler_2d if input.ndim == 4 else ops.grid_sampler_3d
     return sampler(input, grid, mode, padding_mode, align)
@@ -87,5 +87,5 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
             f"Expected a batch of {dims}D affine matrices of shape Nx{dims}x{dims + 1} for size "
             f"{tuple(size)}. Got {theta.shape}."
         )
-    align = _aligned("affine_grid", align_corners)
+    align = _aligned(align_corners)
     return ops.affine_grid_generator(theta, tuple(size), align)

@@ -8,7 +8,7 @@ from autograd_core import functions
 from autograd_core.dtype import dtype
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
-from autograd_core.nn.modules.linear import Linear
+from autograd_core.nn.modules.linear import NonDynamicallyQuantizableLinear
 from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
 from autograd_core.ops import shape
@@ -64,7 +64,7 @@ class MultiheadAttention(Module):
         together = parameter(not self._separate, 3 * embed_dim, embed_dim)
         self.register_parameter("in_proj_weight", together)
         self.register_parameter("in_proj_bias", parameter(bias, 3 * embed_dim))
-        self.out_proj = Linear(embed_dim, embed_dim, bias=bias, **factory)
+        self.out_proj = NonDynamicallyQuantizableLinear(embed_dim, embed_dim, bias=bias, **factory)
         self.register_parameter("bias_k", parameter(add_bias_kv, 1, 1, embed_dim))
         self.register_parameter("bias_v", parameter(add_bias_kv, 1, 1, embed_dim))
         self._reset_parameters()

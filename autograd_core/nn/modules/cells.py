@@ -94,6 +94,11 @@ class RNNCellBase(Module):
             raise ValueError(
                 f"{type(self).__name__}: Expected input to be 1D or 2D, got {input.ndim}D instead"
             )
+        if input._shape[-1] != self.input_size:
+            raise RuntimeError(
+                f"input has inconsistent input_size: got {input._shape[-1]} expected "
+                f"{self.input_size}"
+            )
         alone = input.ndim == 1
         if alone:
             input = shape.unsqueeze(input, 0)
@@ -101,6 +106,12 @@ class RNNCellBase(Module):
             hx = self._zeros(input)
         elif alone:
             hx = _each(hx, lambda t: shape.unsqueeze(t, 0))
+        for number, hidden in enumerate(hx if isinstance(hx, tuple) else (hx,)):
+            if hidden._shape[-1] != self.hidden_size:
+                raise RuntimeError(
+                    f"hidden{number} has inconsistent hidden_size: got {hidden._shape[-1]}, "
+                    f"expected {self.hidden_size}"
+                )
         weights = Weights(self.weight_ih, self.weight_hh, self.bias_ih, self.bias_hh)
         given = F.linear(input, self.weight_ih, self.bias_ih)
         state = self.step(given, hx, weights)

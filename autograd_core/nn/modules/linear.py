@@ -50,6 +50,10 @@ class Linear(Module):
         )
 
 
+class NonDynamicallyQuantizableLinear(Linear):
+    """A linear layer under the name that attention prints for its output."""
+
+
 class Bilinear(Module):
     """``x1 @ weight[o] @ x2 + bias`` for every output o; weight (out, in1, in2)."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Iterator
 from typing import Any, ClassVar
 
@@ -54,6 +55,13 @@ class RNNBase(Module):
         self.dropout = float(dropout)
         self.bidirectional = bidirectional
         self.proj_size = proj_size
+        if dropout > 0 and num_layers == 1:
+            warnings.warn(
+                "dropout option adds dropout after all but last recurrent layer, so non-zero "
+                f"dropout expects num_layers greater than 1, but got dropout={dropout} and "
+                f"num_layers={num_layers}",
+                stacklevel=2,
+            )
         out = proj_size or hidden_size
         for layer in range(num_layers):
             given = input_size if layer == 0 else out * (2 if bidirectional else 1)
@@ -77,6 +85,16 @@ class RNNBase(Module):
         bound = 1 / math.sqrt(self.hidden_size) if self.hidden_size else 0
         for parameter in self.parameters():
             init.uniform_(parameter, -bound, bound)
+
+    def flatten_parameters(self) -> None:
+        """Nothing to do: what this is for are GPUs."""
+
+    @property
+    def all_weights(self) -> list[list[Tensor]]:
+        """The parameters of each layer and direction."""
+        named = dict(self.named_parameters())
+        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
+        return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         """The next state, from what the input contributes and the last one."""
@@ -215,6 +233,16 @@ class RNN(RNNBase):
         )  # fmt: skip
         self.nonlinearity = nonlinearity
 
+    def flatten_parameters(self) -> None:
+        """Nothing to do: what this is for are GPUs."""
+
+    @property
+    def all_weights(self) -> list[list[Tensor]]:
+        """The parameters of each layer and direction."""
+        named = dict(self.named_parameters())
+        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
+        return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
+
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.simple(given, hidden, weights, self.nonlinearity)
 
@@ -224,6 +252,16 @@ class LSTM(RNNBase):
 
     gates = 4
     has_cell_state = True
+
+    def flatten_parameters(self) -> None:
+        """Nothing to do: what this is for are GPUs."""
+
+    @property
+    def all_weights(self) -> list[list[Tensor]]:
+        """The parameters of each layer and direction."""
+        named = dict(self.named_parameters())
+        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
+        return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.lstm(given, hidden, weights)
@@ -250,6 +288,16 @@ class GRU(RNNBase):
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
             device=device, dtype=dtype,
         )  # fmt: skip
+
+    def flatten_parameters(self) -> None:
+        """Nothing to do: what this is for are GPUs."""
+
+    @property
+    def all_weights(self) -> list[list[Tensor]]:
+        """The parameters of each layer and direction."""
+        named = dict(self.named_parameters())
+        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
+        return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.gru(given, hidden, weights)

@@ -2,18 +2,72 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from autograd_core.dtype import dtype
 from autograd_core.functions import zeros
 from autograd_core.nn import functional as F
 from autograd_core.nn import init
+from autograd_core.nn.functional.linear import refuse_sparse
 from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 
-class Embedding(Module):
+class _Rows(Module):
+    """What embeddings share: a learned vector for each of ``num_embeddings`` integers."""
+
+    def __init__(
+        self,
+        num_embeddings: int,
+        embedding_dim: int,
+        padding_idx: int | None,
+        max_norm: float | None,
+        norm_type: float,
+        weight: Tensor | None,
+        factory: dict[str, Any],
+    ) -> None:
+        super().__init__()
+        if padding_idx is not None and not -num_embeddings <= padding_idx < num_embeddings:
+            raise AssertionError("Padding_idx must be within num_embeddings")
+        self.num_embeddings = num_embeddings
+        self.embedding_dim = embedding_dim
+        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
+        self.max_norm = max_norm
+        self.norm_type = norm_type
+        if weight is None:
+            self.weight = Parameter(zeros(num_embeddings, embedding_dim, **factory))
+            self.reset_parameters()
+            return
+        if weight._shape != (num_embeddings, embedding_dim):
+            raise AssertionError("Shape of weight does not match num_embeddings and embedding_dim")
+        self.weight = Parameter(weight)
+
+    def reset_parameters(self) -> None:
+        """Start anew, with normal random numbers."""
+        init.normal_(self.weight)
+        if self.padding_idx is not None:
+            self.weight.array[self.padding_idx] = 0
+
+    @classmethod
+    def from_pretrained(cls, embeddings: Tensor, freeze: bool = True, **options: Any) -> Self:
+        """One with the weight given, which is not trained if ``freeze``."""
+        if embeddings.dim() != 2:
+            raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
+        made = cls(*embeddings._shape, _weight=embeddings, **options)  # type: ignore[call-arg]
+        made.weight.requires_grad = not freeze
+        return made
+
+    def extra_repr(self) -> str:
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.padding_idx is not None:
+            text += f", padding_idx={self.padding_idx}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        return text if self.norm_type == 2 else f"{text}, norm_type={self.norm_type}"
+
+
+class Embedding(_Rows):
     """A learned vector for each of ``num_embeddings`` integers; weight (n, embedding_dim).
 
     The one at ``padding_idx`` starts as zeros and is not trained; none is longer than
@@ -27,66 +81,69 @@ class Embedding(Module):
         padding_idx: int | None = None,
         max_norm: float | None = None,
         norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        _freeze: bool = False,
         device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
-        super().__init__()
+        refuse_sparse(sparse, scale_grad_by_freq)
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
-        self.padding_idx = None if padding_idx is None else padding_idx % num_embeddings
-        self.max_norm = max_norm
-        self.norm_type = norm_type
-        self.weight = Parameter(zeros(num_embeddings, embedding_dim, **factory))
-        self.reset_parameters()
-
-    def reset_parameters(self) -> None:
-        """Start anew, with normal random numbers."""
-        init.normal_(self.weight)
-        if self.padding_idx is not None:
-            self.weight.array[self.padding_idx] = 0
-
-    @classmethod
-    def from_pretrained(
-        cls, embeddings: Tensor, freeze: bool = True, padding_idx: int | None = None
-    ) -> Embedding:
-        """An embedding with the weight given, which is not trained if ``freeze``."""
-        count, size = embeddings._shape
-        made = cls(count, size, padding_idx=padding_idx)
-        made.weight = Parameter(embeddings, requires_grad=not freeze)
-        return made
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, _weight, factory
+        )
+        if _freeze:
+            self.weight.requires_grad = False
 
     def forward(self, input: Tensor) -> Tensor:
         return F.embedding(input, self.weight, self.padding_idx, self.max_norm, self.norm_type)
 
-    def extra_repr(self) -> str:
-        text = f"{self.num_embeddings}, {self.embedding_dim}"
-        if self.padding_idx is not None:
-            text += f", padding_idx={self.padding_idx}"
-        return text if self.max_norm is None else f"{text}, max_norm={self.max_norm}"
 
-
-class EmbeddingBag(Module):
+class EmbeddingBag(_Rows):
     """The sum, mean or maximum of the learned vectors of a bag of integers."""
 
     def __init__(
         self,
         num_embeddings: int,
         embedding_dim: int,
+        max_norm: float | None = None,
+        norm_type: float = 2.0,
+        scale_grad_by_freq: bool = False,
         mode: str = "mean",
+        sparse: bool = False,
+        _weight: Tensor | None = None,
+        include_last_offset: bool = False,
+        padding_idx: int | None = None,
         device: Any = None,
         dtype: dtype | None = None,
     ) -> None:
-        super().__init__()
+        refuse_sparse(sparse, scale_grad_by_freq)
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
-        self.num_embeddings = num_embeddings
-        self.embedding_dim = embedding_dim
+        super().__init__(
+            num_embeddings, embedding_dim, padding_idx, max_norm, norm_type, _weight, factory
+        )
         self.mode = mode
-        self.weight = Parameter(zeros(num_embeddings, embedding_dim, **factory))
-        init.normal_(self.weight)
+        self.include_last_offset = include_last_offset
 
     def forward(self, input: Tensor, offsets: Any = None, per_sample_weights: Any = None) -> Tensor:
-        return F.embedding_bag(input, self.weight, offsets, self.mode, per_sample_weights)
+        return F.embedding_bag(
+            input,
+            self.weight,
+            offsets,
+            self.max_norm,
+            self.norm_type,
+            mode=self.mode,
+            per_sample_weights=per_sample_weights,
+            include_last_offset=self.include_last_offset,
+            padding_idx=self.padding_idx,
+        )
 
     def extra_repr(self) -> str:
-        return f"{self.num_embeddings}, {self.embedding_dim}, mode={self.mode!r}"
+        text = f"{self.num_embeddings}, {self.embedding_dim}"
+        if self.max_norm is not None:
+            text += f", max_norm={self.max_norm}"
+        if self.norm_type != 2:
+            text += f", norm_type={self.norm_type}"
+        text += f", mode={self.mode!r}"
+        return text if self.padding_idx is None else f"{text}, padding_idx={self.padding_idx}"
