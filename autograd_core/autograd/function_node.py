@@ -122,7 +122,7 @@ class FunctionNode(Node):
         for number in self.tensor_arguments:
             g = given[number]
             if g is not None and not isinstance(g, Tensor):
-                raise TypeError(f"expected Variable or None (got {type(g).__name__})")
+                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
             chosen.append(g)
         for number, g in enumerate(given):
             if g is not None and number not in self.tensor_arguments:

@@ -165,14 +165,14 @@ class Check(FunctionAtPoint):
         by = np.unravel_index(int(column), x._shape) if x._shape else ()
         return (
             f"Jacobian mismatch for output {number} with respect to input {place}{mode},\n"
-            f"in {self.op(block)}:\n"
+            f"numerical:{Tensor.from_array(expected.T.copy())!r}\n"
+            f"analytical:{Tensor.from_array(found.T.copy())!r}\n\n"
+            f"In {self.op(block)}:\n"
             f"the derivative of element {_spot(at)} of output {number} by element {_spot(by)} of "
             f"input {place} is\n"
             f"    analytical {_number(found[row, column])}\n"
             f"    numerical  {_number(expected[row, column])}\n"
             f"{int(wrong.sum())} of {wrong.size} elements disagree, this one most.\n"
-            f"numerical:{Tensor.from_array(expected.T.copy())!r}\n"
-            f"analytical:{Tensor.from_array(found.T.copy())!r}\n"
         )
 
 
