@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.node import LEAF, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.node import Node as GradFn
+from autograd_core.autograd.node import Port
 from autograd_core.autograd.step import Step
 from autograd_core.dag.forward import plus
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
@@ -26,6 +26,7 @@ from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 Ids = Mapping[GradFn, int]
+Examples = Mapping[type[GradFn], GradFn]  # one node of each type
 
 
 def add_backward(
@@ -59,13 +60,12 @@ def add_backward(
         kinds=["op"] * len(order),
         half="backward",
         names=list(map(name_of.__getitem__, types)),
-        counts=_counts(order, types, scopes) if order is whole else _counts_within(order, whole),
+        counts=_counts(examples, types, scopes) if order is whole else _counts_within(order, whole),
         shapes=_shapes(order, types, examples),
         dtypes=_dtypes(order),
     )
     stem_of = {t: n.op.public_name for t, n in examples.items() if isinstance(n, SavedNode)}
-    stems = map(stem_of.get, types)
-    build.stems = {number: stem for number, stem in enumerate(stems) if stem is not None}
+    build.stems = LazyEntries(len(order), lambda number: stem_of.get(types[number]))
     build.scopes = scopes
     _add_sources(build, records, live)
     for number in leaves:
@@ -77,27 +77,25 @@ def add_backward(
     return ids
 
 
-def _counts(
-    order: Sequence[GradFn], types: Sequence[type[GradFn]], scopes: Sequence[str]
-) -> list[int]:
+def _counts(examples: Examples, types: Sequence[type[GradFn]], scopes: Sequence[str]) -> list[int]:
     """Which of the equally named nodes of its scope each one is, in the order of the forward
     pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
     """
+    length = len(types)
     stems: dict[str, int] = {}
-    examples = dict(zip(types, order, strict=True))
     stem_of = {t: stems.setdefault(_stem(n), len(stems)) for t, n in examples.items()}
-    groups = np.fromiter(map(stem_of.__getitem__, types), np.int64, len(order))
+    groups = np.fromiter(map(stem_of.__getitem__, types), np.int64, length)
     scope_of = {scope: number for number, scope in enumerate(dict.fromkeys(scopes))}
     if len(scope_of) > 1:
-        by_scope = np.fromiter(map(scope_of.__getitem__, scopes), np.int64, len(order))
+        by_scope = np.fromiter(map(scope_of.__getitem__, scopes), np.int64, length)
         groups += by_scope * len(stems)
     leaves = np.array([kind is AccumulateGrad for kind in types], bool)
-    made = np.where(leaves, np.arange(len(order)), -np.arange(len(order)))
+    made = np.where(leaves, np.arange(length), -np.arange(length))
     by_group = np.lexsort((made, groups))
     starts = np.flatnonzero(np.diff(groups[by_group], prepend=-1))
-    sizes = np.diff(starts, append=len(order))
-    counts = np.empty(len(order), np.int64)
-    counts[by_group] = np.arange(len(order)) - np.repeat(starts, sizes) + 1
+    sizes = np.diff(starts, append=length)
+    counts = np.empty(length, np.int64)
+    counts[by_group] = np.arange(length) - np.repeat(starts, sizes) + 1
     found: list[int] = counts.tolist()
     return found
 
@@ -105,7 +103,9 @@ def _counts(
 def _counts_within(order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
     records = [node.record for node in whole]
     scopes = ["" if record is None else record.scope for record in records]
-    counts = dict(zip(whole, _counts(whole, list(map(type, whole)), scopes), strict=True))
+    types = list(map(type, whole))
+    examples = dict(zip(types, whole, strict=True))
+    counts = dict(zip(whole, _counts(examples, types, scopes), strict=True))
     return [counts[node] for node in order]
 
 
@@ -116,7 +116,7 @@ def _stem(node: GradFn) -> str:
 def _shapes(
     order: Sequence[GradFn],
     types: Sequence[type[GradFn]],
-    examples: Mapping[type[GradFn], GradFn],
+    examples: Examples,
 ) -> list[Shape | None]:
     shapes: list[Shape | None] = [node.output_shape for node in order]
     several = {kind for kind, node in examples.items() if hasattr(node, "output_shapes")}
@@ -175,39 +175,35 @@ def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
     sources: list[int] = []
     output_nrs: list[int] = []
     edges: list[Any] = []
-    for number, node in enumerate(order):
-        kind = node.kind
-        # the common kinds spelled out: this loop is half of what opening a large graph costs
-        if kind == ONE_EDGE:
-            sources.append(number)
-            output_nrs.append(0)
-            edges.append(node.i0)
-        elif kind == TWO_EDGES:
-            sources += (number, number)
-            output_nrs += (0, 1)
-            edges += (node.i0, node.i1)
-        elif kind != LEAF:
-            several = node.edges
-            sources += [number] * len(several)
-            output_nrs += range(len(several))
-            edges += several
-    kinds = list(map(type, edges))
-    ports = [at for at, kind in enumerate(kinds) if kind is Port] if Port in set(kinds) else []
+    for node, number in ids.items():
+        for output_nr, edge in enumerate(node.edges):
+            if edge is not None:
+                sources.append(number)
+                output_nrs.append(output_nr)
+                edges.append(edge)
     input_nrs = [0] * len(edges)
-    for at in ports:
-        edges[at], input_nrs[at] = edges[at].node, edges[at].nr
-    targets = list(map(ids.get, edges))
-    kept = [target is not None for target in targets]
-    build.edge_sources = list(compress(sources, kept))
-    build.edge_targets = [target for target in targets if target is not None]
-    build.edge_output_nrs = list(compress(output_nrs, kept))
-    build.edge_input_nrs = list(compress(input_nrs, kept))
-    build.edge_shapes = list(map(build.shapes.__getitem__, build.edge_targets))
-    for id, input_nr in enumerate(build.edge_input_nrs if ports else ()):
-        if input_nr:
-            build.edge_shapes[id] = input_shape(order[build.edge_targets[id]], input_nr)
-    build.edge_kinds = ["gradient"] * len(build.edge_targets)
-    build.edge_dtypes = list(map(build.dtypes.__getitem__, build.edge_targets))
+    ports = Port in set(map(type, edges))
+    for at, edge in enumerate(edges if ports else ()):
+        if type(edge) is Port:
+            edges[at], input_nrs[at] = edge.node, edge.nr
+    targets: list[Any] = list(map(ids.get, edges))
+    if None in targets:  # edges that leave the part that runs
+        kept = [target is not None for target in targets]
+        sources, output_nrs = list(compress(sources, kept)), list(compress(output_nrs, kept))
+        input_nrs, targets = list(compress(input_nrs, kept)), list(compress(targets, kept))
+    build.edge_sources, build.edge_targets = sources, targets
+    build.edge_output_nrs, build.edge_input_nrs = output_nrs, input_nrs
+    build.edge_kinds = ["gradient"] * len(targets)
+    shapes, dtypes = build.shapes, build.dtypes
+    others = {
+        id: input_shape(order[targets[id]], input_nr)
+        for id, input_nr in enumerate(input_nrs if ports else ())
+        if input_nr
+    }
+    build.edge_shapes = LazyColumn(
+        len(targets), lambda id: others[id] if id in others else shapes[targets[id]]
+    )
+    build.edge_dtypes = LazyColumn(len(targets), lambda id: dtypes[targets[id]])
 
 
 def _add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:

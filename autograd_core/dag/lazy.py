@@ -76,3 +76,30 @@ class LazyEntries(Mapping[int, T], Generic[T]):
 
     def __len__(self) -> int:
         return sum(1 for _ in self)
+
+
+class InOrder(Mapping[int, int]):
+    """The order of nodes whose ids are in order: of each of the first ``length``, its own id.
+
+    >>> orders = InOrder(2)
+    >>> orders[5] = 0
+    >>> orders[1], orders.get(3), dict(orders)
+    (1, None, {0: 0, 1: 1, 5: 0})
+    """
+
+    def __init__(self, length: int) -> None:
+        self._ids = range(length)
+        self._set: dict[int, int] = {}
+
+    def __setitem__(self, id: int, order: int) -> None:
+        self._set[id] = order
+
+    def __getitem__(self, id: int) -> int:
+        return id if id in self._ids else self._set[id]
+
+    def __iter__(self) -> Iterator[int]:
+        yield from self._ids
+        yield from self._set
+
+    def __len__(self) -> int:
+        return len(self._ids) + len(self._set)

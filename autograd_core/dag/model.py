@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from autograd_core.autograd.node import SavedState
-from autograd_core.dag.lazy import LazyColumn, LazyEntries
+from autograd_core.dag.lazy import InOrder, LazyColumn, LazyEntries
 from autograd_core.dag.records import (
     RETURNED,
     Cost,
@@ -207,7 +207,7 @@ class GraphBuilder:
     kinds: list[NodeKind] = field(default_factory=list)
     halves: list[Half] = field(default_factory=list)
     names: list[str] = field(default_factory=list)
-    stems: dict[int, str] = field(default_factory=dict)
+    stems: dict[int, str] | LazyEntries[str] = field(default_factory=dict)
     counts: list[int] = field(default_factory=list)
     scopes: list[str] = field(default_factory=list)
     shapes: list[Shape | None] = field(default_factory=list)
@@ -216,7 +216,7 @@ class GraphBuilder:
     formulas: list[str] | LazyColumn[str] = field(default_factory=list)
     variables: dict[int, str] = field(default_factory=dict)
     sources: dict[int, Source] | LazyEntries[Source] = field(default_factory=dict)
-    orders: dict[int, int] = field(default_factory=dict)
+    orders: dict[int, int] | InOrder = field(default_factory=dict)
     pairs: dict[int, int] = field(default_factory=dict)
     saved: dict[int, tuple[SavedValue, ...]] | LazyEntries[tuple[SavedValue, ...]] = field(
         default_factory=dict
@@ -229,8 +229,8 @@ class GraphBuilder:
     edge_targets: list[int] = field(default_factory=list)
     edge_output_nrs: list[int] = field(default_factory=list)
     edge_input_nrs: list[int] = field(default_factory=list)
-    edge_shapes: list[Shape | None] = field(default_factory=list)
-    edge_dtypes: list[str] = field(default_factory=list)
+    edge_shapes: list[Shape | None] | LazyColumn[Shape | None] = field(default_factory=list)
+    edge_dtypes: list[str] | LazyColumn[str] = field(default_factory=list)
     edge_labels: dict[int, str] = field(default_factory=dict)
     edge_nbytes: dict[int, int] = field(default_factory=dict)
     edge_statistics: dict[int, Statistics] = field(default_factory=dict)
@@ -255,7 +255,7 @@ class GraphBuilder:
         self.shapes, self.dtypes = shapes, dtypes
         self.halves = [half] * length
         self.scopes, self.details, self.formulas = [""] * length, [""] * length, [""] * length
-        self.orders = dict(zip(range(length), range(length), strict=True))
+        self.orders = InOrder(length)
 
     def node(
         self,
