@@ -1,8 +1,8 @@
 """How an op is declared, and what a declaration becomes.
 
 ``entry`` holds the declaration, ``record`` what it says, ``generate`` turns it into the text of
-two functions, ``generic`` carries the rare paths that need no speed, ``graph`` the derivative of
-a derivative, ``formula`` the text that people read.
+two functions, ``generic`` and ``variadic`` carry the rare paths that need no speed, ``refusals``
+the errors, ``graph`` the derivative of a derivative, ``formula`` the text that people read.
 """
 
 from autograd_core.op.entry import op, pointwise

@@ -15,11 +15,12 @@ from autograd_core.autograd.node import GENERAL, TWO_EDGES, Node
 from autograd_core.dtype import float32
 from autograd_core.op.backward_text import backward_text
 from autograd_core.op.call_text import call_text
-from autograd_core.op.generic import NAMESPACE, SavedNode, variadic_call
+from autograd_core.op.generic import NAMESPACE, SavedNode
 from autograd_core.op.graph import differentiate
 from autograd_core.op.inspect import saved_attributes
 from autograd_core.op.literals import in_float32
 from autograd_core.op.record import REQUIRED, Op
+from autograd_core.op.variadic import variadic_call
 
 _compiled: dict[str, CodeType] = {}
 _FIRST_CALL: Final = compile(

@@ -13,8 +13,8 @@ from autograd_core.op.copy_slices import make_writeable
 from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.saved import Since
 from autograd_core.op.second_nodes import RENAMED_IN_PLACE, renamed
-from autograd_core.op.views import check_change, check_rebase, rebase
-from autograd_core.tensor import Tensor, blank
+from autograd_core.op.views import check_change, check_rebase, rebase, snapshot
+from autograd_core.tensor import Tensor
 
 
 def inplace(
@@ -65,10 +65,8 @@ def inplace(
 
 def _before(x: Tensor) -> Tensor:
     """``x`` as it is now, as a tensor of its own that a node may save."""
-    before = blank()
-    before.array, before._shape, before.dtype, before.edge = x.array, x._shape, x.dtype, x.edge
+    before = snapshot(x)
     before.version = None
-    before.record = x.record
     if type(x) is not Tensor:
         copy_tangent(x, before)
     return before

@@ -9,8 +9,8 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import USUAL, builds_graph, enter_mode, leave_mode
 from autograd_core.op.copy_slices import pull_back
 from autograd_core.op.second_nodes import renamed
-from autograd_core.op.views import check_change, live_views, make_anew, register_view
-from autograd_core.tensor import Tensor, View, blank
+from autograd_core.op.views import check_change, live_views, make_anew, register_view, snapshot
+from autograd_core.tensor import Tensor, View
 
 
 def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
@@ -54,9 +54,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
 
 def _before(x: Tensor) -> Tensor:
     """``x`` as it is now: the way from its base to what it becomes goes by this."""
-    before = blank()
-    before.array, before._shape, before.dtype, before.edge = x.array, x._shape, x.dtype, x.edge
-    before.version, before.record = x.version, x.record
+    before = snapshot(x)
     if x.view_of is not None:
         before.view_of = x.view_of
     return before

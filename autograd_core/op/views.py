@@ -52,6 +52,14 @@ def register_view(t: Tensor) -> None:
     views.append(ref(t))
 
 
+def snapshot(x: Tensor) -> Tensor:
+    """``x`` as it is now: a tensor of its own, on the same memory and at the same place."""
+    t = blank()
+    t.array, t._shape, t.dtype, t.edge = x.array, x._shape, x.dtype, x.edge
+    t.version, t.record = x.version, x.record
+    return t
+
+
 def root_of(t: Tensor) -> Tensor:
     """The tensor that owns the memory."""
     # not by the property: this runs for every view, and a call costs as much as the rest

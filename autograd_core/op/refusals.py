@@ -1,0 +1,95 @@
+"""What an op says of inputs it does not take, in PyTorch's words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import bool_, dtype
+from autograd_core.op.argument_names import argument_names
+from autograd_core.op.record import Op
+from autograd_core.tensor import Tensor
+
+
+def wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
+    """The error for the first of ``values`` that is no tensor, numbers last."""
+    name, known = op.public_name, argument_names(op.public_name, len(op.values))
+    words = (*known, *op.values[len(known) :])
+    strange = [
+        (position, word, value)
+        for position, (word, value) in enumerate(zip(words, values, strict=False), 1)
+        if not isinstance(value, Tensor)
+    ]
+    no_numbers = (each for each in strange if not isinstance(each[2], (int, float, np.generic)))
+    position, word, value = next(no_numbers, strange[0])
+    return TypeError(
+        f"{name}(): argument '{word}' (position {position}) must be Tensor, "
+        f"not {type(value).__name__}"
+    )
+
+
+_REFUSED = {
+    "sub": "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
+    "`logical_xor()` operator instead.",
+    "neg": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
+    "invert a mask, use the `~` or `logical_not()` operator instead.",
+}
+_BITS = {"bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift"}
+
+
+def refused(op: Op, error: TypeError, kind: dtype) -> Exception:
+    """In PyTorch's words, that a kernel does not take tensors of this dtype."""
+    name = op.public_name
+    if kind is bool_ and name in _REFUSED:
+        return RuntimeError(_REFUSED[name])
+    if name == "bitwise_not":
+        return TypeError(
+            "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
+        )
+    if name.startswith("bitwise"):
+        return NotImplementedError(
+            f"\"{_BITS.get(name, name)}_cpu\" not implemented for '{kind.scalar_name}'"
+        )
+    return error
+
+
+def no_common_shape(shapes: Sequence[tuple[int, ...]]) -> RuntimeError:
+    """PyTorch's error for shapes that do not broadcast."""
+    a, b = shapes[-2:]
+    for dim in range(1, min(len(a), len(b)) + 1):
+        if a[-dim] != b[-dim] and 1 not in (a[-dim], b[-dim]):
+            return RuntimeError(
+                f"The size of tensor a ({a[-dim]}) must match the size of tensor b "
+                f"({b[-dim]}) at non-singleton dimension {max(len(a), len(b)) - dim}"
+            )
+    listed = ", ".join(str(list(shape)) for shape in shapes)
+    return RuntimeError(f"shapes {listed} cannot be broadcast to one shape")
+
+
+def no_dimension(error: np.exceptions.AxisError) -> IndexError:
+    """PyTorch's error for a dimension that a tensor does not have."""
+    assert error.ndim is not None
+    last = max(error.ndim, 1) - 1
+    return IndexError(
+        f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got "
+        f"{error.axis})"
+    )
+
+
+def bad_dimension(error: ValueError, op: Op, x: Tensor, dim: Any) -> Exception:
+    """PyTorch's error for what NumPy says of dimensions; any other as it is."""
+    if isinstance(error, np.exceptions.AxisError):
+        return no_dimension(error)
+    text = str(error)
+    if text in ("duplicate value in 'axis'", "repeated axis"):
+        dims = [d % x.ndim for d in dim]
+        twice = next(d for number, d in enumerate(dims) if d in dims[:number])
+        return RuntimeError(f"dim {twice} appears multiple times in the list of dims")
+    if "empty sequence" in text or "zero-size array" in text:
+        wanted = f"{dim} to have non-zero size"
+        if dim is None:
+            wanted = "to be specified for input.numel() == 0"
+        return IndexError(f"{op.public_name}(): Expected reduction dim {wanted}.")
+    return error
