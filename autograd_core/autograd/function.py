@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from functools import wraps
+from inspect import signature
 from typing import Any, ClassVar
 
 import numpy as np
@@ -106,8 +107,10 @@ class Function:
         )
 
     @classmethod
-    def apply(cls, *arguments: Any) -> Any:
+    def apply(cls, *arguments: Any, **named: Any) -> Any:
         """Run ``forward``, and give what it returns a place in the graph."""
+        if named:
+            arguments = _in_place(cls, arguments, named)
         node = cls._node_class()
         ctx = node.ctx
         edges = tuple(a.edge for a in arguments if isinstance(a, Tensor))
@@ -148,6 +151,14 @@ class Function:
             values = tuple(a for a in arguments if isinstance(a, Tensor))
             mode.tracer.op(cls.__name__, values, {}, results, node if needed else None)
         return tensors if isinstance(result, tuple) else tensors[0]
+
+
+def _in_place(function: type[Function], arguments: Any, named: dict[str, Any]) -> tuple[Any, ...]:
+    """``arguments`` with those that were given by name where ``forward`` takes them."""
+    takes = signature(function.forward)
+    if function.setup_context is Function.setup_context:
+        return takes.bind(None, *arguments, **named).args[1:]
+    return takes.bind(*arguments, **named).args
 
 
 def _attach(

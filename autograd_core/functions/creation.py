@@ -276,6 +276,8 @@ def allclose(
     x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
     """Whether all elements agree within ``atol + rtol * |y|``."""
+    if x.dtype is not y.dtype:
+        raise RuntimeError(f"{x.dtype.scalar_name} did not match {y.dtype.scalar_name}")
     return builtins.bool(np.allclose(x.array, y.array, rtol, atol, equal_nan))
 
 

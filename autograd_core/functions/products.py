@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from autograd_core.ops import distance, norms
@@ -96,14 +97,23 @@ def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
 # Einstein's sums
 
 
-def einsum(equation: str, *operands: Any) -> Tensor:
+def einsum(equation: Any, *operands: Any) -> Tensor:
     """Products summed over the labels that the result lacks: ``einsum("ij,jk->ik", x, y)``.
 
-    An ellipsis stands for dimensions that broadcast. Operands are contracted from left to right.
+    Labels may also be numbers, ``einsum(x, [0, 1], y, [1, 2], [0, 2])``.  An ellipsis stands for
+    dimensions that broadcast.  Operands are contracted from left to right.
 
     Raises:
         RuntimeError: the labels do not fit the operands.
+        ValueError: there are no operands.
     """
+    if not isinstance(equation, str):
+        equation, operands = _in_letters((equation, *operands))
+    if not operands:
+        raise ValueError(
+            "einsum(): must specify the equation string and at least one operand, or at least one "
+            "operand and its subscripts list"
+        )
     tensors = list(operands[0] if isinstance(operands[0], (list, tuple)) else operands)
     inputs, output = _labels(equation, [t.ndim for t in tensors])
     terms = [_diagonals(t, labels) for t, labels in zip(tensors, inputs, strict=True)]
@@ -114,6 +124,22 @@ def einsum(equation: str, *operands: Any) -> Tensor:
     tensor, labels = terms[0]
     tensor, labels = _sum_out(tensor, labels, set(output))
     return permute(tensor, tuple(labels.index(label) for label in output))
+
+
+_LETTERS = ascii_uppercase + ascii_lowercase  # in the order that results take
+
+
+def _in_letters(given: tuple[Any, ...]) -> tuple[str, tuple[Any, ...]]:
+    """An equation and its operands, from operands with a list of numbers after each."""
+
+    def text(labels: Any) -> str:
+        return "".join("..." if n is Ellipsis else _LETTERS[n] for n in labels)
+
+    pairs = len(given) // 2
+    equation = ",".join(text(labels) for labels in given[1 : 2 * pairs : 2])
+    if len(given) % 2:
+        equation += f"->{text(given[-1])}"
+    return equation, given[: 2 * pairs : 2]
 
 
 Labels = list[str]
@@ -136,9 +162,12 @@ def _labels(equation: str, ranks: Sequence[int]) -> tuple[list[Labels], Labels]:
         before, dots, after = term.partition("...")
         hidden = rank - len(before) - len(after) if dots else 0
         if hidden < 0 or (not dots and len(term) != rank):
+            count = len(before) + len(after)
+            how = "is more than" if dots else "does not match"
             raise RuntimeError(
-                "einsum(): the number of subscripts in the equation does not match the number of "
+                f"einsum(): the number of subscripts in the equation ({count}) {how} the number of "
                 f"dimensions ({rank}) for operand {number}"
+                f"{'' if dots else ' and no ellipsis was given'}"
             )
         inputs.append([*before, *(f"...{n}" for n in range(hidden, 0, -1)), *after])
     every = [label for labels in inputs for label in labels]

@@ -46,9 +46,14 @@ def _check_inner(name: str, a: Any, b: Any) -> None:
         )
 
 
-def _product(a: Any, b: Any) -> Any:
+def _product(a: Any, b: Any, of: str = "mm") -> Any:
     """The product of two matrices; ``dot`` takes small ones in two thirds of ``matmul``'s time."""
     if a.dtype is not b.dtype or a.shape[-1:] != b.shape[:1]:
+        if of == "addmm" and a.dtype != b.dtype:
+            first, second = (from_numpy_dtype(each.dtype).scalar_name for each in (a, b))
+            raise RuntimeError(
+                f"mat1 and mat2 must have the same dtype, but got {first} and {second}"
+            )
         _check_inner("mat1", a, b)
     if len(a) <= 32 and b.size >= 1 << 14 and b.flags.f_contiguous:
         # a few rows by the transposed weights of a layer: two thirds of the time turned round
@@ -79,6 +84,9 @@ def mm(a, b, /):
 )
 def bmm(a, b, /):
     """Products of two batches of matrices, (b, n, k) by (b, k, m)."""
+    for name, each in (("batch1", a), ("batch2", b)):
+        if each.ndim != 3:
+            raise RuntimeError(f"{name} must be a 3D tensor")
     _check_inner("batch1", a, b)
     return np.matmul(a, b)
 
@@ -113,6 +121,11 @@ def dot(a, b, /):
             f"[{a.size}] and src [{b.size}] to have the same number of elements, but got "
             f"{a.size} and {b.size} elements respectively"
         )
+    if a.dtype != b.dtype:
+        first, second = (from_numpy_dtype(each.dtype).scalar_name for each in (a, b))
+        raise RuntimeError(
+            f"dot : expected both vectors to have same dtype, but found {first} and {second}"
+        )
     return np.dot(a, b)
 
 
@@ -131,7 +144,7 @@ def dot(a, b, /):
 )
 def addmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * (a @ b)`` for matrices ``a`` and ``b``."""
-    product = _product(a, b)
+    product = _product(a, b, "addmm")
     if alpha != 1:
         product *= alpha
     try:

@@ -30,7 +30,9 @@ def _like(index: Any, src: Any) -> Any:
     return src[tuple(slice(n) for n in index.shape)]
 
 
-def _check(index: Any, x: Any, dim: int) -> None:
+def _check(index: Any, x: Any, dim: int, name: str = "self") -> None:
+    if max(index.ndim, 1) != max(x.ndim, 1):
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
     length = x.shape[dim] if x.ndim else 1
     wrong = (index < 0) | (index >= length)
     if wrong.any():
@@ -48,7 +50,7 @@ def gather(x, index, /, dim):
     """The elements of ``x`` that ``index`` points to along ``dim``; of the shape of ``index``."""
     if index.dtype.kind != "i":
         raise RuntimeError("gather(): Expected dtype int32/int64 for index")
-    _check(index, x, dim)
+    _check(index, x, dim, "input")
     return x[_places(index, dim)]
 
 

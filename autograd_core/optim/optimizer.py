@@ -17,7 +17,7 @@ from autograd_core.nn.modules.module import forget_gradient
 from autograd_core.tensor import Tensor
 
 Array = np.ndarray[Any, Any]
-Parameters = Iterable[Tensor] | Iterable[dict[str, Any]]
+Parameters = Iterable[Tensor] | Iterable[dict[str, Any]] | Iterable[tuple[str, Tensor]]
 
 
 _UNSET: Final = {
@@ -79,6 +79,10 @@ class Optimizer:
         """
         params = param_group["params"]
         params = [params] if isinstance(params, Tensor) else list(params)
+        names: dict[str, Any] = {}
+        if params and all(isinstance(p, tuple) for p in params):
+            names = {"param_names": [name for name, _ in params]}
+            params = [p for _, p in params]
         known = {p for group in self.param_groups for p in group["params"]}
         for p in params:
             if not isinstance(p, Tensor):
@@ -90,7 +94,7 @@ class Optimizer:
                 raise ValueError("can't optimize a non-leaf Tensor")
             if p in known:
                 raise ValueError("some parameters appear in more than one parameter group")
-        self.param_groups.append({**self.defaults, **param_group, "params": params})
+        self.param_groups.append({**self.defaults, **param_group, "params": params, **names})
 
     def zero_grad(self, set_to_none: bool = True) -> None:
         """Forget the gradients of all parameters, or set them to zero."""
@@ -183,12 +187,13 @@ def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
 
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
+        args = (self, *args)
         for hook in tuple(self._pre_hooks.values()):
             changed = hook(self, args, kwargs)
             if changed is not None:
                 args, kwargs = changed
         self.was_stepped = True
-        result = step(self, *args, **kwargs)
+        result = step(*args, **kwargs)
         for hook in tuple(self._post_hooks.values()):
             hook(self, args, kwargs)
         return result

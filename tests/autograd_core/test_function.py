@@ -397,3 +397,21 @@ def test_post_hooks_see_what_inputs_without_gradient_were_given(torch: Any) -> N
     y.sum().backward()
     assert seen == [[[2.0, 2.0], [3.0, 3.0], [1.0, 1.0]]]
     assert x.grad.tolist() == [2.0, 2.0]
+
+
+def test_arguments_may_be_given_by_name(torch: Any) -> None:
+    class Scaled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any, scale: float = 2.0, name: Any = None) -> Any:
+            ctx.scale, ctx.called = scale, name
+            return x * scale
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.scale, None, None
+
+    x = torch.ones(1, requires_grad=True)
+    y = Scaled.apply(x, 3.0, name="a")
+    assert y.grad_fn.called == "a"
+    y.backward()
+    assert x.grad.tolist() == [3]

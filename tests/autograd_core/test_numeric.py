@@ -135,3 +135,10 @@ def test_what_scripts_set_is_accepted(torch: Any) -> None:
 def test_the_first_name_has_functions_of_networks(torch: Any) -> None:
     assert tuple(torch.layer_norm(torch.ones(2, 3), (3,)).shape) == (2, 3)
     assert torch.ones(1).polygamma(1).item() == pytest.approx(1.6449341)
+
+
+def test_labels_of_a_sum_may_be_numbers(torch: Any) -> None:
+    x, y = torch.arange(6.0).reshape(2, 3), torch.arange(12.0).reshape(3, 4)
+    assert torch.equal(torch.einsum(x, [0, 1], y, [1, 2], [2, 0]), (x @ y).T)
+    assert torch.equal(torch.einsum(x, [30, 1]), x.T)
+    assert torch.equal(torch.einsum(x, [..., 0], y, [0, 1]), x @ y)

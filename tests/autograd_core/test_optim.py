@@ -143,3 +143,24 @@ def test_it_prints_its_options() -> None:
     assert text.startswith(
         "SGD (\nParameter Group 0\n    dampening: 0\n    differentiable: False\n"
     )
+
+
+def test_parameters_may_come_with_their_names(torch: Any) -> None:
+    model = torch.nn.Linear(2, 3)
+    optimizer = torch.optim.SGD(model.named_parameters(), lr=0.5)
+    (group,) = optimizer.param_groups
+    assert group["param_names"] == ["weight", "bias"]
+    assert group["params"][1] is model.bias
+    model(torch.ones(1, 2)).sum().backward()
+    before = model.bias.detach().clone()
+    optimizer.step()
+    assert torch.equal(model.bias.detach(), before - 0.5)
+
+
+def test_hooks_of_a_step_get_the_optimizer_among_its_arguments(torch: Any) -> None:
+    seen: list[Any] = []
+    optimizer = torch.optim.SGD([torch.ones(1, requires_grad=True)], lr=0.1)
+    optimizer.register_step_pre_hook(lambda o, args, kwargs: seen.append((o, args, kwargs)))
+    optimizer.register_step_post_hook(lambda o, args, kwargs: seen.append((o, args, kwargs)))
+    optimizer.step()
+    assert seen == [(optimizer, (optimizer,), {})] * 2

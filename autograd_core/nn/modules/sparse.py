@@ -54,7 +54,8 @@ class _Rows(Module):
         """One with the weight given, which is not trained if ``freeze``."""
         if embeddings.dim() != 2:
             raise AssertionError("Embeddings parameter is expected to be 2-dimensional")
-        made = cls(*embeddings._shape, _weight=embeddings, **options)  # type: ignore[call-arg]
+        make: Any = cls  # subclasses take the weight by name
+        made: Self = make(*embeddings._shape, _weight=embeddings, **options)
         made.weight.requires_grad = not freeze
         return made
 
