@@ -32,6 +32,12 @@ class Tracer(Protocol):
     ) -> None:
         """An op ran: its inputs, its attributes, its outputs, and its node if it has one."""
 
+    def in_place(self, tensor: Any) -> None:
+        """The op that ran last has changed ``tensor``, which is its result now."""
+
+    def through_view(self, base: Any, view: Any, node: Any) -> None:
+        """An op has changed ``base`` by changing ``view``; ``node`` is its new place."""
+
     def function(self, node: Any, function: Any, arguments: tuple[Any, ...]) -> None:
         """A custom Function is about to run, and may change its arguments."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Final
 
 from autograd_core.autograd.accumulate import AccumulateGrad
@@ -86,10 +87,11 @@ def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
         if tensor is not None and tensor.is_parameter:
             kind = "parameter"
         name = names.of(tensor)
+        called = name or (record.cut.how if record.cut else kind)
         return build.node(
-            kind, "forward", name or kind, variable=name, shape=record.shape,
+            kind, "forward", called, variable=name, shape=record.shape,
             dtype=record.dtype, statistics=record.statistics,
-            detail="requires grad" if record.requires_grad else "",
+            detail="requires grad" if record.requires_grad else _where_cut(record),
         )  # fmt: skip
     return build.node(
         "op", "forward", record.name, scope=record.scope, shape=record.shapes[0],
@@ -98,11 +100,21 @@ def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
     )  # fmt: skip
 
 
+def _where_cut(record: LeafRecord) -> str:
+    """By what a constant was taken out of a graph, and at which line."""
+    if record.cut is None or record.cut.source is None:
+        return ""
+    file, line = record.cut.source
+    return f"{record.cut.how} at {Path(file).name}:{line}"
+
+
 def _detail(record: OpRecord, names: Names) -> str:
     """What the op was called with besides tensors: ``3 · x``, ``exponent 2``, ``dim 1``."""
     numbers = [value for value in record.inputs if not isinstance(value, tuple)]
     operand = _operand(record, names) if numbers else ""
     parts = [_with_number(record.name, operand, value) for value in numbers]
+    if not record.grad_mode:
+        parts.append("no_grad")
     for name, value in record.attributes.items():
         if name in _NEUTRAL and _is_all(value, _NEUTRAL[name]):
             continue

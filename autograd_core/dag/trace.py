@@ -147,6 +147,26 @@ class GraphTracer:
             if self._keeper is not None and isinstance(node, SavedNode):
                 node.ran_on = self._keeper.keep(node.op, values, attributes)
 
+    def in_place(self, tensor: Tensor) -> None:
+        """Mark the op whose result ``tensor`` is as one that changed it in place."""
+        if isinstance(tensor.record, tuple) and isinstance(tensor.record[0], OpRecord):
+            record = tensor.record[0]
+            record.attributes = {"in place": True, **record.attributes}
+
+    def through_view(self, base: Tensor, view: Tensor, node: Node) -> None:
+        """Record that the op which changed ``view`` in place changed ``base``, of which that is a
+        part: from now on ``base`` comes out of it."""
+        if not (isinstance(view.record, tuple) and isinstance(view.record[0], OpRecord)):
+            return
+        part = view.record[0]
+        attributes = {"in place through a view": True, **part.attributes, "in place": False}
+        record = OpRecord(part.name, (origin(base), *part.inputs[1:]), attributes)
+        record.scope, record.source = part.scope, part.source
+        record.shapes, record.dtype = (base._shape,), base.dtype.name
+        record.requires_grad = True
+        record.statistics = _scalar(base)
+        base.record, node.record = (record, 0), record
+
     def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
         """Keep what a custom Function runs on, before it can change it."""
         if self._keeper is not None:

@@ -47,12 +47,13 @@ def inplace(
         make_writeable(self.array)
         np.copyto(self.array, result.array, casting="unsafe")
         self.bump()
-        if node is not None:
-            _watch_result(self, node)
-            rebase(self, node)
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             self.record = result.record
+            mode.tracer.in_place(self)
+        if node is not None:
+            _watch_result(self, node)
+            rebase(self, node)
         if type(result) is not Tensor:
             change_tangent(self, result)
         return self

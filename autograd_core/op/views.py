@@ -115,6 +115,9 @@ def rebase(x: Tensor, node: Node) -> None:
         x.edge = node
     else:
         changed = CopySlices(root, recipe(x), node)
+        mode = current_mode()
+        if mode is not None and mode.tracer is not None:
+            mode.tracer.through_view(root, x, changed)
         _move_retain(root.edge, changed)
         root.edge = changed
     for t in live_views(root):
@@ -146,17 +149,17 @@ def make_anew(t: Tensor, root: Tensor) -> None:
         t.edge = StaleView(t, root.edge, reason)
         return
     mode = current_mode() or USUAL
-    token = enter_mode(replace(USUAL, anomaly=mode.anomaly))
+    token = enter_mode(replace(USUAL, anomaly=mode.anomaly, tracer=mode.tracer))
     try:
         made = Tensor.from_array(root.array)
-        made.edge = root.edge
+        made.edge, made.record = root.edge, root.record
         if root.array.flags.c_contiguous:  # in one step, as PyTorch does
             made = lent("as_strided")(made, **_strided(t.array, root.array))
         else:
             for step in steps:
                 made = step.op.call(made, **step.attributes)
         _move_retain(t.edge, made.edge)
-        t.edge = made.edge
+        t.edge, t.record = made.edge, made.record
     finally:
         leave_mode(token)
 

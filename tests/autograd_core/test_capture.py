@@ -298,3 +298,44 @@ def test_a_result_tells_the_statement_that_made_it() -> None:
         for name, t in {"y": y, "z": z, "w": w}.items()
     }
     assert statements == {"y": ["y = 3 * x**2"] * 2, "z": [""] * 2, "w": [""] * 2}
+
+
+def traced_forward(loss: Any, **names: Any) -> list[tuple[str, str]]:
+    graph = capture(loss, names=names)
+    assert not graph.derived_forward
+    return [(n.name, n.detail) for n in graph.nodes() if n.half == "forward" and n.kind != "output"]
+
+
+def test_what_changes_in_place_says_so() -> None:
+    with trace():
+        x = torch.ones(2, requires_grad=True)
+        y = x * 2
+        y.add_(1)
+    assert traced_forward(y, x=x)[1:] == [("mul", "2 · x"), ("add", "input + 1, in place")]
+
+
+def test_a_change_through_a_view_stands_where_copy_slices_does() -> None:
+    with trace():
+        x = torch.ones(2, 3, requires_grad=True)
+        y = x * 2
+        row = y[0]
+        row.mul_(5)
+        loss = row.sum() + y.sum()
+    assert traced_forward(loss, x=x)[1:4] == [
+        ("mul", "2 · x"), ("mul", "5 · input, in place through a view"),
+        ("as_strided", "size (3,), storage_offset 0"),
+    ]  # fmt: skip
+    graph = capture(loss, names={"x": x})
+    mul = next(n.id for n in graph.nodes() if "through a view" in n.detail)
+    assert graph.names[graph.pairs[mul]] == "CopySlices"
+
+
+def test_islands_without_gradient_say_what_made_them_so() -> None:
+    with trace():
+        x = torch.ones(2, requires_grad=True)
+        with torch.no_grad():
+            shift = (x * 3).mean()
+        loss = ((x - shift) * (x + 1).detach()).sum()
+    said = dict(traced_forward(loss, x=x))
+    assert said["mean"] == "no_grad"
+    assert said["detach()"].startswith("detach() at test_capture.py:")
