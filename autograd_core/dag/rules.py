@@ -16,6 +16,7 @@ from autograd_core.dag.names import Names
 from autograd_core.op.packed import Packed
 from autograd_core.op.record import Op
 from autograd_core.op.saved import SavedNode, rules_of
+from autograd_core.op.views import CopySlices
 from autograd_core.tensor import Tensor
 
 Kept = tuple[str, Any, SavedState]
@@ -60,6 +61,9 @@ def is_number(value: Any) -> bool:
 
 def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:
     """The rules of the inputs that need a gradient, with this node's names and numbers."""
+    if isinstance(node, CopySlices):
+        part = formula(node.inner, kept, names)
+        return f"{part} in the view, g elsewhere" if part else ""
     if not isinstance(node, SavedNode):
         return ""
     called: list[tuple[str, str]] = []

@@ -328,6 +328,7 @@ def test_a_change_through_a_view_stands_where_copy_slices_does() -> None:
     graph = capture(loss, names={"x": x})
     mul = next(n.id for n in graph.nodes() if "through a view" in n.detail)
     assert graph.names[graph.pairs[mul]] == "CopySlices"
+    assert graph.formulas[graph.pairs[mul]] == "g · 5 in the view, g elsewhere"
 
 
 def test_islands_without_gradient_say_what_made_them_so() -> None:
