@@ -50,6 +50,18 @@ def pytorch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
         with torch.no_grad():
             return self.copy_(filled("normal", mean, std, like=self))
 
+    def from_array(draw: Any) -> Any:
+        """PyTorch's function as this core's, on the same values."""
+
+        def drawn(x: Any, *arguments: Any, **kwargs: Any) -> Any:
+            given = [autograd_core.tensor(t.detach().numpy()) if torch.is_tensor(t) else t
+                     for t in (x, *arguments)]  # fmt: skip
+            return torch.tensor(draw(*given, **kwargs).numpy())
+
+        return drawn
+
+    for name in ("bernoulli", "multinomial", "normal"):
+        monkeypatch.setattr(torch, name, from_array(getattr(autograd_core, name)))
     for name, draw in (("rand", "random"), ("randn", "standard_normal")):
         monkeypatch.setattr(torch, name, lambda *s, d=draw, **k: filled(d, size=s, **k))
         monkeypatch.setattr(torch, f"{name}_like", lambda x, d=draw, **k: filled(d, like=x, **k))
