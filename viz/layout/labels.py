@@ -25,6 +25,12 @@ APART = 12
 HEIGHT = 12
 SHIFTS = (0, 13, -13, 26, -26, 39, -39, 52, -52, 65, -65, 78, -78)
 ALONG = 12
+INTO_GUTTER = 110
+"""So far labels of the backward half may reach into the space between the halves."""
+
+MOST_TRIES = 8
+"""Along so many channels, next to the middle of a lane, a place for its label is looked for."""
+
 CROWDED = 40
 """In channels with more lines than this, labels only keep clear of other labels."""
 
@@ -217,7 +223,10 @@ def _on_soft(
     lines; else none."""
     data = grid.picture.lines[line]
     width = geometry.text_width(data.label, theme.MUTED_SIZE)
-    low, high = grid.extent[grid.picture.boxes[data.source].half]
+    half = grid.picture.boxes[data.source].half
+    low, high = grid.extent[half]
+    if half == "backward" and len(grid.extent) == 2:
+        low -= INTO_GUTTER
     row = grid.rows[grid.upper[line]]
 
     def candidates() -> Iterator[Candidate]:
@@ -249,9 +258,9 @@ def _least_disturbing(candidates: Iterable[Candidate]) -> Label | None:
 def _preferences(pieces: list[Piece], busy_above: bool) -> Iterator[tuple[int, Piece, float]]:
     """The pieces beside which a label may stand, best first, and how far down in each."""
     straight = [index for index, piece in enumerate(pieces) if piece.is_straight]
-    if straight:
-        middle = straight[len(straight) // 2]
-        yield middle, pieces[middle], 0.5
+    middle = straight[len(straight) // 2] if straight else 0
+    for index in sorted(straight, key=lambda index: abs(index - middle))[:MOST_TRIES]:
+        yield index, pieces[index], 0.5
     last = len(pieces) - 1
     for index, share in ((last, 0.72), (0, 0.34)) if busy_above else ((0, 0.34), (last, 0.72)):
         yield index, pieces[index], share
