@@ -179,7 +179,8 @@ def _tooltip(text: str) -> str:
     """The facts one below the other, and no HTML, though they may begin with < and end in >."""
     import graphviz
 
-    return graphviz.nohtml("\\n".join(escape(fact) for fact in text.split("\n")))
+    plain: str = graphviz.nohtml("\\n".join(escape(fact) for fact in text.split("\n")))
+    return plain
 
 
 def escape(text: str) -> str:

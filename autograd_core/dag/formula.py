@@ -57,8 +57,9 @@ class _Fill(ast.NodeTransformer):
     def visit_Name(self, node: ast.Name) -> ast.expr:
         if node.id in self._constants:
             value = self._constants[node.id]
-            whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e6
-            return ast.Constant(int(value) if whole else value)
+            if isinstance(value, float) and value.is_integer() and abs(value) < 1e6:
+                value = int(value)
+            return ast.Constant(value)
         return ast.Name(self._names.get(node.id, node.id))
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:

@@ -13,10 +13,10 @@ from autograd_core.autograd.node import SavedState
 from autograd_core.dag.formula import Constant, formula_text
 from autograd_core.dag.model import SavedValue, Source
 from autograd_core.dag.names import Names
+from autograd_core.op.copy_slices import CopySlices
 from autograd_core.op.packed import Packed
 from autograd_core.op.record import Op
 from autograd_core.op.saved import SavedNode, rules_of
-from autograd_core.op.views import CopySlices
 from autograd_core.tensor import Tensor
 
 Kept = tuple[str, Any, SavedState]
