@@ -69,12 +69,11 @@ def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:
     called: list[tuple[str, str]] = []
     constants: list[tuple[str, Constant]] = []
     for name, value, _ in kept:
-        if not isinstance(value, Tensor):
-            continue
         if is_number(value):
             constants.append((name, value.record))
         else:
-            called.append((name, names.of(value) or names.placeholder(name)))
+            known = names.of(value) if isinstance(value, Tensor) else ""
+            called.append((name, known or names.placeholder(name)))
     for name in node.op.saved_plain:
         value = getattr(node, name)
         if isinstance(value, (bool, int, float)) or value is None:

@@ -263,6 +263,14 @@ def test_a_rule_calls_its_input_by_no_name_that_another_tensor_has() -> None:
     assert "g / x" in [node.formula for node in graph.nodes()]
 
 
+def test_nor_after_the_values_were_freed() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = (x * x).sin()
+    y.backward()
+    formulas = [node.formula for node in capture(y, "backward", names={"x": x, "y": y}).nodes()]
+    assert formulas[:2] == ["g · cos(input)", "g · other, g · input"]
+
+
 def test_arithmetic_with_a_number_names_the_leaf() -> None:
     with trace():
         x = torch.tensor(2.0, requires_grad=True)
