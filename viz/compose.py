@@ -7,6 +7,7 @@ write the boxes, write the lines, write the captions.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
@@ -42,6 +43,7 @@ def make_picture(
     ``scale`` is that by which magnitudes of gradients are shown, ``position`` the order of the
     node that a debugger runs next, ``links`` says where lines of the program are found.
     """
+    graph = _read(graph)
     hosts = host_leaves(graph, view, leaves)
     inside = _leaves_by_box(graph, hosts)
     shown = [
@@ -78,6 +80,20 @@ def _title(graph: Graph) -> str:
     ends = (id for id, kind in enumerate(graph.kinds) if kind in ("output", "seed"))
     made = (graph.details[id] for id in ends)
     return next((text for text in made if text.startswith(f"{graph.title} =")), graph.title)
+
+
+def _read(graph: Graph) -> Graph:
+    """The same graph; columns that are told when somebody asks are asked for once."""
+    return replace(
+        graph,
+        stems=dict(graph.stems),
+        formulas=list(graph.formulas),
+        sources=dict(graph.sources),
+        orders=dict(graph.orders),
+        saved=dict(graph.saved),
+        edge_shapes=list(graph.edge_shapes),
+        edge_dtypes=list(graph.edge_dtypes),
+    )
 
 
 def _leaves_by_box(graph: Graph, hosts: Mapping[int, tuple[int, ...]]) -> dict[int, list[int]]:

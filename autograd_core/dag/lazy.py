@@ -32,6 +32,10 @@ class LazyColumn(Sequence[T], Generic[T]):
     def __len__(self) -> int:
         return self._length + len(self._appended)
 
+    def __iter__(self) -> Iterator[T]:
+        yield from map(self._make, range(self._length))
+        yield from self._appended
+
     @overload
     def __getitem__(self, index: int) -> T: ...
 

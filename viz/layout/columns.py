@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.dag.grouping import Ints, grouped
+from autograd_core.dag.grouping import Ints
 from viz.layout.layers import Layers
 
 Neighbours = list[tuple[int, ...]]
@@ -72,17 +72,26 @@ def _spines(layers: Layers) -> tuple[Neighbours, Neighbours]:
     """
     upper, lower = layers.steps
     depth, height = np.array(layers.depth, np.int64), np.array(layers.height, np.int64)
-    return _spine_ends(lower, upper, depth, height), _spine_ends(upper, lower, height, depth)
+    return (
+        _spine_ends(layers.upper, lower, upper, depth, height),
+        _spine_ends(layers.lower, upper, lower, height, depth),
+    )
 
 
-def _spine_ends(vertices: Ints, near: Ints, onward: Ints, homeward: Ints) -> Neighbours:
-    """Of the neighbours ``near`` of each vertex those that are the longest way on, when that way is
-    also theirs."""
+def _spine_ends(
+    neighbours: Neighbours, vertices: Ints, near: Ints, onward: Ints, homeward: Ints
+) -> Neighbours:
+    """Of the ``neighbours`` of each vertex those that are the longest way on, when that way is also
+    theirs; ``vertices`` and ``near`` are the same, pair by pair."""
     deepest, furthest = np.zeros_like(onward), np.zeros_like(homeward)
     np.maximum.at(deepest, vertices, onward[near])
     np.maximum.at(furthest, near, homeward[vertices])
     ends = (onward[near] == deepest[vertices]) & (homeward[vertices] == furthest[near])
-    return grouped(vertices[ends], near[ends], len(onward))
+    others = set(zip(vertices[~ends].tolist(), near[~ends].tolist(), strict=True))
+    found = neighbours.copy()
+    for vertex, _ in others:
+        found[vertex] = tuple([one for one in found[vertex] if (vertex, one) not in others])
+    return found
 
 
 def _tie(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
+from operator import le
 
 from viz.layout.layers import Layers
 
@@ -55,9 +56,12 @@ def _sweep(
                 keys.append(sum([position[other] for other in near]) / len(near))
             else:
                 keys.append(float(index))
-        places = range(len(row))
-        order = sorted(reversed(places) if turn_ties else places, key=keys.__getitem__)
-        row[:] = [row[place] for place in order]
+        if not turn_ties and all(map(le, keys, keys[1:])):
+            continue  # they are in order already
+        keyed = dict(zip(row, keys, strict=True))
+        if turn_ties:
+            row.reverse()
+        row.sort(key=keyed.__getitem__)
         for index, vertex in enumerate(row):
             position[vertex] = float(index)
 

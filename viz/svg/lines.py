@@ -54,7 +54,7 @@ def arrow(route: Route) -> str:
         course += f"V{number[y - dy * inner]}"
     else:
         for segment in (*segments[:-1], (*near, x - dx * inner, y - dy * inner)):
-            course += _COMMANDS[len(segment)] + " ".join([number[each] for each in segment])
+            course += _COMMANDS[len(segment)] + " ".join(map(number.__getitem__, segment))
     return f'<path d="{course}"/><path class="tip" d="M{number[x]} {number[y]}{_tip(dx, dy)}"/>'
 
 
