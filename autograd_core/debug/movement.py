@@ -218,6 +218,11 @@ class Movement:
         """From another thread: stop before the next node."""
         self._walk.interrupted = True
 
+    def take_interrupt(self) -> bool:
+        """Whether something that does not move was asked to stop; this answers the call."""
+        asked, self._walk.interrupted = self._walk.interrupted, False
+        return asked
+
     def _go(self, position: int) -> None:
         with self._moving():
             self._walk.travel(max(0, min(position, self.length)))

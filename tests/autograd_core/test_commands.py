@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -10,7 +12,8 @@ import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag import trace
 from autograd_core.debug import Session
-from autograd_core.debug.commands import complete
+from autograd_core.debug.checking import NodeCheck, check_plan
+from autograd_core.debug.commands import checking, complete
 from autograd_core.debug.commands.helping import TOPICS
 
 COMMANDS = [command for _, commands in TOPICS for command in commands]
@@ -434,6 +437,22 @@ def test_unmute_lets_an_edge_be_heard_again_and_keeps_later_changes(session: Ses
     assert session.do("unmute out.2").text.endswith("edge 2 of #3 is not muted")
     text = answers(session, "continue", "difference")
     assert [line.split()[-2] for line in text.splitlines()[-4:]] == ["100"] * 4
+
+
+def test_check_all_can_be_interrupted_and_says_how_far_it_got(
+    session: Session, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupted_at_the_second(planned: Any) -> Iterator[NodeCheck]:
+        for number, found in enumerate(check_plan(planned), 1):
+            if number == 2:
+                session.interrupt()
+            yield found
+
+    monkeypatch.setattr(checking, "check_plan", interrupted_at_the_second)
+    session.interrupt()  # meant for something that is over
+    assert answers(session, "check all").endswith("; interrupted after #2")
+    assert answers(session, "next").startswith("#2 ")
+    assert session.snapshot.reason == ""
 
 
 def test_an_edge_is_muted_once(session: Session) -> None:

@@ -28,14 +28,20 @@ def _check(console: Console, operands: Operands) -> str:
 
 
 def _all(console: Console) -> str:
-    found = list(check_plan(console.session))
+    found, end = [], ""
+    console.session.take_interrupt()  # an old one
+    for each in check_plan(console.session):
+        found.append(each)
+        if console.session.take_interrupt():
+            end = f"; interrupted after {turn(each.index)}"
+            break
     wrong = [each for each in found if each.verdict == "wrong"]
     skipped = [each for each in found if each.verdict == "not checkable"]
     right = len(found) - len(wrong) - len(skipped)
     summary = f"{plural(len(found), 'node')}: {right} right, {len(wrong)} wrong"
     if skipped:
         summary += f", {len(skipped)} not checkable"
-    return "\n".join([*(_line(console, each) for each in wrong + skipped), summary])
+    return "\n".join([*(_line(console, each) for each in wrong + skipped), summary + end])
 
 
 def _line(console: Console, found: NodeCheck) -> str:
