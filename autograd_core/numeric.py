@@ -23,6 +23,7 @@ from autograd_core.dtype import (
     uint8,
 )
 from autograd_core.dtype import result_type as combined
+from autograd_core.size import Size
 from autograd_core.tensor import Tensor
 
 __all__ = [
@@ -115,9 +116,9 @@ def can_cast(from_: dtype, to: dtype) -> bool:
     return from_.category <= to.category
 
 
-def broadcast_shapes(*shapes: Any) -> tuple[int, ...]:
+def broadcast_shapes(*shapes: Any) -> Size:
     """The shape of what tensors of these shapes make together."""
-    return np.broadcast_shapes(*shapes)
+    return Size(np.broadcast_shapes(*shapes))
 
 
 class _LegacyType(type):

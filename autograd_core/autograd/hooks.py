@@ -14,6 +14,7 @@ _next_id = count().__next__
 class RemovableHandle:
     """What ``register_...`` gives back: :meth:`remove` takes the hook away again."""
 
+    __module__ = "autograd_core.utils.hooks"  # where users find it
     __slots__ = ("_hooks", "id")
 
     def __init__(self, hooks: dict[int, Any], id: int) -> None:

@@ -92,8 +92,16 @@ def promoted(x: Any, y: Number) -> Any:
     return to_dtype(x, own) if isinstance(x, Tensor) and own.category > x.dtype.category else x
 
 
+def _check_divisor(*values: Tensor | Number) -> None:
+    """Raise RuntimeError, in PyTorch's word, where an integer is divided by 0."""
+    arrays = [v.array if isinstance(v, Tensor) else np.asarray(v) for v in values]
+    if all(a.dtype.kind in "biu" for a in arrays) and not arrays[1].all():
+        raise RuntimeError("ZeroDivisionError")
+
+
 def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
     """What is left of ``x`` after division by ``y``, with the sign of ``x``."""
+    _check_divisor(x, y)
     if isinstance(y, Tensor):
         return rounding.fmod(x, y)
     return rounding.fmod_number(promoted(x, y), number=y)
@@ -101,6 +109,7 @@ def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
 
 def remainder(x: Tensor | Number, y: Tensor | Number) -> Tensor:
     """``x % y``: what is left of ``x`` after division by ``y``, with the sign of ``y``."""
+    _check_divisor(x, y)
     if isinstance(y, Tensor):
         return rounding.remainder(x, y)
     return rounding.remainder_number(promoted(x, y), number=y)

@@ -144,7 +144,10 @@ class Optimizer:
         return {
             "state": {numbers[p]: dict(state) for p, state in self.state.items() if state},
             "param_groups": [
-                {**group, "params": [numbers[p] for p in group["params"]]}
+                {
+                    **{name: value for name, value in group.items() if name != "params"},
+                    "params": [numbers[p] for p in group["params"]],
+                }
                 for group in self.param_groups
             ],
         }
@@ -152,6 +155,8 @@ class Optimizer:
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Take over what :meth:`state_dict` of an optimizer of the same shape returned."""
         saved = state_dict["param_groups"]
+        if len(saved) != len(self.param_groups):
+            raise ValueError("loaded state dict has a different number of parameter groups")
         if [len(g["params"]) for g in saved] != [len(g["params"]) for g in self.param_groups]:
             raise ValueError(
                 "loaded state dict contains a parameter group that doesn't match the size of "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import math
 import warnings
 from typing import Any
@@ -142,3 +143,17 @@ def test_labels_of_a_sum_may_be_numbers(torch: Any) -> None:
     assert torch.equal(torch.einsum(x, [0, 1], y, [1, 2], [2, 0]), (x @ y).T)
     assert torch.equal(torch.einsum(x, [30, 1]), x.T)
     assert torch.equal(torch.einsum(x, [..., 0], y, [0, 1]), x @ y)
+
+
+def test_parts_and_sums_of_sizes_are_sizes(torch: Any) -> None:
+    size = torch.ones(2, 3).shape
+    for found in (size[1:], size + (4,), (1,) + size, size * 2, torch.broadcast_shapes((2, 1), 3)):  # noqa: RUF005
+        assert type(found) is torch.Size
+    assert (size[0], repr(size[1:]), tuple((1,) + size)) == (2, "torch.Size([3])", (1, 2, 3))  # noqa: RUF005
+
+
+def test_handles_of_hooks_are_where_pytorch_has_them(torch: Any) -> None:
+    hooks = importlib.import_module(f"{torch.__name__}.utils.hooks")
+    handle = torch.ones(1, requires_grad=True).register_hook(print)
+    assert isinstance(handle, hooks.RemovableHandle)
+    assert f"<{torch.__name__}.utils.hooks.RemovableHandle object" in repr(handle)
