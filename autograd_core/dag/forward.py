@@ -12,6 +12,7 @@ from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan
 from autograd_core.dag.model import GraphBuilder, NodeKind, short_name
 from autograd_core.dag.names import Names
+from autograd_core.dag.rules import dtype_name
 from autograd_core.dag.statement import statement_of
 from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.dag.trace import LeafRecord, OpRecord, origin
@@ -231,7 +232,7 @@ def _add_saved(
             producer,
             backward,
             shape=array.shape,
-            dtype=array.dtype.name,
+            dtype=dtype_name(array.dtype),
             label=label,
             nbytes=array.nbytes,
         )

@@ -36,7 +36,7 @@ def saved_values(
             freed = () if node.freed_at is None else (Source(*node.freed_at),)
             yield SavedValue(name, (), "", 0, "freed", None, freed)
         elif isinstance(value, Packed):
-            yield SavedValue(name, value.shape, _name_of(value.dtype), value.nbytes, state)
+            yield SavedValue(name, value.shape, dtype_name(value.dtype), value.nbytes, state)
         elif not is_number(value):
             array = value.array if isinstance(value, Tensor) else value
             storage = None
@@ -45,13 +45,14 @@ def saved_values(
                 storage = storages.setdefault(begin, len(storages))
             lines = () if state == "kept" else tuple(Source(*at) for at in node.changed_at(name))
             yield SavedValue(
-                name, array.shape, _name_of(array.dtype), array.nbytes, state, storage, lines
+                name, array.shape, dtype_name(array.dtype), array.nbytes, state, storage, lines
             )
 
 
 @lru_cache(maxsize=64)
-def _name_of(kind: np.dtype[Any]) -> str:
-    return kind.name  # NumPy spells it out anew each time: 4 us
+def dtype_name(kind: np.dtype[Any]) -> str:
+    """The name of a dtype; NumPy spells it out anew each time, which takes 4 us."""
+    return kind.name
 
 
 def is_number(value: Any) -> bool:
