@@ -28,42 +28,42 @@ def lines_of(
     """The lines between the boxes of ``index``, which has the position of each node; ``addresses``
     are those of all nodes."""
     values = values_of_edges(graph) if view == "both" else {}
+    several = _sources_with_several_outputs(graph)
     ends = _ends(graph, view, hosts, index)
-    kinds = [graph.edge_kinds[id] for id, _, _ in ends]
-    stats = [wording.flowing(graph, id) for id, _, _ in ends]
+    ids, sources = [id for id, _, _ in ends], [source for _, source, _ in ends]
+    kinds = [graph.edge_kinds[id] for id in ids]
+    stats = [wording.flowing(graph, id) for id in ids]
     flows = [kind == "gradient" for kind in kinds]
     steps = [gradients.step(one) if flow else 0 for one, flow in zip(stats, flows)]
     waits = [
-        gradients.begun
-        and flow
-        and one is None
-        and graph.kinds[source] == "op"  # of a group it is not known which of its nodes ran
-        and gradients.awaits(graph, source)
-        for (_, source, _), one, flow in zip(ends, stats, flows)
+        flow and one is None and _waits(graph, source, gradients)
+        for source, one, flow in zip(sources, stats, flows)
     ]
-    several = _sources_with_several_outputs(graph)
     labels = [
         wording.saved_label(graph, id, values.get(id))
         if kind == "saved"
         else _label(graph, id, one, source in several, step, wait)
-        for (id, source, _), kind, one, step, wait in zip(ends, kinds, stats, steps, waits)
+        for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
     ]
     inputs, outputs = graph.edge_input_nrs, graph.edge_output_nrs
     return Records(
         Line,
-        edge=[id for id, _, _ in ends],
+        edge=ids,
         kind=kinds,
-        source=[index[source] for _, source, _ in ends],
+        source=[index[source] for source in sources],
         target=[index[target] for _, _, target in ends],
-        operand=[(outputs if flow else inputs)[id] for (id, _, _), flow in zip(ends, flows)],
+        operand=[(outputs if flow else inputs)[id] for id, flow in zip(ids, flows)],
         label=[wording.shorten(label, LONGEST_LABEL) for label in labels],
-        tooltip=[
-            line_tooltip(graph, id, addresses, label) for (id, _, _), label in zip(ends, labels)
-        ],
-        alert=[wording.in_trouble(one, values.get(id)) for (id, _, _), one in zip(ends, stats)],
+        tooltip=[line_tooltip(graph, id, addresses, label) for id, label in zip(ids, labels)],
+        alert=[wording.in_trouble(one, values.get(id)) for id, one in zip(ids, stats)],
         step=steps,
         waits=waits,
     )
+
+
+def _waits(graph: Graph, source: int, gradients: Gradients) -> bool:
+    """Whether no gradient has left an op yet; of a group it is not known which of its nodes ran."""
+    return gradients.begun and graph.kinds[source] == "op" and gradients.awaits(graph, source)
 
 
 def _ends(
