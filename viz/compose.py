@@ -206,7 +206,7 @@ class _Chips(NamedTuple):
     def _chip(self, box: int, leaf: int) -> Chip:
         graph, stats = self.graph, self.graph.statistics.get(leaf)
         parts = [self._value(box, leaf)]
-        if self.uses[leaf] > 1:
+        if self.uses[leaf] > 1 and not self._is_told_already(box, leaf):
             parts.append(f"used {self.uses[leaf]} times")
         return Chip(
             leaf,
@@ -215,6 +215,10 @@ class _Chips(NamedTuple):
             box_text.role(graph, leaf),
             bool(stats and stats.trouble),
         )
+
+    def _is_told_already(self, box: int, leaf: int) -> bool:
+        """Whether the leaf itself is drawn, with its uses, and this says what one of them adds."""
+        return (box, leaf) in self.contributions and self.graph.pairs.get(leaf) in self.uses
 
     def _value(self, box: int, leaf: int) -> str:
         graph, stats = self.graph, self.graph.statistics.get(leaf)

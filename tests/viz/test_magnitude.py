@@ -221,3 +221,21 @@ def test_a_gradient_of_zero_is_below_the_scale_not_beside_it() -> None:
     assert svg.count('class="edge gradient g0"') == len(dead) + 1
     assert "a gradient of 0" in svg
     assert theme.LIGHT["line"] in viz.render(graph, format="dot", magnitude=True).text
+
+
+def test_the_uses_of_a_shared_weight_are_told_once() -> None:
+    with trace():
+        w, h = torch.ones(2, requires_grad=True), torch.ones(2)
+        for _ in range(8):
+            h = h * w
+        loss = h.sum()
+    with ObservedPass(make_call(loss, None, None, False), Names({"w": w})) as seen:
+        seen.run()
+        graph = seen.graph("both")
+
+    def said(view: str) -> set[str]:
+        boxes = make_picture(graph, view).boxes  # type: ignore[arg-type]
+        return {chip.right for box in boxes for chip in box.chips if chip.name == "w.grad"}
+
+    assert said("both") == {"rms 1 of rms 8"}
+    assert said("backward") == {"rms 1 of rms 8 · used 8 times"}
