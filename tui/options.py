@@ -168,7 +168,8 @@ def _add_extent(command: Parser) -> None:
     group = command.add_argument_group(
         "large graphs",
         "Modules, scopes, repeats and loops are folded until 60 boxes are enough, or\n"
-        "40 for the view of both halves.",
+        "40 for the view of both halves, and further where a picture could not be\n"
+        "read whole on a screen.",
     )
     add = group.add_argument
     add("--max-boxes", type=_number, metavar="N", help="how many boxes are enough")

@@ -93,7 +93,8 @@ def render(
             ``vscode://file/{path}:{line}`` or ``https://host/repo/blob/main/{path}#L{line}``.
         folder: where relative names of source files begin, the current directory by default.
         full: fold nothing.
-        max_boxes: how many boxes there may be; 60 by default, 40 where both halves are shown.
+        max_boxes: how many boxes there may be; by default 60, or 40 where both halves are shown,
+            and fewer where the picture could not be read whole on a screen.
         depth: open modules and scopes down to this depth, and no further.
         expand: what is opened in any case: "layers.3", or "t=3" for a round of a loop.
         around: show only what is near this node, given by its address ("encoder.0/addmm:2"),
