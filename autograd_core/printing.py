@@ -69,8 +69,10 @@ def get_printoptions() -> dict[str, Any]:
     return asdict(_options)
 
 
-def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -> str:
-    """``tensor(...)`` with what PyTorch appends: dtype, grad_fn or requires_grad."""
+def tensor_text(
+    array: NDArray[Any], grad_fn: str | None, requires_grad: bool, tangent: object = None
+) -> str:
+    """``tensor(...)`` with what PyTorch appends: dtype, grad_fn or requires_grad, and tangent."""
     prefix = "tensor("
     suffixes = []
     if array.size == 0 and array.ndim != 1:
@@ -82,6 +84,8 @@ def tensor_text(array: NDArray[Any], grad_fn: str | None, requires_grad: bool) -
         suffixes.append(f"grad_fn=<{grad_fn}>")
     elif requires_grad:
         suffixes.append("requires_grad=True")
+    if tangent is not None:
+        suffixes.append(f"tangent={tangent}")
     text = "[]" if array.size == 0 else _body(array, len(prefix))
     # PyTorch breaks the line when a suffix does not fit behind the last row, which it takes for
     # two characters longer than it is

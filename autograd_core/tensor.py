@@ -251,9 +251,12 @@ class Tensor(Differentiable, Conversion, TensorMethods):
         return id(self)
 
     def __repr__(self) -> str:
+        return self._text()
+
+    def _text(self, tangent: object = None) -> str:
         node = self.grad_fn
         name = None if node is None else node.name().rpartition("::")[2]
-        text = tensor_text(self.array, name, self.requires_grad)
+        text = tensor_text(self.array, name, self.requires_grad, tangent)
         return f"Parameter containing:\n{text}" if self.is_parameter else text
 
 

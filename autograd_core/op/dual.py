@@ -45,8 +45,7 @@ class Dual(Tensor):
     __slots__ = ()
 
     def __repr__(self) -> str:
-        text, tangent = super().__repr__(), tangent_of(self)
-        return text if tangent is None else f"{text[:-1]}, tangent={tangent})"
+        return self._text(tangent_of(self))
 
 
 def make_dual(t: Any, tangent: Tensor) -> None:

@@ -414,3 +414,14 @@ def test_tangents_can_be_differentiated_by_the_point(entry: Op, sample: Sample) 
 
     expected = (weighted(1e-6) - weighted(-1e-6)) / 2e-6
     assert found == pytest.approx(expected, rel=1e-5, abs=1e-6)
+
+
+def test_a_tangent_that_does_not_fit_prints_on_a_line_of_its_own(torch: Any) -> None:
+    forward_ad = torch.autograd.forward_ad
+    with forward_ad.dual_level():
+        short = forward_ad.make_dual(torch.tensor([1.5]), torch.tensor([0.25]))
+        assert repr(short) == "tensor([1.5000], tangent=tensor([0.2500]))"
+        wide = torch.tensor([0.1257, -0.1321, 0.6404])
+        dual = forward_ad.make_dual(wide, wide)
+        values = "tensor([ 0.1257, -0.1321,  0.6404]"
+        assert repr(dual) == f"{values},\n       tangent={values}))"
