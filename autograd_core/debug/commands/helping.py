@@ -19,9 +19,9 @@ A place is one of
   weight              the leaf of that name
   train.py:12         every node that this line of the forward pass recorded"""
 _LANGUAGE: Final = """\
-Any beginning of a command that fits no other one will do, an empty line repeats
-the last one, and lines that start with # say nothing. help WORD tells more; so
-do help expressions and help places."""
+Any beginning of a command that fits no other one will do, an empty line
+repeats the last one, and lines that start with # say nothing. help WORD
+tells more; so do help expressions and help places."""
 
 
 def _help(console: Console, operands: Operands) -> str:
