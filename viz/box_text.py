@@ -6,6 +6,7 @@ import functools
 
 from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
+from autograd_core.dag.turns import turn
 from viz import wording
 from viz.magnitude import Gradients, sign
 
@@ -39,7 +40,7 @@ def right_text(
     if wording.runs_backward(graph, id):
         if order is None:
             return "", True
-        return f"{'from ' if graph.kinds[id] == 'group' else ''}#{order + 1}", True
+        return f"{'from ' if graph.kinds[id] == 'group' else ''}{turn(order)}", True
     if id in graph.undefined:
         return "undefined", True
     if stats is not None:
@@ -103,7 +104,7 @@ def _joined(text: str, chain: str, scope: str) -> str:
 def _leaf_detail(graph: Graph, id: int, text: str) -> str:
     kind, shape = graph.kinds[id], graph.shapes[id]
     if graph.halves[id] == "backward":
-        order = f"#{graph.orders[id] + 1}" if id in graph.orders else ""
+        order = turn(graph.orders[id]) if id in graph.orders else ""
         name = "" if text else "AccumulateGrad"
         known = format_shape(shape) if shape and not text else ""
         return " · ".join(part for part in (order, name, known, text) if part)
