@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from viz.compose import make_picture
 from viz.errors import VizError
-from viz.extent import Extent, Shown, chosen_part, folded
+from viz.extent import Extent, Shown, chosen_part, folded, folding_of
 from viz.links import Links
 from viz.magnitude import scale_of
 from viz.picture import Picture, View
@@ -164,10 +164,10 @@ def to_graphviz(
     extent = Extent.of(**shown)
     extent.check()
     subject = subject_of(obj, view, inputs)
-    graph = chosen_part(subject.graph, extent)
+    folding = folding_of(chosen_part(subject.graph, extent), view)
 
     def compose(extent: Extent) -> Picture:
-        small, _ = folded(graph, view, extent, leaves)
+        small, _ = folded(folding, view, extent, leaves)
         scale = scale_of(small, None)
         return make_picture(small, view, leaves=leaves, scale=scale, position=subject.position)
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import NamedTuple, TypedDict, Unpack
 
 from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
-from autograd_core.dag.folding import fold, neighbourhood, part_between
+from autograd_core.dag.folding import Folding, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
 from viz.errors import NothingToDraw, UnknownNode, VizError
@@ -131,22 +131,27 @@ def _find(graph: Graph, text: str) -> tuple[int, ...]:
     return find_turn(graph, text) if text.startswith("#") else find_nodes(graph, text)
 
 
+def folding_of(graph: Graph, view: str) -> Folding:
+    """``graph`` made ready for pictures of ``view``."""
+    return Folding(graph, tuple(half for half in BOTH if view in ("both", half)))
+
+
 def folded(
-    graph: Graph, view: str, extent: Extent, leaves: bool | None
+    folding: Folding, view: str, extent: Extent, leaves: bool | None
 ) -> tuple[Graph, tuple[str, ...]]:
-    """``graph`` in no more boxes than ``extent`` allows, and notes on where that was not possible.
+    """Its graph in no more boxes than ``extent`` allows, and notes on where that was not possible.
 
     Raises:
         UnknownNode: nothing that is folded goes by a name in ``extent.expand``.
     """
     if extent.full:
-        return graph, ()
-    halves = BOTH if view == "both" else tuple(half for half in BOTH if half == view)
+        return folding.graph, ()
+    graph = folding.graph
     most = extent.most_boxes(view)
     allowed = most
     for _ in range(2):
         try:
-            small = fold(graph, halves, max_boxes=allowed, depth=extent.depth, expand=extent.expand)
+            small = folding.fold(allowed, extent.depth, extent.expand)
         except UnknownAddress as error:
             raise UnknownNode(error.what, remedy=error.remedy) from None
         boxes = box_count(small, view, leaves)

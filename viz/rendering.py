@@ -20,7 +20,7 @@ from viz.errors import (
     UnknownFormat,
     VizError,
 )
-from viz.extent import USUAL, Extent, chosen_part, folded
+from viz.extent import USUAL, Extent, chosen_part, folded, folding_of
 from viz.files import write_atomically
 from viz.geometry import Layout
 from viz.layout import lay_out
@@ -139,8 +139,10 @@ def render_graph(
     helpers = default_renderers() if renderers is None else renderers
     notes: list[str] = []
 
+    folding = folding_of(graph, view)
+
     def compose(extent: Extent) -> Picture:
-        small, said = folded(graph, view, extent, leaves)
+        small, said = folded(folding, view, extent, leaves)
         notes.extend(said)
         return make_picture(
             small, view, leaves=leaves, title=title, scale=scale_of(small, magnitude),
@@ -184,7 +186,7 @@ def _json(graph: Graph, view: View, extent: Extent, leaves: bool | None) -> byte
     from autograd_core.dag.serialize import to_json
 
     if extent.folds:
-        graph, _ = folded(graph, view, extent, leaves)
+        graph, _ = folded(folding_of(graph, view), view, extent, leaves)
     return to_json(with_portable_sources(graph, Path.cwd())).encode()
 
 

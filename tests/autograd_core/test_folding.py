@@ -18,7 +18,7 @@ import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag import Names, capture, scope, trace
 from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
-from autograd_core.dag.folding import fold, neighbourhood, part_between
+from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue
 from autograd_core.dag.serialize import from_json, to_json
@@ -371,3 +371,10 @@ def test_the_root_has_its_name_in_every_view(view: Literal["backward", "both"]) 
 def test_a_name_that_does_not_exist_brings_those_that_do() -> None:
     with pytest.raises(UnknownAddress, match=r"'blocks\.5/relo:1'; did you mean blocks\.5/relu:1"):
         find_nodes(sample_graphs.residual(10), "blocks.5/relo:1")
+
+
+def test_a_folding_folds_again_as_if_for_the_first_time() -> None:
+    graph = sample_graphs.residual(12)
+    folding = Folding(graph)
+    for boxes in (60, 6, 60, 20, 1):
+        assert to_json(folding.fold(boxes)) == to_json(fold(graph, max_boxes=boxes))

@@ -13,12 +13,12 @@ from autograd_core.dag.model import GraphBuilder
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from viz.compose import make_picture
-from viz.extent import USUAL, Extent, folded
+from viz.extent import USUAL, Extent, folded, folding_of
 from viz.picture import Picture
 
 
 def picture_of(graph: Graph, view: str = "both", extent: Extent = USUAL) -> Picture:
-    small, _ = folded(graph, view, extent, None)
+    small, _ = folded(folding_of(graph, view), view, extent, None)
     return make_picture(small, view)  # type: ignore[arg-type]
 
 

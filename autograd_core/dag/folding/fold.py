@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cached_property
 
 from autograd_core.dag.folding.building import TreeBuilder
-from autograd_core.dag.folding.chains import find_heads
+from autograd_core.dag.folding.chains import Heads, find_heads
 from autograd_core.dag.folding.choose import Options, choose
 from autograd_core.dag.folding.columns import columns_of
 from autograd_core.dag.folding.contract import contract
-from autograd_core.dag.folding.units import make_units
+from autograd_core.dag.folding.tree import Fold
+from autograd_core.dag.folding.units import Units, make_units
 from autograd_core.dag.model import Graph, Half
 
 BOTH: tuple[Half, Half] = ("forward", "backward")
@@ -37,17 +39,42 @@ def fold(
     Raises:
         UnknownAddress: nothing that is folded goes by a name in ``expand``.
     """
-    columns = columns_of(graph, halves)
-    units = make_units(graph, columns, halves)
-    if units is None or not len(units):
-        return graph
-    heads = find_heads(graph, units)
-    root = TreeBuilder(graph, units, heads).build()
-    ends = sum(
-        kind in ("output", "seed") and half in halves
-        for kind, half in zip(graph.kinds, graph.halves, strict=True)
-    )
-    items = choose(root, Options(max_boxes - ends, depth, tuple(expand)))
-    if len(items) == len(units):
-        return graph
-    return contract(graph, columns, units, heads, items, halves)
+    return Folding(graph, halves).fold(max_boxes, depth, expand)
+
+
+class Folding:
+    """A graph made ready to be folded, several times if need be: what is alike in it is found once.
+
+    Attributes:
+        graph: the whole graph.
+    """
+
+    def __init__(self, graph: Graph, halves: Sequence[Half] = BOTH) -> None:
+        self.graph = graph
+        self._halves = halves
+        self._columns = columns_of(graph, halves)
+        self._ends = sum(
+            kind in ("output", "seed") and half in halves
+            for kind, half in zip(graph.kinds, graph.halves, strict=True)
+        )
+
+    @cached_property
+    def _parts(self) -> tuple[Units, Heads, Fold] | None:
+        """Its ops, which op each serves, and the tree of its folds; None where there are no ops."""
+        units = make_units(self.graph, self._columns, self._halves)
+        if units is None or not len(units):
+            return None
+        heads = find_heads(self.graph, units)
+        return units, heads, TreeBuilder(self.graph, units, heads).build()
+
+    def fold(
+        self, max_boxes: int = 60, depth: int | None = None, expand: Sequence[str] = ()
+    ) -> Graph:
+        """Fold it; arguments and errors as for :func:`fold`."""
+        if self._parts is None:
+            return self.graph
+        units, heads, root = self._parts
+        items = choose(root, Options(max_boxes - self._ends, depth, tuple(expand)))
+        if len(items) == len(units):
+            return self.graph
+        return contract(self.graph, self._columns, units, heads, items, self._halves)
