@@ -73,8 +73,8 @@ The forward of every node, of custom Functions too, runs again some dozen times
 on copies, in float64. Exit code 5 says that a rule is wrong, or that there is
 an error or a warning:
   error    freed, changed (in place)
-  warning  unreached, cut (and a leaf has no gradient), duplicate-hook,
-           stale-grad
+  warning  not-finite (a result of the forward pass), unreached, cut (and a leaf
+           has no gradient), duplicate-hook, stale-grad
   info     cut (on purpose, likely), shared, untraced
 
 examples:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -38,7 +38,7 @@ class Statistics(NamedTuple):
         return self.minimum if self.size == 1 else None
 
     @property
-    def trouble(self) -> str:
+    def trouble(self) -> Literal["nan", "inf", ""]:
         """ "nan", "inf" or "", the worse one first."""
         return "nan" if self.nans else "inf" if self.infs else ""
 

@@ -73,6 +73,45 @@ def test_an_index_and_a_mask_are_no_cuts() -> None:
     assert "cut" not in {each.code for each in lint(loss)}
 
 
+# --- not finite ---------------------------------------------------------------------------------
+
+
+def test_the_op_that_gave_the_first_nan_is_named() -> None:
+    with trace(values=True):
+        w = leaf(1.0, -2.0)
+        loss = (w.log() * 2).sum()
+    found = only(lint(loss), "not-finite")
+    assert found.severity == "warning"
+    assert found.what.startswith("log:1 gives nan at 1 of 2 places")
+    assert line(found.source) == "loss = (w.log() * 2).sum()"
+
+
+def test_nan_that_was_given_is_told_from_nan_that_was_made() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 2.0)
+        x = torch.tensor([float("nan"), 2.0])
+        loss = (w * x).exp().sum()
+    found = only(lint(loss), "not-finite")
+    assert (
+        found.what == "mul:1 gives nan at 1 of 2 places, and is given x with nan at 1 of 2 places"
+    )
+
+
+def test_an_infinite_loss_is_led_back_to_the_op_that_made_it_so() -> None:
+    with trace(values=True):
+        w = leaf(1000.0, 2.0)
+        loss = w.exp().sum()
+    assert only(lint(loss), "not-finite").address == "exp:1"
+
+
+def test_a_mask_of_minus_infinity_is_nothing_to_find() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 2.0, 3.0)
+        masked = w.masked_fill(torch.tensor([False, True, False]), float("-inf"))
+        loss = (torch.softmax(masked, 0) * torch.arange(3.0)).sum()
+    assert lint(loss) == ()
+
+
 # --- saved values ------------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from autograd_core.dag.capture import capture
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.linting.cuts import find_cuts
 from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity
+from autograd_core.debug.linting.finite import find_not_finite
 from autograd_core.debug.linting.hooks import find_duplicates
 from autograd_core.debug.linting.leaves import find_shared, find_stale, find_unreached
 from autograd_core.debug.linting.saved import find_changed, find_freed
@@ -27,7 +28,8 @@ def lint(
     """What is to be known of the graph of ``roots`` before ``backward``, the worst first.
 
     Nothing runs, and nothing changes.  Where the forward pass ran inside ``trace()``, it also
-    finds where values left the graph, and names the lines.
+    finds where values left the graph, and names the lines; inside ``trace(values=True)``, also
+    which op made the first NaN.
 
     >>> import autograd_core as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -55,6 +57,7 @@ def lint(
     findings = [
         *find_freed(subject),
         *find_changed(subject),
+        *find_not_finite(subject),
         *cuts,
         *find_unreached(subject, explained),
         *find_duplicates(subject),

@@ -12,15 +12,13 @@ from typing import Any
 from autograd_core.dag.cut import Cut
 from autograd_core.dag.trace import LeafRecord, OpRecord
 from autograd_core.debug.linting.finding import Finding, listed
-from autograd_core.debug.linting.subject import Subject
+from autograd_core.debug.linting.subject import Record, Subject, reachable
 from autograd_core.tensor import Tensor
-
-Record = OpRecord | LeafRecord
 
 
 def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     """The cuts, and the leaves, by identity, that they keep from having any gradient."""
-    records = _reachable([t.record[0] for t in subject.roots if isinstance(t.record, tuple)])
+    records = subject.records
     first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
     findings: list[Finding] = []
     lost: dict[int, Tensor] = {}
@@ -99,23 +97,9 @@ def _needs_gradient(found: Any) -> bool:
 
 
 def _leaves_behind(record: OpRecord) -> Iterator[Tensor | None]:
-    for each in _reachable([record]):
+    for each in reachable([record]):
         if isinstance(each, LeafRecord):
             if each.requires_grad:
                 yield each.tensor()
             if each.cut is not None:
                 yield from (leaf() for leaf in each.cut.leaves)
-
-
-def _reachable(roots: Iterable[Record]) -> list[Record]:
-    """Everything the roots were computed from, in the order of creation."""
-    seen: dict[Record, None] = dict.fromkeys(roots)
-    stack = list(seen)
-    while stack:
-        record = stack.pop()
-        if isinstance(record, OpRecord):
-            for found in record.inputs:
-                if isinstance(found, tuple) and found[0] not in seen:
-                    seen[found[0]] = None
-                    stack.append(found[0])
-    return sorted(seen, key=lambda record: record.number)

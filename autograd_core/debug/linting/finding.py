@@ -10,7 +10,15 @@ from autograd_core.dag.model import Source
 
 Severity = Literal["error", "warning", "info"]
 Code = Literal[
-    "freed", "changed", "unreached", "cut", "duplicate-hook", "stale-grad", "shared", "untraced"
+    "freed",
+    "changed",
+    "not-finite",
+    "unreached",
+    "cut",
+    "duplicate-hook",
+    "stale-grad",
+    "shared",
+    "untraced",
 ]
 CODES: tuple[Code, ...] = Code.__args__  # type: ignore[attr-defined]  # of a Literal
 _SHOWN = 5  # names in one sentence
