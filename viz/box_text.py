@@ -11,7 +11,7 @@ from viz import wording
 from viz.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
-LONGEST_GROUP_DETAIL = 64
+LONGEST_GROUP_DETAIL = 72
 
 
 def role(graph: Graph, id: int) -> str:
@@ -85,15 +85,18 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
 def _op_detail(graph: Graph, id: int) -> str:
     """What the op does, the shape ops in its box, and its scope, as far as there is room."""
     text = graph.formulas[id] if graph.halves[id] == "backward" else graph.details[id]
-    return _joined(text or graph.details[id], wording.chain(graph, id), graph.scopes[id])
+    return joined(text or graph.details[id], wording.chain(graph, id), graph.scopes[id])
 
 
 @functools.lru_cache(maxsize=4096)
-def _joined(text: str, chain: str, scope: str) -> str:
+def joined(text: str, chain: str, scope: str) -> str:
+    """The three in one line: the scope gives way first, then arguments of the formula."""
     last = scope.rpartition(".")[2]
     tails = (scope, f"….{last}", "") if last != scope else (scope, "")
-    shorter = (text, *(wording.abbreviate(text, LONGEST_DETAIL - len(tail) - 3) for tail in tails))
-    for formula in shorter:
+    rooms = [
+        LONGEST_DETAIL - sum(len(part) + 3 for part in (chain, tail) if part) for tail in tails
+    ]
+    for formula in (text, *(wording.abbreviate(text, room) for room in rooms)):
         for tail in tails:
             whole = " · ".join(part for part in (formula, chain, tail) if part)
             if len(whole) <= LONGEST_DETAIL:

@@ -130,7 +130,7 @@ def _detail(record: OpRecord, names: Names) -> str:
 
 
 _NEUTRAL: Final[Mapping[str, float]] = {
-    "alpha": 1, "beta": 1, "stride": 1, "dilation": 1, "groups": 1, "padding": 0,
+    "alpha": 1, "beta": 1, "step": 1, "stride": 1, "dilation": 1, "groups": 1, "padding": 0,
     "output_padding": 0, "ignore_index": -100,
 }  # fmt: skip
 """Attributes that go without saying, where they have this value in all dimensions."""

@@ -13,7 +13,7 @@ from autograd_core.dag import capture, trace
 from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
-from viz import wording
+from viz import box_text, wording
 from viz.compose import make_picture
 from viz.picture import Box, Line, Picture
 
@@ -261,3 +261,8 @@ def test_the_title_is_the_statement_that_made_the_result_unless_it_has_one() -> 
     assert make_picture(capture(y, names=names), title="squares").title == "squares"
     assert make_picture(capture(y, names=names, title="mine")).title == "mine"
     assert make_picture(capture([y, y + 1], names=names)).title == "y, output 1"
+
+
+def test_a_long_list_leaves_room_for_the_shape_ops_in_its_box() -> None:
+    said = box_text.joined("dim 1, start 1, end 100, step 5", "with clone, unsafe_view", "")
+    assert said == "dim 1, start 1, … · with clone, unsafe_view"
