@@ -20,7 +20,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from textual import events
 
-from autograd_core.dag.model import Graph, GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph
 from autograd_core.debug.records.snapshot import (
     Contribution,
     Entry,

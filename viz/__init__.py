@@ -1,6 +1,6 @@
 """Pictures of computation graphs.
 
->>> from autograd_core.dag.model import GraphBuilder
+>>> from autograd_core.dag.builder import GraphBuilder
 >>> build = GraphBuilder("y = sin x")
 >>> x = build.node("leaf", "forward", "x", variable="x", shape=(3,), dtype="float32")
 >>> y = build.node("op", "forward", "sin", shape=(3,), dtype="float32")

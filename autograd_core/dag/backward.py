@@ -16,9 +16,10 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import Port
 from autograd_core.autograd.step import Step
+from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.forward import plus
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
-from autograd_core.dag.model import RETURNED, GraphBuilder, SavedValue, Shape
+from autograd_core.dag.model import RETURNED, SavedValue, Shape
 from autograd_core.dag.names import Names
 from autograd_core.dag.rules import formula, saved_values
 from autograd_core.dag.statistics import Statistics, format_statistics, statistics

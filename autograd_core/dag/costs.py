@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
-from autograd_core.dag.model import GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.records import Cost
 
 

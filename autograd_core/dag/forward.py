@@ -10,7 +10,8 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan
-from autograd_core.dag.model import GraphBuilder, NodeKind, short_name
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import NodeKind, short_name
 from autograd_core.dag.names import Names
 from autograd_core.dag.rules import dtype_name
 from autograd_core.dag.statement import statement_of

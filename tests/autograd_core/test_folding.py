@@ -18,9 +18,10 @@ import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag import Names, capture, scope, trace
 from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
+from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
-from autograd_core.dag.model import Graph, GraphBuilder, SavedValue
+from autograd_core.dag.model import Graph, SavedValue
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.statistics import statistics
 from autograd_core.dag.totals import saved_bytes, saved_bytes_by_scope, totals

@@ -12,7 +12,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source, short_name
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph, SavedValue, Source, short_name
 from autograd_core.dag.turns import index_of, turn
 from autograd_core.debug.records.snapshot import (
     Breakpoint,

@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.model import Graph, GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph
 from tui.app.widgets.lane_drawing import draw_row
 from tui.app.widgets.lanes import (
     CHECKPOINT_EVERY,

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Shape
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph, SavedValue, Shape
 from autograd_core.dag.statistics import Statistics, statistics
 
 FLOAT = "float32"

@@ -12,7 +12,7 @@ import graphviz
 import pytest
 
 import viz
-from autograd_core.dag.model import GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
 from tests.viz import sample_graphs
 from viz import to_dot, to_graphviz
 from viz.compose import make_picture

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph, SavedValue, Source
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs

@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.model import Graph, GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels, label_places
 from viz.compose import make_picture

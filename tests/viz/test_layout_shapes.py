@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from autograd_core.dag.model import Graph, GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels
 from tests.viz.sample_graphs import Twin

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import viz
-from autograd_core.dag.model import Graph, GraphBuilder, Source
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph, Source
 from viz.links import Links
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -14,7 +14,8 @@ import autograd_core as torch
 import viz
 from autograd_core.autograd.call import make_call
 from autograd_core.dag import Names, trace
-from autograd_core.dag.model import Graph, GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph
 from autograd_core.debug import Session
 from autograd_core.debug.recording.observed_pass import ObservedPass
 from tests.viz import sample_graphs

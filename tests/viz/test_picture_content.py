@@ -10,7 +10,8 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.dag import capture, trace
-from autograd_core.dag.model import Graph, GraphBuilder, SavedValue, Source
+from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.model import Graph, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
 from viz import box_text, wording

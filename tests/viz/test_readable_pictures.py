@@ -9,7 +9,7 @@ import pytest
 
 import viz
 from autograd_core.dag import Graph
-from autograd_core.dag.model import GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from viz.compose import make_picture

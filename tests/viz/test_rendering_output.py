@@ -12,7 +12,7 @@ from types import SimpleNamespace
 import pytest
 
 import viz
-from autograd_core.dag.model import GraphBuilder
+from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.serialize import from_json
 from tests.viz import sample_graphs
 from viz.errors import CannotWrite, FormatMismatch, NothingToDraw, UnknownFormat

@@ -6,10 +6,10 @@ import json
 import math
 from typing import Any, get_args
 
+from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import (
     EdgeKind,
     Graph,
-    GraphBuilder,
     Group,
     GroupKind,
     Half,
@@ -27,7 +27,7 @@ from autograd_core.dag.statistics import Statistics
 def from_json(text: str) -> Graph:
     """Read what :func:`to_json` wrote; ValueError says which entry is wrong, and how.
 
-    >>> from autograd_core.dag.model import GraphBuilder
+    >>> from autograd_core.dag.builder import GraphBuilder
     >>> from autograd_core.dag.serialize import to_json
     >>> build = GraphBuilder("nothing but a")
     >>> _ = build.node("leaf", "forward", "a", variable="a", shape=())
