@@ -121,6 +121,17 @@ def format_number(value: float) -> str:
     return _MINUS + text if value < 0 else text
 
 
+def plus(first: str, second: str) -> str:
+    """The sum of two numbers as text, without two signs in a row.
+
+    >>> plus("0", "36"), plus("0", "−12")
+    ('0 + 36', '0 − 12')
+    """
+    if second.startswith(_MINUS):
+        return f"{first} − {second[1:]}"
+    return f"{first} + {second}"
+
+
 def format_statistics(stats: Statistics) -> str:
     """The shortest useful text: the value of a scalar, else the root mean square.
 

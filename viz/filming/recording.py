@@ -10,7 +10,7 @@ from autograd_core.autograd.call import BackwardCall, make_call
 from autograd_core.autograd.deliver import Gradient
 from autograd_core.autograd.node import Node, resolve
 from autograd_core.autograd.step import Step
-from autograd_core.dag.capture import describe
+from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics

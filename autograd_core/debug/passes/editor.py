@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd_core.autograd.node import LEAF
-from autograd_core.dag.backward import input_shape
+from autograd_core.dag.capture.backward import input_shape
 from autograd_core.dag.turns import all_turns, turn
 from autograd_core.debug.changing.changes import Change, EditError, computing, place_of, setting
 from autograd_core.debug.changing.difference import Baseline, LeafDifference, leaf_difference

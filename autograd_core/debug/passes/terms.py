@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from autograd_core.autograd.node import Node
-from autograd_core.dag.formula import Constant, formula_text
+from autograd_core.dag.capture.formula import Constant, formula_text
+from autograd_core.dag.capture.rules import is_number
 from autograd_core.dag.names import Names
-from autograd_core.dag.rules import is_number
 from autograd_core.dag.statistics import format_number
 from autograd_core.debug.records.snapshot import Outgoing, Term
 from autograd_core.debug.records.value import Gradient, Value, value

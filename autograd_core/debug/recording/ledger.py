@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.step import Delivery
-from autograd_core.dag.backward import input_shape
+from autograd_core.dag.capture.backward import input_shape
 from autograd_core.dag.model import Graph
 from autograd_core.debug.recording.driver_protocol import Pending
 from autograd_core.debug.recording.history import History

@@ -17,14 +17,12 @@ from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import Port
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.forward import plus
+from autograd_core.dag.capture.gradients import add_gradients
+from autograd_core.dag.capture.rules import formula, saved_values
 from autograd_core.dag.lazy import LazyColumn, LazyEntries
-from autograd_core.dag.model import RETURNED, SavedValue, Shape
+from autograd_core.dag.model import SavedValue, Shape
 from autograd_core.dag.names import Names
-from autograd_core.dag.rules import formula, saved_values
-from autograd_core.dag.statistics import Statistics, format_statistics, statistics
 from autograd_core.op.saved import SavedNode
-from autograd_core.tensor import Tensor
 
 Ids = Mapping[GradFn, int]
 Examples = Mapping[type[GradFn], GradFn]  # one node of each type
@@ -74,7 +72,7 @@ def add_backward(
     _add_rules(build, order, names, live)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
-    _add_gradients(build, steps)
+    add_gradients(build, steps)
     return ids
 
 
@@ -207,55 +205,7 @@ def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
     build.edge_dtypes = LazyColumn(len(targets), lambda id: dtypes[targets[id]])
 
 
-def _add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
-    """Describe the gradients of ``steps``, on their nodes and edges."""
-    by_index = {step.index: step for step in steps}
-    for number, step in by_index.items():
-        leaf = isinstance(step.node, AccumulateGrad)
-        returned = leaf and step.after is None and step.hooked[0] is not None  # by ``grad``
-        found = describe(step.after if leaf and not returned else step.hooked[0])
-        if found is not None:
-            build.statistics[number] = found
-        if all(g is None for g in step.hooked):
-            build.undefined.add(number)
-        if returned:
-            build.details[number] = RETURNED
-        elif leaf:
-            build.details[number] = _accumulation(step)
-    if not by_index:
-        return
-    for id, (source, output_nr) in enumerate(
-        zip(build.edge_sources, build.edge_output_nrs, strict=True)
-    ):
-        if (sender := by_index.get(source)) is not None:
-            sent = describe(sender.deliveries[output_nr].gradient)
-            if sent is None:
-                build.edge_undefined.add(id)
-            else:
-                build.edge_statistics[id] = sent
-
-
-def _accumulation(step: Step) -> str:
-    """``0 + 36``: what was there, and what came."""
-    if step.hooked[0] is None:
-        return ""
-    before = describe(step.before)
-    arrived = describe(step.hooked[0])
-    assert arrived is not None
-    return plus(format_statistics(before) if before else "0", format_statistics(arrived))
-
-
-# -- one node ----------------------------------------------------------------------------------
-
-
 def input_shape(node: GradFn, nr: int) -> Shape:
     """The shape of the gradient that arrives at input ``nr`` of ``node``."""
     shapes: Sequence[Shape] | None = getattr(node, "output_shapes", None)
     return shapes[nr] if shapes is not None else node.output_shape
-
-
-def describe(gradient: Any) -> Statistics | None:
-    """The statistics of a gradient, be it an array, a NumPy scalar or a tensor."""
-    if gradient is None:
-        return None
-    return statistics(gradient.array if isinstance(gradient, Tensor) else gradient)

@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import SavedState
-from autograd_core.dag.formula import Constant, formula_text
+from autograd_core.dag.capture.formula import Constant, formula_text
 from autograd_core.dag.model import SavedValue, Source
 from autograd_core.dag.names import Names
 from autograd_core.op.copy_slices import CopySlices

@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan
 from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.capture.details import detail
+from autograd_core.dag.capture.saved_edges import add_saved
+from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import NodeKind, short_name
 from autograd_core.dag.names import Names
-from autograd_core.dag.rules import dtype_name
-from autograd_core.dag.statement import statement_of
-from autograd_core.dag.statistics import Statistics, format_number, statistics
+from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.dag.trace import LeafRecord, OpRecord, origin
 from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
@@ -65,7 +65,7 @@ def add_traced_forward(
         forward = forward_of(node)
         if forward is not None:
             build.pair(forward, backward)
-            _add_saved(build, node, forward, backward, producer_of, forward_of, names)
+            add_saved(build, node, forward, backward, producer_of, forward_of, names)
 
 
 def _reachable(roots: list[Record]) -> list[Record]:
@@ -98,7 +98,7 @@ def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
     return build.node(
         "op", "forward", record.name, scope=record.scope, shape=record.shapes[0],
         dtype=record.dtype, source=record.source, statistics=record.statistics,
-        detail=_detail(record, names),
+        detail=detail(record, names),
     )  # fmt: skip
 
 
@@ -108,68 +108,6 @@ def _where_cut(record: LeafRecord) -> str:
         return ""
     file, line = record.cut.source
     return f"{record.cut.how} at {Path(file).name}:{line}"
-
-
-def _detail(record: OpRecord, names: Names) -> str:
-    """What the op was called with besides tensors: ``3 · x``, ``exponent 2``, ``dim 1``."""
-    numbers = [value for value in record.inputs if not isinstance(value, tuple)]
-    operand = _operand(record, names) if numbers else ""
-    parts = [_with_number(record.name, operand, value) for value in numbers]
-    if not record.grad_mode:
-        parts.append("no_grad")
-    for name, value in record.attributes.items():
-        if name in _NEUTRAL and _is_all(value, _NEUTRAL[name]):
-            continue
-        if isinstance(value, bool):
-            if value:
-                parts.append(name)
-        elif isinstance(value, (int, float)):
-            parts.append(f"{name} {format_number(value)}")
-        elif isinstance(value, (str, tuple, list)) and len(str(value)) <= 24:
-            parts.append(f"{name} {value}")
-    return ", ".join(parts)
-
-
-_NEUTRAL: Final[Mapping[str, float]] = {
-    "alpha": 1, "beta": 1, "step": 1, "stride": 1, "dilation": 1, "groups": 1, "padding": 0,
-    "output_padding": 0, "ignore_index": -100,
-}  # fmt: skip
-"""Attributes that go without saying, where they have this value in all dimensions."""
-
-
-def _is_all(value: object, number: float) -> bool:
-    values = value if isinstance(value, (tuple, list)) else (value,)
-    return bool(values) and all(each == number for each in values)
-
-
-def _operand(record: OpRecord, names: Names) -> str:
-    """What to call the tensor in the arithmetic with a number."""
-    found = next((value[0] for value in record.inputs if isinstance(value, tuple)), None)
-    name = names.of(found.tensor()) if isinstance(found, LeafRecord) else ""
-    return name or names.placeholder("x")
-
-
-def _with_number(op: str, tensor: str, value: float) -> str:
-    """The arithmetic with a number: ``3 · x``, ``x − 1``."""
-    number = format_number(value)
-    if op == "mul":
-        return f"{number} · {tensor}"
-    if op in ("add", "sub"):
-        return plus(tensor, format_number(value if op == "add" else -value))
-    if op == "rsub":
-        return f"{number} − {tensor}"
-    return f"{tensor} / {number}" if op == "div" else number
-
-
-def plus(first: str, second: str) -> str:
-    """The sum of two numbers as text, without two signs in a row.
-
-    >>> plus("0", "36"), plus("0", "−12")
-    ('0 + 36', '0 − 12')
-    """
-    if second.startswith("\N{MINUS SIGN}"):
-        return f"{first} − {second[1:]}"
-    return f"{first} + {second}"
 
 
 def _add_inputs(build: GraphBuilder, record: OpRecord, ids: Mapping[Record, int]) -> None:
@@ -198,58 +136,6 @@ def _add_output(build: GraphBuilder, tensor: Tensor, label: str, source: int, nr
 def scalar_statistics(tensor: Tensor) -> Statistics | None:
     """The value of a single number; a larger tensor is not looked over unasked."""
     return statistics(tensor.array) if tensor.array.size == 1 else None
-
-
-def _add_saved(
-    build: GraphBuilder,
-    node: GradFn,
-    forward: int,
-    backward: int,
-    producer_of: Callable[[Tensor | Packed], int | None],
-    forward_of: Callable[[GradFn], int | None],
-    names: Names,
-) -> None:
-    """Link what ``node`` keeps to where it came from: an input's producer, or its own op; what it
-    kept until it was freed, as far as the graph still tells."""
-    for name, value, state in node.saved():
-        if value is None:
-            source = _maker_of(node, name, forward, forward_of)
-            if source is not None:
-                build.edge("saved", source, backward, label=name)
-            continue
-        producer, label, array = forward, name, value
-        if isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result):
-            source = producer_of(value)
-            if source is None and state == "changed":  # the tensor goes by its later history
-                source = _maker_of(node, name, forward, forward_of)
-            if source is None:
-                continue
-            producer = source
-            label = names.placeholder(name)
-        if isinstance(value, Tensor):
-            label, array = names.of(value) or label, value.array
-        build.edge(
-            "saved",
-            producer,
-            backward,
-            shape=array.shape,
-            dtype=dtype_name(array.dtype),
-            label=label,
-            nbytes=array.nbytes,
-        )
-
-
-def _maker_of(
-    node: GradFn, name: str, forward: int, forward_of: Callable[[GradFn], int | None]
-) -> int | None:
-    """Where a value came from that ``node`` no longer keeps as it was: by the name of the input,
-    whose edge is still there; a constant has none."""
-    if name == "ans":
-        return forward
-    if not isinstance(node, SavedNode) or name not in node.op.edges or node.op.variadic:
-        return None
-    maker = resolve(node.edges[node.op.edges.index(name)])[0]
-    return None if maker is None else forward_of(maker)
 
 
 def add_derived_forward(
@@ -285,7 +171,7 @@ def add_derived_forward(
 
     for node, backward in backward_ids.items():
         build.pair(ids[node], backward)
-        _add_saved(build, node, ids[node], backward, producer_of, ids.get, names)
+        add_saved(build, node, ids[node], backward, producer_of, ids.get, names)
 
 
 def _forward_order(node: GradFn) -> tuple[bool, int]:

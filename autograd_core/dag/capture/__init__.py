@@ -16,15 +16,14 @@ from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.autograd.profiler import profile as profile_type
 from autograd_core.autograd.step import Step
-from autograd_core.dag.backward import add_backward
-from autograd_core.dag.backward import describe as describe
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.costs import add_costs
-from autograd_core.dag.forward import add_derived_forward, add_traced_forward
+from autograd_core.dag.capture.backward import add_backward
+from autograd_core.dag.capture.costs import add_costs
+from autograd_core.dag.capture.forward import add_derived_forward, add_traced_forward
+from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.roots import PYTORCH, is_tensor
-from autograd_core.dag.statement import statement_of
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.tensor import Tensor
 

@@ -1,0 +1,61 @@
+"""What an op was called with besides tensors, in few words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Final
+
+from autograd_core.dag.names import Names
+from autograd_core.dag.statistics import format_number, plus
+from autograd_core.dag.trace import LeafRecord, OpRecord
+
+
+def detail(record: OpRecord, names: Names) -> str:
+    """``3 · x``, ``exponent 2``, ``dim 1``."""
+    numbers = [value for value in record.inputs if not isinstance(value, tuple)]
+    operand = _operand(record, names) if numbers else ""
+    parts = [_with_number(record.name, operand, value) for value in numbers]
+    if not record.grad_mode:
+        parts.append("no_grad")
+    for name, value in record.attributes.items():
+        if name in _NEUTRAL and _is_all(value, _NEUTRAL[name]):
+            continue
+        if isinstance(value, bool):
+            if value:
+                parts.append(name)
+        elif isinstance(value, (int, float)):
+            parts.append(f"{name} {format_number(value)}")
+        elif isinstance(value, (str, tuple, list)) and len(str(value)) <= 24:
+            parts.append(f"{name} {value}")
+    return ", ".join(parts)
+
+
+_NEUTRAL: Final[Mapping[str, float]] = {
+    "alpha": 1, "beta": 1, "step": 1, "stride": 1, "dilation": 1, "groups": 1, "padding": 0,
+    "output_padding": 0, "ignore_index": -100,
+}  # fmt: skip
+"""Attributes that go without saying, where they have this value in all dimensions."""
+
+
+def _is_all(value: object, number: float) -> bool:
+    values = value if isinstance(value, (tuple, list)) else (value,)
+    return bool(values) and all(each == number for each in values)
+
+
+def _operand(record: OpRecord, names: Names) -> str:
+    """What to call the tensor in the arithmetic with a number."""
+    found = next((value[0] for value in record.inputs if isinstance(value, tuple)), None)
+    name = names.of(found.tensor()) if isinstance(found, LeafRecord) else ""
+    return name or names.placeholder("x")
+
+
+def _with_number(op: str, tensor: str, value: float) -> str:
+    """The arithmetic with a number: ``3 · x``, ``x − 1``."""
+    number = format_number(value)
+    if op == "mul":
+        return f"{number} · {tensor}"
+    if op in ("add", "sub"):
+        return plus(tensor, format_number(value if op == "add" else -value))
+    if op == "rsub":
+        return f"{number} − {tensor}"
+    return f"{tensor} / {number}" if op == "div" else number
