@@ -8,8 +8,8 @@ from typing import Final
 
 from autograd_core.dag.turns import turn
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
-from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.language import WIDTH, Command, Operands, pointing_at
+from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.language import WIDTH, Operands, pointing_at
 from autograd_core.debug.commands.wording import plural, source_place
 from autograd_core.debug.linting import lint
 

@@ -1,17 +1,36 @@
-"""Carries out command lines for one session, and remembers what spans several of them."""
+"""Commands, and what carries them out for one session, remembering what spans several lines."""
 
 from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from difflib import get_close_matches
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
-from autograd_core.debug.commands.language import Command, CommandError, Operands
+from autograd_core.debug.commands.language import CommandError, Operands
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.records.snapshot import Leave, Reply
 
+Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]
 _PATIENCE: Final = 1000  # lines that one line may lead to, beyond ten per node
+
+
+class Command(NamedTuple):
+    """A word of the language: what it takes, what it does, who carries it out.
+
+    ``operand`` says what a completion is to offer; ``details`` is what ``help WORD`` adds.
+    """
+
+    usage: str
+    summary: str
+    run: Callable[[Console, Operands], str]
+    short: tuple[str, ...] = ()
+    operand: Operand = ""
+    details: str = ""
+
+    @property
+    def word(self) -> str:
+        return self.usage.split()[0]
 
 
 class _Block(NamedTuple):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Final
 
-from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.language import Command, CommandError, Operands, choose
+from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.language import CommandError, Operands, choose
 from autograd_core.debug.commands.wording import plural
 from autograd_core.debug.records.breakpoint import Breakpoint
 

@@ -6,8 +6,8 @@ from textwrap import wrap
 from typing import Final
 
 from autograd_core.debug.commands import changing, checking, files, info, looking, moving, stopping
-from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.language import WIDTH, Command, Operands
+from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.language import WIDTH, Operands
 from autograd_core.debug.stopping.predicate import help_text
 
 _PLACES: Final = """\

@@ -1,22 +1,18 @@
-"""What a command is made of: a word, its operands with their columns, and errors that point."""
+"""What is typed: words with their columns, and errors that point at them."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from difflib import get_close_matches
 from textwrap import wrap
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import NamedTuple
 
 from autograd_core.debug.stopping.locations import UnknownLocation
 from autograd_core.debug.stopping.predicate import ExpressionError
 
-if TYPE_CHECKING:
-    from autograd_core.debug.commands.console import Console
-
 WIDTH = 80
-Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]
 
 
 class CommandError(ValueError):
@@ -106,24 +102,6 @@ class Operands(NamedTuple):
         if not self.text:
             raise self.error(what)
         return self
-
-
-class Command(NamedTuple):
-    """A word of the language: what it takes, what it does, who carries it out.
-
-    ``operand`` says what a completion is to offer; ``details`` is what ``help WORD`` adds.
-    """
-
-    usage: str
-    summary: str
-    run: Callable[[Console, Operands], str]
-    short: tuple[str, ...] = ()
-    operand: Operand = ""
-    details: str = ""
-
-    @property
-    def word(self) -> str:
-        return self.usage.split()[0]
 
 
 @contextmanager

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.language import Command, CommandError, Operands, pointing_at
+from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, tensor_text
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.records.snapshot import Value

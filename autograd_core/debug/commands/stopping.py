@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autograd_core.dag.turns import turn
-from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.language import Command, CommandError, Operands, pointing_at
+from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
 from autograd_core.debug.commands.wording import plural
 from autograd_core.debug.records.breakpoint import Breakpoint
 from autograd_core.debug.stopping.locations import UnknownLocation
