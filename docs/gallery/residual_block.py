@@ -1,7 +1,7 @@
 """A residual block: what comes in is added to what comes out.
 
-The gradient takes both ways, and the two meet again at the input. The way round the layers has no
-factor in it, which is why networks of a hundred such blocks can be trained.
+The gradient takes both ways, and the two meet again before the block. The way round the layers has
+no factor in it, which is why networks of a hundred such blocks can be trained.
 """
 
 import autograd_core as torch
@@ -20,6 +20,6 @@ class Block(nn.Module):
 
 
 torch.manual_seed(0)
-x = torch.randn(8, 16, requires_grad=True)
-block = Block(16)
-loss = block(x).pow(2).mean()
+x = torch.randn(8, 4)
+model = nn.Sequential(nn.Linear(4, 16), Block(16), nn.Linear(16, 1))
+loss = model(x).pow(2).mean()
