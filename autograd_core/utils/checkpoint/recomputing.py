@@ -1,0 +1,135 @@
+"""The kind that leaves the graph as it is, with holders for saved values, and fills these by a
+second run when the first node asks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
+from contextvars import ContextVar
+from typing import Any
+from weakref import WeakKeyDictionary, ref
+
+from autograd_core.autograd.grad_mode import enable_grad
+from autograd_core.autograd.graph import saved_tensors_hooks
+from autograd_core.tensor import Tensor
+from autograd_core.utils.checkpoint.random_state import random_numbers_from
+
+ContextFn = Callable[[], tuple[AbstractContextManager[Any], AbstractContextManager[Any]]]
+_early_stop: ContextVar[bool] = ContextVar("autograd_core_early_stop", default=True)
+
+
+def noop_context_fn() -> tuple[AbstractContextManager[Any], AbstractContextManager[Any]]:
+    """Nothing around the first run, and nothing around the second."""
+    return nullcontext(), nullcontext()
+
+
+@contextmanager
+def set_checkpoint_early_stop(enable: bool) -> Iterator[None]:
+    """Whether checkpoints made inside end their second run once all values are there."""
+    token = _early_stop.set(enable)
+    try:
+        yield
+    finally:
+        _early_stop.reset(token)
+
+
+class CheckpointError(RuntimeError):
+    """The second run of a function did not do what the first one did."""
+
+
+class _Holder:
+    """Stands in a node for a saved value, and dies with the node."""
+
+    __slots__ = ("__weakref__",)
+
+
+class _StopRecomputation(Exception):
+    """All that was saved is there again."""
+
+
+class Frame:
+    """One run of a function: what it takes to run it again, and who waits for its values."""
+
+    def __init__(
+        self,
+        function: Callable[..., Any],
+        args: tuple[Any, ...],
+        kwargs: dict[str, Any],
+        random_state: Any,
+        check_metadata: bool,
+        early_stop: bool,
+    ) -> None:
+        self._function = function
+        self._args = args
+        self._kwargs = kwargs
+        self._again: AbstractContextManager[Any] = nullcontext()
+        self._random_state = random_state
+        self._check_metadata = check_metadata
+        self._early_stop = early_stop and _early_stop.get()
+        self._holders: list[ref[_Holder]] = []
+        self._metadata: list[dict[str, Any]] = []
+        self._recomputed: WeakKeyDictionary[_Holder, Tensor] = WeakKeyDictionary()
+
+    def run(self, contexts: ContextFn) -> Any:
+        """What the function returns; the nodes get holders for what they save."""
+        first, self._again = contexts()
+        with saved_tensors_hooks(self.pack, self.unpack), first:
+            return self._function(*self._args, **self._kwargs)
+
+    def pack(self, saved: Tensor) -> _Holder:
+        """Let go of ``saved``."""
+        holder = _Holder()
+        self._holders.append(ref(holder))
+        self._metadata.append(_metadata(saved))
+        return holder
+
+    def unpack(self, holder: _Holder) -> Tensor:
+        """What was saved as ``holder``, computed again; each pass does that once."""
+        if holder not in self._recomputed:
+            self._recompute()
+        return self._recomputed.pop(holder)
+
+    def _recompute(self) -> None:
+        found: list[Tensor] = []
+
+        def take(saved: Tensor) -> Tensor:
+            found.append(saved.detach())
+            if self._early_stop and len(found) == len(self._holders):
+                raise _StopRecomputation
+            return saved
+
+        hooks = saved_tensors_hooks(take, lambda saved: saved)
+        random = random_numbers_from(self._random_state)
+        with suppress(_StopRecomputation), random, enable_grad(), self._again, hooks:
+            self._function(*self._args, **self._kwargs)
+        self._check(found)
+        for known, value in zip(self._holders, found, strict=True):
+            holder = known()
+            if holder is not None:
+                self._recomputed[holder] = value
+
+    def _check(self, found: list[Tensor]) -> None:
+        if len(found) != len(self._holders):
+            raise CheckpointError(
+                "torch.utils.checkpoint: A different number of tensors was saved during the "
+                "original forward and recomputation.\n"
+                f"Number of tensors saved during forward: {len(self._holders)}\n"
+                f"Number of tensors saved during recomputation: {len(found)}."
+            )
+        different = [
+            f"tensor at position {position}:\nsaved metadata: {before}\n"
+            f"recomputed metadata: {after}\n"
+            for position, (before, after) in enumerate(
+                zip(self._metadata, map(_metadata, found), strict=True)
+            )
+            if before != after
+        ]
+        if different and self._check_metadata:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Recomputed values for the following tensors have "
+                f"different metadata than during the forward pass.\n{''.join(different)}"
+            )
+
+
+def _metadata(tensor: Tensor) -> dict[str, Any]:
+    return {"shape": tensor.shape, "dtype": tensor.dtype, "device": tensor.device}
