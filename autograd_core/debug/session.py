@@ -154,7 +154,7 @@ class Session(Seeking):
 
     def path(self, index: int) -> tuple[int, ...]:
         """The shortest way of the gradient from a root to node ``index``, as plan indices."""
-        return self._pass.ledger.path(index)
+        return self._pass.ledger.arrivals.path(index)
 
     # the end
 

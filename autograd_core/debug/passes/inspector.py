@@ -14,8 +14,9 @@ from autograd_core.dag.names import Names
 from autograd_core.dag.records import Cost
 from autograd_core.debug.passes.terms import terms_of
 from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.recording.arrivals import Moment
 from autograd_core.debug.recording.history import step_bytes
-from autograd_core.debug.recording.ledger import Ledger, Moment
+from autograd_core.debug.recording.ledger import Ledger
 from autograd_core.debug.records.snapshot import (
     LeafGradient,
     NodeDetail,
@@ -43,6 +44,7 @@ class Inspector:
         self._order = walk.driver.order
         self._graph = graph
         self._ledger = ledger
+        self._arrivals = ledger.arrivals
         self._names = names
         leaves = [i for i, kind in enumerate(graph.kinds[: walk.length]) if kind != "op"]
         nodes: list[Any] = [self._order[index] for index in leaves]
@@ -50,7 +52,7 @@ class Inspector:
         self._place = {index: number for number, index in enumerate(leaves)}
         self._rows: list[LeafGradient | None] = [None] * len(leaves)
         self._at = 0
-        self._waiting = set(ledger.waiting(0))
+        self._waiting = set(self._arrivals.waiting(0))
         self._edited: set[int] = set()
 
     def detail(self, index: int) -> NodeDetail:
@@ -109,7 +111,7 @@ class Inspector:
         if not moment.inside:
             return tuple(rows)  # type: ignore[arg-type]  # all have been filled
         inside = list(rows)
-        for index in {moment.position, *self._ledger.targets(moment.position)}:
+        for index in {moment.position, *self._arrivals.targets(moment.position)}:
             if index in self._place:
                 inside[self._place[index]] = self._leaf(index, moment)
         return tuple(inside)  # type: ignore[arg-type]
@@ -119,7 +121,7 @@ class Inspector:
         return self._leaf(index, self._walk.moment) if index in self._place else None
 
     def _leaf(self, index: int, moment: Moment) -> LeafGradient:
-        arrived, expected = self._ledger.arrived(index, moment)
+        arrived, expected = self._arrivals.arrived(index, moment)
         before = self._before[index]
         done = moment.has_accumulated(index)
         waiting = None if done else self._ledger.total(index, 0, moment)
@@ -174,7 +176,7 @@ class Inspector:
         moment = self._walk.moment
         waiting = set(self._waiting)
         if moment.inside:
-            waiting.update(self._ledger.targets(moment.position))
+            waiting.update(self._arrivals.targets(moment.position))
         return tuple(
             Pending(index, each.input_nr, each.arrived, each.expected, each.total)
             for index in sorted(waiting)
@@ -187,17 +189,17 @@ class Inspector:
         position = self._walk.position
         if abs(position - self._at) > FAR:
             self._at = position
-            self._waiting = {*self._ledger.waiting(position), *self._edited}
+            self._waiting = {*self._arrivals.waiting(position), *self._edited}
             self._rows = [None] * len(self._rows)
         while self._at < position:
             self._waiting.discard(self._at)
-            targets = self._ledger.targets(self._at)
+            targets = self._arrivals.targets(self._at)
             self._waiting.update(targets)
             self._forget((self._at, *targets))
             self._at += 1
         while self._at > position:
             self._at -= 1
-            targets = self._ledger.targets(self._at)
+            targets = self._arrivals.targets(self._at)
             for target in targets:
                 if not self._waits(target):
                     self._waiting.discard(target)
@@ -206,7 +208,7 @@ class Inspector:
             self._forget((self._at, *targets))
 
     def _waits(self, index: int) -> bool:
-        return index in self._edited or self._ledger.arrived(index, Moment(self._at))[0] > 0
+        return index in self._edited or self._arrivals.arrived(index, Moment(self._at))[0] > 0
 
     def _forget(self, indices: tuple[int, ...]) -> None:
         for index in indices:

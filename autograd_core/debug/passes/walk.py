@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from autograd_core.autograd.step import Step
 from autograd_core.debug.changing.edits import Edits
+from autograd_core.debug.recording.arrivals import Moment
 from autograd_core.debug.recording.driver_protocol import Driver
 from autograd_core.debug.recording.history import History
-from autograd_core.debug.recording.ledger import Moment
 from autograd_core.debug.recording.phases import moment_in, phases_of, show_partly
 from autograd_core.debug.records.snapshot import Phase
 

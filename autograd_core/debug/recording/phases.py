@@ -14,9 +14,9 @@ import numpy as np
 from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.node import LEAF, ONE_EDGE
 from autograd_core.autograd.step import Step
+from autograd_core.debug.recording.arrivals import Moment
 from autograd_core.debug.recording.driver_protocol import Around, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import HookCall
-from autograd_core.debug.recording.ledger import Moment
 from autograd_core.debug.recording.world import runs_user_code
 from autograd_core.debug.records.snapshot import Phase, Value
 from autograd_core.debug.records.value import value
