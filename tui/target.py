@@ -29,10 +29,6 @@ class Target(NamedTuple):
         return self.place.endswith(".py")
 
     @property
-    def is_script(self) -> bool:
-        return self.is_file and not self.name
-
-    @property
     def path(self) -> Path | None:
         return Path(self.place) if self.is_file else None
 

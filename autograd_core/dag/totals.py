@@ -102,18 +102,3 @@ def storages_of_edges(graph: Graph) -> dict[int, int]:
     """For each saved edge whose value knows it, the number of its storage."""
     values = values_of_edges(graph).items()
     return {id: value.storage for id, value in values if value.storage is not None}
-
-
-def saved_bytes_by_scope(graph: Graph) -> dict[str, int]:
-    """The same for each scope, with the scopes inside it; "" is the whole program."""
-    sizes = {"": saved_bytes(graph)}
-    parts = [scope.split(".") if scope else [] for scope in graph.scopes]
-    for depth in range(1, max(map(len, parts), default=0) + 1):
-        numbers: dict[str, int] = {}
-        place = [
-            numbers.setdefault(".".join(path[:depth]), len(numbers)) if len(path) >= depth else -1
-            for path in parts
-        ]
-        found = saved_bytes_by(graph, place)
-        sizes |= {scope: found.get(number, 0) for scope, number in numbers.items()}
-    return sizes

@@ -166,9 +166,6 @@ def dropout3d(
     return _channels(input, p, training, batched=input.ndim != 4)
 
 
-feature_dropout = dropout2d
-
-
 def _channels(input: Tensor, p: float, training: bool, batched: bool) -> Tensor:
     whole = 2 if batched else 1
     size = (*input._shape[:whole], *(1,) * (input.ndim - whole))

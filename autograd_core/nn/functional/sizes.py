@@ -18,9 +18,6 @@ def sizes(value: Any, dims: int) -> tuple[int, ...]:
     return tuple(value) * (dims if len(value) == 1 else 1)
 
 
-Pair = Sizes
-
-
 def pair(value: Any) -> tuple[int, ...]:
     """One number for both dimensions, or one for each."""
     return sizes(value, 2)
