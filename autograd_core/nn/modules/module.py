@@ -9,9 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode
-from autograd_core.device import check_device
-from autograd_core.dtype import dtype, float16, float32, float64
-from autograd_core.dtype import dtype as dtype_type
+from autograd_core.nn.modules.conversion import Convertible
 from autograd_core.nn.modules.hooks import (
     Hooked,
     call_with_hooks,
@@ -46,7 +44,7 @@ _HOOKS = (
 )  # fmt: skip
 
 
-class Module(Hooked, Stateful):
+class Module(Hooked, Stateful, Convertible):
     """The base of all layers and models.
 
     Assigning a :class:`Parameter` or a Module to an attribute registers it under that name.
@@ -189,62 +187,6 @@ class Module(Hooked, Stateful):
         """Forget the gradients of all parameters, or set them to zero."""
         for parameter in self.parameters():
             forget_gradient(parameter, set_to_none)
-
-    def to(
-        self: M,
-        *target: Any,
-        device: Any = None,
-        dtype: dtype | None = None,
-        non_blocking: bool = False,
-        memory_format: Any = None,
-    ) -> M:
-        """Convert floating point parameters and buffers to a dtype.
-
-        Args:
-            target: a dtype, a device, or a tensor that has both.
-        """
-        for value in (*target, device, dtype):
-            if isinstance(value, Tensor):
-                dtype = value.dtype
-            elif isinstance(value, dtype_type):
-                dtype = value
-            elif not isinstance(value, bool):
-                check_device(value)
-        if dtype is None:
-            return self
-        if not dtype.is_floating_point:
-            raise TypeError(
-                "nn.Module.to only accepts floating point or complex dtypes, but got "
-                f"desired dtype={dtype}"
-            )
-        for tensor in (*self.parameters(), *self.buffers()):
-            if tensor.is_floating_point():
-                tensor.data = Tensor.from_array(tensor.array.astype(dtype.dtype))
-        return self
-
-    def double(self: M) -> M:
-        """Convert to float64."""
-        return self.to(float64)
-
-    def float(self: M) -> M:
-        """Convert to float32."""
-        return self.to(float32)
-
-    def half(self: M) -> M:
-        """Convert to float16."""
-        return self.to(float16)
-
-    def type(self: M, dst_type: dtype) -> M:
-        """Convert floating point parameters and buffers to a dtype."""
-        return self.to(dst_type)
-
-    def cuda(self: M, device: Any = None) -> M:
-        """Refused: there is no GPU."""
-        return self.to("cuda")
-
-    def cpu(self: M) -> M:
-        """Nothing to do: there is no other device."""
-        return self
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Module:
         """A copy with parameters and buffers of its own: leaves, with gradients of their own."""
