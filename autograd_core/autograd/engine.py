@@ -38,43 +38,41 @@ class GraphTask(ObservableTask):
 
     def _run(self, nodes: Sequence[Node]) -> None:
         pending, keep = self.pending, self.keep
+        take, waiting = pending.pop, pending.get
         for node in nodes:
             kind = GENERAL if node.hooks is not None else node.kind
             if kind == ONE_EDGE:
-                g = pending[node]
+                g = take(node, None)
                 if g is None:
                     continue
-                pending[node] = None
                 a = node.backward(g, keep)
                 if node.to is not None:
                     a = reduce_gradient(a, node.to[0])
                 edge = node.i0
-                g = pending[edge]  # type: ignore[index]  # a node with one edge has it
+                g = waiting(edge)  # type: ignore[arg-type]  # a node with one edge has it
                 pending[edge] = a if g is None else g + a  # type: ignore[index]
             elif kind == TWO_EDGES:
-                g = pending[node]
+                g = take(node, None)
                 if g is None:
                     continue
-                pending[node] = None
                 a, b = node.backward(g, keep)
                 to = node.to
                 edge = node.i0
                 if edge is not None:
                     if to is not None:
                         a = reduce_gradient(a, to[0])
-                    g = pending[edge]
+                    g = waiting(edge)
                     pending[edge] = a if g is None else g + a
                 edge = node.i1
                 if edge is not None:
                     if to is not None:
                         b = reduce_gradient(b, to[1])
-                    g = pending[edge]
+                    g = waiting(edge)
                     pending[edge] = b if g is None else g + b
             elif kind == LEAF:
                 # Nothing here may hold on to the gradient, or the leaf could not take it over.
                 a = b = None
-                g = pending[node]
-                pending[node] = None
+                g = take(node, None)
                 if g is not None:
                     node.backward(g, keep)
             else:
@@ -92,10 +90,9 @@ class GraphTask(ObservableTask):
             if all(each is None for each in g):
                 return
         else:
-            g = pending[node]
+            g = pending.pop(node, None)
             if g is None:
                 return
-            pending[node] = None
         outgoing, to = node.backward(g, self.keep), node.to
         for number, edge in enumerate(node.all_edges):
             if edge is not None:
@@ -104,5 +101,5 @@ class GraphTask(ObservableTask):
                     continue
                 if to is not None:
                     a = reduce_gradient(a, to[number])
-                present = pending[edge]
+                present = pending.get(edge)
                 pending[edge] = a if present is None else present + a

@@ -104,7 +104,7 @@ class ObservableTask(PlannedTask):
                 if node.to is not None:
                     a, b = reduce_gradient(a, node.to[0]), reduce_gradient(b, node.to[1])
             deliveries = self._deliver_all((node.i0, node.i1), (a, b))
-        pending[node] = None
+        pending.pop(node, None)
         return Step(index, node, (g,), (g,), deliveries)
 
     def _execute(self, index: int, node: Node, incoming: tuple[Gradient, ...]) -> Step:

@@ -10,8 +10,12 @@ from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.plan import make_plan, owner
 
 
-class _Buffers(dict[Node | Port, Gradient]):
-    """Input buffers of which only the filled ones are listed."""
+class Buffers(dict[Node | Port, Gradient]):
+    """Input buffers; one that is not listed is empty, as is one that holds None.
+
+    The pass lists only what waits: few places at any time, so that the dictionary stays within
+    the processor's caches whatever the size of the graph.
+    """
 
     def __missing__(self, place: Node | Port) -> None:
         return None
@@ -46,7 +50,7 @@ class PlannedTask:
         self.plan = plan = make_plan(roots)  # of the whole pass; `order` may be a part of it
         self.order = plan.order
         self.ports = plan.ports
-        self.pending: dict[Node | Port, Gradient] = plan.buffers
+        self.pending = Buffers()
         self.keep = keep
         self.graph = graph
         self.captured: dict[Node | Port, Gradient] = {}
@@ -63,7 +67,7 @@ class PlannedTask:
         for name in PlannedTask.__slots__:
             if name != "__weakref__":
                 setattr(other, name, getattr(self, name))
-        other.pending = _Buffers(pending)
+        other.pending = Buffers(pending)
         other.captured = {}
         return other
 
@@ -101,13 +105,10 @@ class PlannedTask:
         """Empty the input buffers of ``node``."""
         pending = self.pending
         if not node.ported:
-            g = pending[node]
-            pending[node] = None
-            return (g,)
+            return (pending.pop(node, None),)
         incoming: list[Gradient] = [None] * node.output_count
         for port in self.ports.get(node, ()):
-            incoming[port.nr] = pending[port]
-            pending[port] = None
+            incoming[port.nr] = pending.pop(port, None)
         return tuple(incoming)
 
     def _put_back(self, node: Node, incoming: tuple[Gradient, ...]) -> None:
