@@ -9,10 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import autograd_core as torch
+from autograd_core import nn
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph
+from autograd_core.dag.folding import fold
+from autograd_core.dag.model import Graph, Half
+from autograd_core.debug import Session
 from tests.viz import sample_graphs
-from tests.viz.laws import check, check_labels, label_places
+from tests.viz.laws import check, check_labels, inside, label_places, points_of
 from viz.compose import make_picture
 from viz.geometry import Place, Route
 from viz.layout import lay_out
@@ -20,6 +24,7 @@ from viz.layout.crossings import order_rows
 from viz.layout.layers import make_layers
 from viz.picture import VIEWS, View
 from viz.records import Records
+from viz.subject import graph_of_session
 
 SAMPLES = [
     sample_graphs.quadratic(),
@@ -134,6 +139,21 @@ def test_labels_keep_off_boxes_and_each_other(
 ) -> None:
     picture = make_picture(graph, view, leaves=leaves)
     check_labels(picture, lay_out(picture))
+
+
+@pytest.mark.parametrize("view", ["forward", "backward"])
+def test_a_line_round_a_block_leaves_room_for_the_labels_it_passes(view: Half) -> None:
+    before, wide, narrow = nn.Linear(4, 16), nn.Linear(16, 64), nn.Linear(64, 16)
+    h = before(torch.ones(8, 4))
+    session = Session((h + narrow(torch.relu(wide(h.tanh())))).pow(2).mean())
+    session.do("continue")  # now the labels have numbers, and are wider than the boxes
+    picture = make_picture(fold(graph_of_session(session, view), (view,)), view)
+    layout = lay_out(picture)
+    labels = label_places(picture, layout)
+    assert len(labels) == len([line for line in picture.lines if line.label])
+    for route in layout.routes:
+        for point in points_of(route):
+            assert not any(inside(label, point) for label in labels)
 
 
 @pytest.mark.parametrize("graph", SAMPLES, ids=lambda graph: graph.title)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,14 +23,22 @@ BALANCED = 6000
 """Up to this many vertices all four directions are computed, beyond it one."""
 
 
-def assign_columns(
-    layers: Layers, widths: NDArray[np.float64], gap: float, lane: float
-) -> list[float]:
-    """The centre of every vertex.
+Floats = NDArray[np.float64]
 
-    ``widths`` are those of all vertices, bends included; boxes keep ``gap`` between them and
-    bends keep ``lane`` from everything.
-    """
+
+class Space(NamedTuple):
+    """How far apart things stand: ``widths`` are those of all vertices, bends included; boxes keep
+    ``gap`` between them and bends keep ``lane`` from everything, and stay out of ``rooms``, which
+    the labels of each vertex take to the right of its centre."""
+
+    widths: Floats
+    rooms: Floats
+    gap: float
+    lane: float
+
+
+def assign_columns(layers: Layers, space: Space) -> list[float]:
+    """The centre of every vertex."""
     if not layers.ranks:
         return []
     crossed, spines = _crossed_lanes(layers), _spines(layers)
@@ -38,8 +47,8 @@ def assign_columns(
     for downwards in (True, False)[: len(directions)]:
         for rightwards in directions:
             blocks = _tie(layers, spines, crossed, downwards, rightwards)
-            variants.append(_compact(layers, blocks, widths, gap, lane, rightwards))
-    return _balance(variants, widths.tolist())
+            variants.append(_compact(layers, blocks, space, rightwards))
+    return _balance(variants, space.widths.tolist())
 
 
 def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
@@ -126,16 +135,9 @@ def _tie(
     return block
 
 
-def _compact(
-    layers: Layers,
-    block: list[int],
-    widths: NDArray[np.float64],
-    gap: float,
-    lane: float,
-    rightwards: bool,
-) -> list[float]:
+def _compact(layers: Layers, block: list[int], space: Space, rightwards: bool) -> list[float]:
     """Push the blocks to one side as far as their order and the gaps allow."""
-    after, waiting = _neighbouring_blocks(layers, block, widths, gap, lane, rightwards)
+    after, waiting = _neighbouring_blocks(layers, block, space, rightwards)
     x = dict.fromkeys(waiting, 0.0)
     order = []
     ready = deque(name for name, count in waiting.items() if not count)
@@ -157,12 +159,7 @@ def _compact(
 
 
 def _neighbouring_blocks(
-    layers: Layers,
-    block: list[int],
-    widths: NDArray[np.float64],
-    gap: float,
-    lane: float,
-    rightwards: bool,
+    layers: Layers, block: list[int], space: Space, rightwards: bool
 ) -> tuple[dict[int, list[tuple[int, float]]], dict[int, int]]:
     """For each block those that stand after it, and how far; and how many stand before each."""
     lengths = np.array([len(row) for row in layers.rows])
@@ -170,8 +167,10 @@ def _neighbouring_blocks(
     is_last = np.zeros(len(order), bool)
     is_last[np.cumsum(lengths) - 1] = True
     left, right = order[:-1][~is_last[:-1]], order[1:][~is_last[:-1]]
-    both_boxes = (left < layers.box_count) & (right < layers.box_count)
-    distance = (widths[left] + widths[right]) / 2 + np.where(both_boxes, gap, lane)
+    from_box, to_box = left < layers.box_count, right < layers.box_count
+    distance = (space.widths[left] + space.widths[right]) / 2
+    distance += np.where(from_box & to_box, space.gap, space.lane)
+    distance = np.where(to_box, distance, np.maximum(distance, space.rooms[left]))
     blocks = np.array(block)
     before, behind = (blocks[right], blocks[left]) if rightwards else (blocks[left], blocks[right])
     sequence = np.lexsort((-distance, behind, before))
@@ -181,10 +180,10 @@ def _neighbouring_blocks(
     before, behind = before[widest], behind[widest]
     after: dict[int, list[tuple[int, float]]] = {}
     waiting = dict.fromkeys(block, 0)
-    for one, other, space in zip(
+    for one, other, apart in zip(
         before.tolist(), behind.tolist(), distance[widest].tolist(), strict=True
     ):
-        after.setdefault(one, []).append((other, space))
+        after.setdefault(one, []).append((other, apart))
         waiting[other] += 1
     return after, waiting
 

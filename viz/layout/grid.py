@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.geometry import Place
-from viz.layout.columns import assign_columns
+from viz.layout.columns import Floats, Space, assign_columns
 from viz.layout.crossings import order_rows
 from viz.layout.layers import Layers, make_layers
 from viz.layout.pages import Pages
@@ -26,6 +25,12 @@ LANE_GAP = 20
 TRACK_TOP = 16
 TRACK_STEP = 17
 SLANT = 0.26
+
+BESIDE = 6
+"""How far labels keep from lines."""
+
+MANY = 4000
+"""A picture with more lines than this is never seen whole."""
 
 
 class Spacing(NamedTuple):
@@ -76,7 +81,7 @@ class Grid:
     layers: Layers
     x: list[float]
     row_heights: list[int]
-    reach: NDArray[np.float64]
+    reach: Floats
     columns: dict[Half, list[float]] = field(default_factory=dict)
     extent: dict[Half, tuple[float, float]] = field(default_factory=dict)
     centers: list[float] = field(default_factory=list)
@@ -225,7 +230,8 @@ def make_grid(picture: Picture) -> Grid:
     order_rows(layers)
     sizes = geometry.box_sizes(boxes)
     gap = theme.COLUMN_GAP + (8 if picture.view == "both" else 0)
-    x = assign_columns(layers, _widths(layers, vertex, sizes), gap, LANE_GAP)
+    rooms = _rooms(layers, arcs, lines.column("label"))
+    x = assign_columns(layers, Space(_widths(layers, vertex, sizes), rooms, gap, LANE_GAP))
     rows = [layers.ranks[one] for one in vertex]
     return Grid(
         picture=picture, halves=boxes.column("half"), sizes=sizes, vertex=vertex, rows=rows,
@@ -257,13 +263,25 @@ def _from_top(kinds: Sequence[str], sources: Sequence[int], targets: Sequence[in
     return [target if kind == "gradient" else source for kind, source, target in ends]
 
 
-def _widths(
-    layers: Layers, vertex: list[int], sizes: Sequence[tuple[int, int]]
-) -> NDArray[np.float64]:
+def _widths(layers: Layers, vertex: list[int], sizes: Sequence[tuple[int, int]]) -> Floats:
     """The width of every vertex: that of its widest box."""
     widths = np.full(len(layers.ranks), float(BEND_WIDTH))
     np.maximum.at(widths, np.array(vertex, np.int64), [width for width, _ in sizes])
     return widths
+
+
+def _rooms(layers: Layers, arcs: Sequence[Arc | None], labels: Sequence[str]) -> Floats:
+    """What the labels beside lines to the next row take to the right of the boxes at both ends; in
+    a picture that nobody sees whole, nothing."""
+    rooms = np.zeros(len(layers.ranks))
+    if len(arcs) > MANY:
+        return rooms
+    for arc, label in zip(arcs, labels, strict=True):
+        if arc is not None and label and layers.ranks[arc[1]] - layers.ranks[arc[0]] == 1:
+            room = geometry.text_width(label, theme.MUTED_SIZE) + 2 * BESIDE
+            for end in arc:
+                rooms[end] = max(rooms[end], room)
+    return rooms
 
 
 def _row_heights(count: int, rows: Sequence[int], sizes: Sequence[tuple[int, int]]) -> list[int]:

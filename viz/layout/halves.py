@@ -11,16 +11,16 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.dag.grouping import Ints
 from autograd_core.dag.model import Half
 from viz import geometry, theme
+from viz.layout.columns import Floats
 from viz.layout.grid import BEND_WIDTH, Grid
 from viz.layout.tracks import Span
 
 WIDEST_GAP = 64
 LABEL_AWAY = 10
 PORT_STEP = 34
-
-Floats = NDArray[np.float64]
 
 
 def set_columns(grid: Grid) -> None:
@@ -49,8 +49,8 @@ def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
 
 
 def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, Floats]]:
-    """Where labels may stand: to the right of both ends of their line, and to the left of its upper
-    end where that is where it comes from, or where another line runs beside it."""
+    """Where labels may stand: to the right of both ends of their line, or of its lane, and to the
+    left where that is where it comes from, or where another line runs at its right."""
     texts = grid.picture.lines.column("label")
     lines = [line for line in lines if texts[line]]
     room = np.array([geometry.text_width(texts[line], theme.MUTED_SIZE) for line in lines])
@@ -61,12 +61,27 @@ def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, F
     _, first = np.unique(arcs[:, 0] * len(x) + arcs[:, 1], return_index=True)
     beside = np.ones(len(lines), bool)
     beside[first] = False
+    passed = _passed(grid, arcs, x) & ~slanting & ~beside
+    lanes = [(x[bends[len(bends) // 2]], room[at]) for at, line in enumerate(lines)
+             if (bends := grid.bends[line])]  # fmt: skip
+    lane, lane_room = np.array(lanes, np.float64).reshape(-1, 2).T
     return [
         (upper, upper + room),
         (lower[slanting], (lower + room)[slanting]),
-        ((upper - room)[leftwards], upper[leftwards]),
+        ((upper - room)[leftwards | passed], upper[leftwards | passed]),
         ((upper - room - PORT_STEP / 2)[beside], upper[beside]),
+        (lane, lane + lane_room),
     ]
+
+
+def _passed(grid: Grid, arcs: Ints, x: Floats) -> NDArray[np.bool_]:
+    """Which of ``arcs`` have a line at their right that leaves, or joins, at the same box."""
+    heads, tails = grid.layers.steps
+    leaves, joins = np.zeros(len(x), bool), np.zeros(len(x), bool)
+    leaves[heads[x[tails] > x[heads]]] = True
+    joins[tails[x[heads] > x[tails]]] = True
+    found: NDArray[np.bool_] = leaves[arcs[:, 0]] | joins[arcs[:, 1]]
+    return found
 
 
 def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[list[float], Span]:

@@ -14,11 +14,10 @@ from typing import NamedTuple
 from viz import geometry, theme
 from viz.geometry import Label
 from viz.layout.data_lines import lines_below
-from viz.layout.grid import TRACK_STEP, Grid
+from viz.layout.grid import BESIDE, TRACK_STEP, Grid
 from viz.layout.paths import Point
 from viz.layout.tracks import Anchor, Corner, Run
 
-BESIDE = 6
 BESIDE_CURVE = 10
 ABOVE_BOX = 6
 APART = 12

@@ -15,16 +15,13 @@ from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.geometry import Label, Layout, Route, Segment
 from viz.layout import data_lines, paths, saved
-from viz.layout.grid import Grid, make_grid
+from viz.layout.grid import MANY, Grid, make_grid
 from viz.layout.halves import set_columns
 from viz.layout.labels import beside, beside_start, place_labels
 from viz.layout.pages import Crossing, Pages, choose_pages, count_passing
 from viz.layout.tracks import Corner, stack_runs
 from viz.picture import Picture
 from viz.records import Records
-
-MANY = 4000
-"""Pictures with more lines than this are drawn line by line."""
 
 
 def lay_out(picture: Picture) -> Layout:

@@ -12,8 +12,8 @@ from itertools import accumulate
 from math import sqrt
 from typing import NamedTuple
 
-TALL = 1300
-"""Lower pictures than this stay in one piece: they nearly fit a screen."""
+TALL = 1440
+"""Lower pictures than this stay in one piece: shown whole on a screen they can be read."""
 
 SLIM = 1.4
 """So many times as high as wide a picture may be."""
