@@ -26,8 +26,8 @@ from viz.errors import VizError
 from viz.extent import Extent, Shown, chosen_part, folded, folding_of
 from viz.links import Links
 from viz.magnitude import scale_of
-from viz.picture import Picture, View
-from viz.rendering import FORMATS, Rendering, choose_format, render_graph
+from viz.picture import VIEWS, Picture, View
+from viz.rendering import FORMATS, Rendering, choose_format, known, render_graph
 from viz.screen import on_one_screen
 from viz.subject import subject_of
 
@@ -81,7 +81,7 @@ def render(
         view: "forward", "backward", or "both" with the saved tensors between them.
         format: one of :data:`FORMATS`; SVG by default.
         theme: "auto" follows the reader's colour scheme; "light", "dark".
-        layout: "graphviz", "own", or "auto": the better one for this picture.
+        layout: who places the boxes: "graphviz", or "own", which "auto" stands for, too.
         leaves: True gives every leaf and AccumulateGrad a box of its own.
         title: the title of the picture; without it, the name of ``obj``, if it has one.
         inputs: what a module or function is called with: one input, a tuple of them, or a
@@ -161,6 +161,7 @@ def to_graphviz(
     as for :func:`render`."""
     from viz.dot import make_digraph
 
+    known("view", view, VIEWS)
     extent = Extent.of(**shown)
     extent.check()
     subject = subject_of(obj, view, inputs)

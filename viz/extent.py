@@ -38,7 +38,7 @@ class Extent(NamedTuple):
     full: bool = False
     max_boxes: int | None = None
     depth: int | None = None
-    expand: tuple[str, ...] = ()
+    expand: Sequence[str] = ()
     around: str | None = None
     hops: int | None = None
     path: str | None = None
@@ -49,16 +49,9 @@ class Extent(NamedTuple):
         >>> Extent.of(depth=2, expand="layers.3").expand
         ('layers.3',)
         """
-        names = shown.get("expand", ())
-        return cls(
-            full=shown.get("full", False),
-            max_boxes=shown.get("max_boxes"),
-            depth=shown.get("depth"),
-            expand=(names,) if isinstance(names, str) else tuple(names),
-            around=shown.get("around"),
-            hops=shown.get("hops"),
-            path=shown.get("path"),
-        )
+        extent = cls(**shown)
+        names = extent.expand
+        return extent._replace(expand=(names,) if isinstance(names, str) else tuple(names))
 
     def check(self) -> None:
         """Refuse options that contradict each other.

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
-from autograd_core.dag import Graph, capture, trace
+from autograd_core.autograd.node import Node
+from autograd_core.dag import Graph, NotInGraph, capture, trace
 from autograd_core.dag.names import caller_names
 from autograd_core.dag.roots import NeedsArguments, computed, is_tensor
 from viz.errors import NothingToDraw
@@ -27,14 +29,17 @@ def subject_of(obj: Any, view: View, inputs: Any = None) -> Subject:
     which is called with ``inputs``.
 
     Raises:
-        NothingToDraw: it cannot be called so, or nothing that it returns has a graph.
+        NothingToDraw: it has no graph, or cannot be called so, or nothing that it returns has one.
     """
     if isinstance(obj, Graph):
         return Subject(obj)
     if is_session(obj):
         return Subject(graph_of_session(obj, view), obj.position)
     if is_tensor(obj) or isinstance(obj, (tuple, list)):
-        return Subject(capture(obj, view))
+        with drawable():
+            return Subject(capture(obj, view))
+    if isinstance(obj, Node):
+        raise NothingToDraw(f"cannot draw {obj.name()}", remedy="pass the tensor whose node it is")
     if not callable(obj):
         raise NothingToDraw(
             f"cannot draw {type(obj).__name__}",
@@ -58,6 +63,15 @@ def subject_of(obj: Any, view: View, inputs: Any = None) -> Subject:
             remedy="give a parameter or an input requires_grad=True",
         )
     return Subject(capture(roots, view, names=names, title=_name_of(obj)))
+
+
+@contextmanager
+def drawable() -> Iterator[None]:
+    """Say of what has no graph that it cannot be drawn."""
+    try:
+        yield
+    except NotInGraph as error:
+        raise NothingToDraw(str(error)) from None
 
 
 def is_session(obj: Any) -> TypeGuard[Session]:

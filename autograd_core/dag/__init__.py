@@ -1,9 +1,10 @@
 """The neutral graph: what pictures and debuggers read."""
 
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.capture import NotInGraph, capture
+from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Edge, Graph, Node, SavedValue, Source
 from autograd_core.dag.names import Names
+from autograd_core.dag.roots import NotInGraph
 from autograd_core.dag.statistics import Statistics
 from autograd_core.dag.trace import scope, trace
 

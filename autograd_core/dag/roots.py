@@ -9,10 +9,16 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
+from autograd_core.tensor import Tensor
+
 PYTORCH: Final = (
     "graphs of PyTorch itself cannot be drawn or debugged yet; run the program with "
     "'import autograd_core as torch'"
 )
+
+
+class NotInGraph(ValueError):
+    """Something has no graph: it is no tensor, or nothing it was made from requires a gradient."""
 
 
 class NeedsArguments(TypeError):
@@ -32,6 +38,25 @@ def is_tensor(value: Any) -> bool:
     (True, False)
     """
     return hasattr(type(value), "grad_fn") and hasattr(type(value), "requires_grad")
+
+
+def tensors_in(roots: Any) -> tuple[Tensor, ...]:
+    """``roots``, a tensor of this core or several, as a tuple.
+
+    Raises:
+        NotInGraph: there is something else among them.
+    """
+    several = isinstance(roots, Iterable) and not is_tensor(roots)
+    tensors = tuple(roots) if several else (roots,)
+    for tensor in tensors:
+        if is_tensor(tensor) and not isinstance(tensor, Tensor):
+            raise NotInGraph(PYTORCH)
+        if not isinstance(tensor, Tensor):
+            raise NotInGraph(
+                f"{type(tensor).__name__} is no tensor; give the one that backward() would be "
+                "called on, or several"
+            )
+    return tensors
 
 
 def computed(value: Any) -> Any:

@@ -13,6 +13,7 @@ from weakref import proxy
 from autograd_core.autograd.call import BackwardCall, Gradients, make_call
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.roots import tensors_in
 from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.recording.history import DEFAULT_BUDGET
@@ -53,6 +54,10 @@ class Session(Seeking):
         measured: a profile of the forward pass, which knows what each op took; by default the
             one that is being made.
 
+    Raises:
+        NotInGraph: a root is no tensor.
+        RuntimeError: as ``backward`` does.
+
     Attributes:
         timeline: the calls of the program that are over.
         console: carries out command lines.
@@ -72,7 +77,7 @@ class Session(Seeking):
         history_bytes: int = DEFAULT_BUDGET,
         measured: profile | None = None,
     ) -> None:
-        backward_call = make_call(roots, gradient, retain_graph, create_graph)
+        backward_call = make_call(tensors_in(roots), gradient, retain_graph, create_graph)
         self._begin(backward_call, _names(names), call, stops, timeline, history_bytes, measured)
 
     @classmethod

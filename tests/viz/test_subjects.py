@@ -9,7 +9,7 @@ import pytest
 import autograd_core as torch
 import viz
 from autograd_core import nn
-from viz.errors import NothingToDraw
+from viz.errors import NothingToDraw, UnknownFormat
 
 
 def draw(drawn, **options):
@@ -68,6 +68,32 @@ def test_what_cannot_be_drawn_is_refused_with_what_can():
         draw(3)
     with pytest.raises(NothingToDraw, match="nothing that <lambda> returns has a graph"):
         draw(lambda: torch.ones(2))
+
+
+def test_a_tensor_without_a_graph_is_refused_with_what_it_lacks():
+    with pytest.raises(NothingToDraw, match=r"nothing it was computed from .*requires_grad=True"):
+        draw(torch.ones(2))
+    with pytest.raises(NothingToDraw, match="str is no tensor; give the one that"):
+        draw(["loss"])
+
+
+def test_a_node_is_refused_with_a_word_on_its_tensor():
+    x = torch.tensor(2.0, requires_grad=True)
+    with pytest.raises(NothingToDraw, match="cannot draw SinBackward0; pass the tensor whose"):
+        draw(torch.sin(x).grad_fn)
+
+
+def test_a_film_of_what_is_no_tensor_is_refused():
+    with pytest.raises(NothingToDraw, match="int is no tensor"):
+        viz.film(3)
+
+
+def test_graphviz_refuses_options_that_do_not_exist():
+    y = torch.sin(torch.tensor(2.0, requires_grad=True))
+    with pytest.raises(UnknownFormat, match="unknown view 'backwards'; choose from forward"):
+        viz.to_graphviz(y, view="backwards")
+    with pytest.raises(TypeError, match="depht"):
+        viz.to_graphviz(y, depht=2)
 
 
 def test_dot_and_graphviz_take_the_same_things():

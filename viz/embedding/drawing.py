@@ -104,9 +104,7 @@ def _graph(request: Request, found: Found) -> Graph:
     try:
         graph = graph_at(found.value, Names(found.variables), request.step, found.name)
     except NotInGraph as error:
-        raise CodeFailed(
-            str(error), remedy="give a leaf requires_grad=True, and mind no_grad() and detach()"
-        ) from None
+        raise CodeFailed(str(error)) from None
     return with_portable_sources(graph, Path(request.snippets[-1].folder))
 
 

@@ -13,10 +13,11 @@ from autograd_core.autograd.step import Step
 from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.roots import tensors_in
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.recording.observed_pass import ObservedPass, graph_of_call
 from viz.picture import View
-from viz.subject import graph_of_session, is_session
+from viz.subject import drawable, graph_of_session, is_session
 
 
 class Arrival(NamedTuple):
@@ -52,7 +53,9 @@ def record(obj: Any, view: View) -> Recording:
     names = caller_names()
     if isinstance(obj, BackwardCall):
         return record_call(obj, view, names)
-    return record_call(make_call(obj, None, None, False), view, names)
+    with drawable():
+        call = make_call(tensors_in(obj), None, None, False)
+    return record_call(call, view, names)
 
 
 def record_call(call: BackwardCall, view: View, names: Names) -> Recording:

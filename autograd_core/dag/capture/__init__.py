@@ -23,16 +23,12 @@ from autograd_core.dag.capture.forward import add_derived_forward, add_traced_fo
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.roots import PYTORCH, is_tensor
+from autograd_core.dag.roots import NotInGraph, tensors_in
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.tensor import Tensor
 
 View = Literal["forward", "backward", "both"]
 Roots = Tensor | Sequence[Tensor]
-
-
-class NotInGraph(ValueError):
-    """The tensor has no graph: nothing it was made from requires a gradient."""
 
 
 def capture(
@@ -94,14 +90,12 @@ def capture(
 
 
 def _tensors(roots: Any) -> tuple[Tensor, ...]:
-    tensors = (roots,) if is_tensor(roots) else tuple(roots)
-    for tensor in tensors:
-        if not isinstance(tensor, Tensor):
-            raise NotInGraph(PYTORCH if is_tensor(tensor) else f"{tensor!r} is no tensor")
-        if tensor.edge is None:
-            raise NotInGraph(
-                "this tensor has no graph: nothing it was computed from requires a gradient"
-            )
+    tensors = tensors_in(roots)
+    if any(tensor.edge is None for tensor in tensors):
+        raise NotInGraph(
+            "this tensor has no graph: nothing it was computed from requires a gradient; "
+            "give a parameter or an input requires_grad=True, and mind no_grad() and detach()"
+        )
     return tensors
 
 

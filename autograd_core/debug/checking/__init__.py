@@ -16,6 +16,7 @@ from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.roots import tensors_in
 from autograd_core.dag.turns import turn
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict
@@ -85,9 +86,9 @@ def check(
         progress: called with how many nodes are done, of how many.
 
     Raises:
-        NotInGraph: a root requires no gradient.
+        NotInGraph: a root requires no gradient, or is no tensor.
     """
-    tensors = (roots,) if isinstance(roots, Tensor) else tuple(roots)
+    tensors = tensors_in(roots)
     return tuple(check_plan(_planned(tensors, names or caller_names()), progress))
 
 

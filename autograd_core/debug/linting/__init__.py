@@ -8,6 +8,7 @@ from typing import Any
 from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.capture import capture
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.roots import tensors_in
 from autograd_core.debug.linting.cuts import find_cuts
 from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity
 from autograd_core.debug.linting.finite import find_not_finite
@@ -44,12 +45,12 @@ def lint(
             the calling program.  Leaves and modules among them are looked over too.
 
     Raises:
-        NotInGraph: a root requires no gradient.
+        NotInGraph: a root requires no gradient, or is no tensor.
     """
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    tensors = (roots,) if isinstance(roots, Tensor) else tuple(roots)
+    tensors = tensors_in(roots)
     graph = capture(tensors, "backward", names=known, live=True)
     order = make_plan([t.edge for t in tensors]).order  # type: ignore[misc]  # capture saw to it
     subject = Subject(tensors, order, graph, known)
