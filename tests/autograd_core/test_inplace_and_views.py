@@ -313,3 +313,12 @@ def test_nodes_of_activations_in_place_have_names_of_their_own(
     (g,) = torch.autograd.grad(y.sum(), x)
     (other,) = torch.autograd.grad(getattr(torch.nn.functional, name)(x * -2).sum(), x)
     assert torch.allclose(g, other)
+
+
+def test_what_fills_a_tensor_gets_the_sum_of_its_gradient(torch: Any) -> None:
+    value = torch.tensor(2.0, requires_grad=True)
+    filled = torch.zeros(3).fill_(value)
+    number = (torch.ones(3, requires_grad=True) * 1).fill_(2)
+    assert [x.grad_fn.name() for x in (filled, number)] == ["FillBackward3", "FillBackward2"]
+    (filled * torch.tensor([1.0, 2.0, 4.0])).sum().backward()
+    assert value.grad.item() == 7
