@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import io
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NoReturn
 
 if TYPE_CHECKING:
     from autograd_core.debug.protocol import DebugSession
@@ -45,7 +46,7 @@ def show_screen(session: DebugSession, title: str = "") -> str:
 
     sys.stdout.flush()
     app = DebuggerApp(session, title)
-    with _signals_kept():
+    with _signals_kept(), _keyboard_taken():
         outcome = app.run()
     for text, stderr in app.printed:
         print(text, end="", file=sys.stderr if stderr else sys.stdout)
@@ -63,3 +64,23 @@ def _signals_kept() -> Iterator[None]:
             # None: set by C code, which Python cannot put back
             if handler is not None:
                 signal.signal(number, handler)
+
+
+class _TakenKeyboard(io.TextIOBase):
+    """``sys.stdin`` while the screen reads the keys: who asked here would wait for ever."""
+
+    def readline(self, size: int | None = -1, /) -> NoReturn:  # type: ignore[override]
+        raise io.UnsupportedOperation(
+            "the debugger's screen has the keyboard; q closes it, and then this can be read"
+        )
+
+    read = readline  # type: ignore[assignment]
+
+
+@contextmanager
+def _keyboard_taken() -> Iterator[None]:
+    before, sys.stdin = sys.stdin, _TakenKeyboard()
+    try:
+        yield
+    finally:
+        sys.stdin = before

@@ -183,6 +183,23 @@ def test_breakpoints_outlive_their_call(weight: Any) -> None:
     assert third.graph.names[third.position] == "TanhBackward0"
 
 
+def test_a_hook_that_ends_the_program_is_shown_and_ends_it_only_with_the_pass() -> None:
+    a = torch.tensor(3.0, requires_grad=True)
+    b = a * 2
+
+    def ending(g: torch.Tensor) -> None:
+        raise SystemExit(4)
+
+    b.register_hook(ending)
+    session = Session(b * b)
+    session.do("continue")
+    assert session.snapshot.status == "failed"
+    assert session.do("next").text == "#2 raised SystemExit: 4"
+    assert session.position == 1
+    with pytest.raises(SystemExit):
+        session.finish()
+
+
 def test_a_node_that_raises_stops_the_session_there(weight: Any) -> None:
     y = weight.tanh()
 

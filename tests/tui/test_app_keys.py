@@ -424,7 +424,8 @@ def test_a_script_that_exits_in_a_hook_leaves_the_screen_open() -> None:
 
     async def script(screen: Driver) -> None:
         text = await screen.press("c")
-        assert "SystemExit" in text
+        assert "FAILED" in text
+        assert "#2 raised SystemExit: 3" in text
         await screen.press("r")
         assert position(screen) == 0
 

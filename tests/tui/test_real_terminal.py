@@ -160,7 +160,7 @@ def test_the_screen_opens_at_each_call_and_leaves_the_process_alone(
         "def state():\n"
         "    names = 'SIGTSTP SIGCONT SIGWINCH SIGTTIN SIGTTOU SIGINT'.split()\n"
         "    signals = [signal.getsignal(getattr(signal, name)) for name in names]\n"
-        "    return signals, sys.stdout, sys.excepthook\n"
+        "    return signals, sys.stdin, sys.stdout, sys.excepthook\n"
         "before = state()\n"
         "for number in (1, 2):\n"
         "    a = torch.tensor(3.0, requires_grad=True)\n"
@@ -223,6 +223,27 @@ def test_what_a_hook_raises_is_shown_and_the_screen_stays(
     terminal.wait_for(r"PAUSED|PAST")
     terminal.press("Q")
     terminal.wait_for(r"exit code 0")
+
+
+def test_a_hook_that_asks_for_input_is_told_who_has_the_keyboard(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    (tmp_path / "script.py").write_text(
+        "import autograd_core as torch\n"
+        "a = torch.tensor(3.0, requires_grad=True)\n"
+        "b = a * 2\n"
+        "b.register_hook(lambda g: g * float(input('factor? ')))\n"
+        "(b * b).backward()\n"
+        "print('gradient', a.grad.item())\n"
+    )
+    terminal = open_terminal(gradstep("debug", "script.py"))
+    terminal.wait_for(r"0/3 run")
+    terminal.press("c")
+    terminal.wait_for(r"FAILED", r"the debugger's screen has the keyboard")
+    terminal.press("q")
+    terminal.wait_for(r"factor\?")
+    terminal.press("5", "Enter")
+    terminal.wait_for(r"gradient 120\.0\nexit code 0")
 
 
 def test_without_a_terminal_there_is_a_way_out(open_terminal: Open) -> None:

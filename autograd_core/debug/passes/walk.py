@@ -6,6 +6,8 @@ code; at its end it runs nodes.  Inside a node it stands between two of its phas
 
 from __future__ import annotations
 
+from typing import Final
+
 from autograd_core.autograd.step import Step
 from autograd_core.debug.changing.edits import Edits
 from autograd_core.debug.recording.arrivals import Moment
@@ -13,6 +15,9 @@ from autograd_core.debug.recording.driver_protocol import Driver
 from autograd_core.debug.recording.history import History
 from autograd_core.debug.recording.phases import moment_in, phases_of, show_partly
 from autograd_core.debug.records.snapshot import Phase
+
+# what a node or a hook of the user's may raise, to be shown there
+RAISED: Final = (Exception, SystemExit)
 
 
 class Walk:
@@ -81,7 +86,7 @@ class Walk:
         except MemoryError as error:
             self.history.halve()
             self.error = error
-        except Exception as error:  # a node or a hook of the user's raised: show it there
+        except RAISED as error:
             self.error = error
         if self.position > start:
             self.edits.arrive(self.position)
@@ -122,7 +127,7 @@ class Walk:
         if self.position == len(self.history):
             try:
                 self.driver.record(self.position, self.position + 1, self._keep_here)
-            except Exception as error:
+            except RAISED as error:
                 self.error = error
                 return False
         self._find_phases()
