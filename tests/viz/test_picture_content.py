@@ -14,8 +14,8 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
-from viz import box_text, wording
-from viz.compose import make_picture
+from viz import wording
+from viz.compose import box_text, make_picture
 from viz.picture import Box, Line, Picture
 
 

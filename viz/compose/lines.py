@@ -9,10 +9,10 @@ from autograd_core.dag.model import Graph, Shape
 from autograd_core.dag.statistics import Statistics, format_shape
 from autograd_core.dag.totals import values_of_edges
 from viz import wording
+from viz.compose.tooltips import line_tooltip
 from viz.magnitude import Gradients, sign
 from viz.picture import Line, View
 from viz.records import Records
-from viz.tooltips import line_tooltip
 
 LONGEST_LABEL = 64
 

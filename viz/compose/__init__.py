@@ -12,15 +12,16 @@ from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics, format_shape
-from viz import box_text, wording
-from viz.captions import captions
+from viz import wording
+from viz.compose import box_text
+from viz.compose.captions import captions
+from viz.compose.lines import lines_of
+from viz.compose.tooltips import node_tooltip
 from viz.leaves import chip_hosts, count_uses, host_leaves
-from viz.lines import lines_of
 from viz.links import Links
 from viz.magnitude import Gradients, Scale, has_gradients, sign
 from viz.picture import Box, Chip, Picture, View
 from viz.records import Records
-from viz.tooltips import node_tooltip
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6
