@@ -20,6 +20,7 @@ extensions = [
     "operators",
     "left_out",
     "namespace",
+    "packages",
     "exhibit",
 ]
 exclude_patterns = ["_build", "_ext"]

@@ -1,4 +1,4 @@
-"""The headless debugger: :class:`Session`, and the records it hands out.
+"""The headless debugger: ``Session``, and the records it hands out.
 
 Each of these reads only what stands below it::
 

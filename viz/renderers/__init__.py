@@ -1,4 +1,4 @@
-"""Who turns text into a picture: one protocol, and the own layout beneath it.
+"""Who turns text into a picture: one protocol, and those who follow it.
 
 Those that take our SVG make ``png`` or ``pdf`` of it.  Those that take DOT are Graphviz, with the
 looks of Graphviz; asked for ``json0`` they say where they would put everything, which our own SVG
