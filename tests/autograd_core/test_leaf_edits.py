@@ -144,3 +144,25 @@ def test_the_ledger_has_a_line_for_each_change(leaves: tuple[Any, Any]) -> None:
         (f"zero {turn(at)}", "[0, 0]"),
     ]
     assert f"scale {turn(at)} by 10" in session.do(f"info ledger {turn(at)}").text
+
+
+@pytest.mark.parametrize("line", ["scale 2", "clip 0.5", "zero"])
+def test_a_change_of_what_no_longer_arrives_changes_nothing(line: str) -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    session = Session((a * 3.0).sin(), names={"a": a})
+    for each in ("next 2", line, "back 2", "mute #1", "continue"):
+        assert not session.do(each).error
+    assert "in  undefined, 1 of 1 in" in session.do("info node #3").text
+    assert session.do("difference").text.endswith("None in one of the two runs")
+    assert a.grad is None
+    session.do("undo 2")
+    session.finish()
+    assert a.grad == 3.0 * torch.tensor(6.0).cos()
+
+
+def test_a_change_of_a_grad_that_is_no_longer_there_changes_nothing() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    session = Session((a * 3.0).sin(), names={"a": a})
+    for line in ("continue", "scale a.grad 2", "restart", "mute #1", "continue"):
+        assert not session.do(line).error
+    assert session.do("info leaves").text.startswith("a.grad  None")

@@ -36,9 +36,11 @@ def setting(value: Any, shape: tuple[int, ...], dtype: Any, graph: bool) -> Chan
 
 
 def computing(function: Callable[[Any], Any]) -> Change:
-    """Put the gradient's array through ``function``."""
+    """Put the gradient's array through ``function``; an undefined gradient stays undefined."""
 
     def change(g: Any) -> Any:
+        if g is None:  # it had arrived when the change was made, and an edge was muted since
+            return None
         tensor = isinstance(g, Tensor)
         array = np.asarray(g.array if tensor else g)
         with np.errstate(all="ignore"):

@@ -117,8 +117,8 @@ class Edits:
         else:
             assert edit.leaf is not None
             before = grad_of(edit.leaf)
-            edit.leaf.grad = edit.change(edit.leaf.grad)
-            after = array_of(edit.leaf.grad).copy()
+            grad = edit.leaf.grad = edit.change(edit.leaf.grad)
+            after = None if grad is None else array_of(grad).copy()
         self._made[edit.record.number] = _Made(edit, before, after)
 
     def _take_back(self, edit: Edit) -> None:

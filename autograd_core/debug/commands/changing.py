@@ -129,7 +129,9 @@ def _difference(console: Console, operands: Operands) -> str:
     rows: list[tuple[str, ...]] = [("leaf", "|difference|", "largest", "relative")]
     for each in found:
         if each.norm is None or each.maximum is None or each.relative is None:
-            rows.append((f"{each.name}.grad", "not there yet", "", ""))
+            ran = each.index < console.session.position
+            missing = "None in one of the two runs" if ran else "not there yet"
+            rows.append((f"{each.name}.grad", missing, "", ""))
             continue
         relative = "new" if math.isinf(each.relative) else f"{format_number(100 * each.relative)} %"
         numbers = (format_number(each.norm), format_number(each.maximum), relative)

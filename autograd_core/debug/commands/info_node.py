@@ -53,7 +53,7 @@ def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
     for each in detail.incoming:
         label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
         arrived = f"{each.arrived} of {each.expected} in"
-        rows.append((label, f"{shown(each.total, 'nothing yet')}, {arrived}"))
+        rows.append((label, f"{shown(each.total, each.without_total)}, {arrived}"))
         if each.expected > 1:
             rows += [
                 ("", f"+ {shown(part.value)} from {_origin(part.producer)}")

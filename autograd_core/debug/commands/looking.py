@@ -128,7 +128,7 @@ def _where(console: Console, operands: Operands) -> str:
 
 def _frame(session: Steered, index: int) -> str:
     incoming = session.detail(index).incoming
-    arrived = ", ".join(shown(each.total, "nothing yet") for each in incoming)
+    arrived = ", ".join(shown(each.total, each.without_total) for each in incoming)
     several = sum(each.arrived for each in incoming)
     note = f" (sum of {several})" if several > 1 else ""
     return f"{node_line(session.graph, index)}  in {arrived}{note}"

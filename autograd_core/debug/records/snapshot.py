@@ -59,6 +59,11 @@ class Incoming:
         """How many contributions are in."""
         return self.skipped + len(self.contributions)
 
+    @property
+    def without_total(self) -> str:
+        """What there is to say where ``total`` is None: more may come, or all were undefined."""
+        return "nothing yet" if self.arrived < self.expected else "undefined"
+
 
 @dataclass(frozen=True, slots=True)
 class Entry:

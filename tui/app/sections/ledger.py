@@ -53,7 +53,7 @@ def _heading(incoming: Incoming, view: View) -> Line:
 
 def _line(entry: Entry, view: View) -> Line:
     value = Part(UNDEFINED, "muted") if entry.value is None else value_part(entry.value)
-    total = Part("nothing yet", "muted") if entry.total is None else value_part(entry.total)
+    total = Part(UNDEFINED, "muted") if entry.total is None else value_part(entry.total)
     label = entry.edit or edge_label(view.snapshot, entry.producer, entry.output_nr)
     if entry.edit:  # the user's, which adds nothing of its own
         value = Part("", "muted")
