@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.node import Node as GradFn
-from autograd_core.autograd.node import Port
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.gradients import add_gradients
@@ -170,16 +170,39 @@ def _add_rules(build: GraphBuilder, order: Sequence[GradFn], names: Names, live:
     build.formulas, build.saved = formulas, saved
 
 
-def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
+def _edges(order: Sequence[GradFn]) -> tuple[list[int], list[int], list[Any]]:
+    """Of every edge the number of the node it leaves, which of its outputs it is, and where it
+    leads."""
     sources: list[int] = []
     output_nrs: list[int] = []
     edges: list[Any] = []
-    for node, number in ids.items():
-        for output_nr, edge in enumerate(node.edges):
-            if edge is not None:
+    for number, node in enumerate(order):
+        kind = node.kind
+        # The common kinds are spelled out: a loop over a tuple of edges takes 0.15 us a node.
+        if kind == ONE_EDGE:
+            sources.append(number)
+            output_nrs.append(0)
+            edges.append(node.i0)
+        elif kind == TWO_EDGES:
+            if node.i0 is not None:
                 sources.append(number)
-                output_nrs.append(output_nr)
-                edges.append(edge)
+                output_nrs.append(0)
+                edges.append(node.i0)
+            if node.i1 is not None:
+                sources.append(number)
+                output_nrs.append(1)
+                edges.append(node.i1)
+        elif kind == GENERAL:
+            for output_nr, edge in enumerate(node.edges):
+                if edge is not None:
+                    sources.append(number)
+                    output_nrs.append(output_nr)
+                    edges.append(edge)
+    return sources, output_nrs, edges
+
+
+def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
+    sources, output_nrs, edges = _edges(order)
     input_nrs = [0] * len(edges)
     ports = Port in set(map(type, edges))
     for at, edge in enumerate(edges if ports else ()):
