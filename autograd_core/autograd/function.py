@@ -7,7 +7,7 @@ is stored on it lives as long as the graph.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from functools import wraps
 from inspect import signature
@@ -166,7 +166,6 @@ def _attach(
 ) -> tuple[Any, ...]:
     """Point the outputs to ``node``, and save what it asked for."""
     inputs = {id(a) for a in arguments if isinstance(a, Tensor)}
-    marked = {id(t): t for t in outputs if isinstance(t, Tensor)}
     results = tuple(
         # an input that is returned as it came becomes a result of its own
         _alias(t)
@@ -175,12 +174,7 @@ def _attach(
         for t in outputs
     )
     tensors = [t for t in results if isinstance(t, Tensor)]
-    node.output_count = max(len(tensors), 1)
-    node.ported = len(tensors) > 1
-    node.output_shapes = [t._shape for t in tensors]
-    node.output_dtypes = [t.dtype for t in tensors]
-    if tensors:
-        node.output_shape, node.output_dtype = tensors[0]._shape, tensors[0].dtype
+    _describe(node, tensors)
     dirty = [t for t in tensors if id(t) in node.ctx._dirty]
     for t in dirty:
         if needed and type(t.edge) is AccumulateGrad:
@@ -190,21 +184,34 @@ def _attach(
         t.bump()
     if not needed:
         return results
-    numbers: dict[int, int] = {}
     originals = [t for t in outputs if isinstance(t, Tensor)]
     for number, (original, t) in enumerate(zip(originals, tensors, strict=True)):
-        numbers[id(original)] = numbers[id(t)] = number
         if id(original) in node.ctx._non_differentiable or not t.dtype.is_floating_point:
             t.edge = None
         elif dirty and len(tensors) == 1:
             rebase(t, node)
         else:
             t.edge = Port(node, number) if len(tensors) > 1 else node
+    numbers = {id(t): number for number, t in enumerate(originals) if id(t) not in inputs}
+    _keep(node, numbers)
+    return results
+
+
+def _describe(node: FunctionNode, tensors: Sequence[Tensor]) -> None:
+    """Tell ``node`` what its outputs are like."""
+    node.output_count = max(len(tensors), 1)
+    node.ported = len(tensors) > 1
+    node.output_shapes = [t._shape for t in tensors]
+    node.output_dtypes = [t.dtype for t in tensors]
+    if tensors:
+        node.output_shape, node.output_dtype = tensors[0]._shape, tensors[0].dtype
+
+
+def _keep(node: FunctionNode, numbers: Mapping[int, int]) -> None:
+    """Keep what was to be saved; ``numbers`` has those of outputs, which are kept without a node,
+    by their ids."""
     node.ctx._saved = [
-        None
-        if t is None
-        else KeptTensor(t, numbers.get(id(t)) if id(t) in marked and id(t) not in inputs else None)
-        for t in node.ctx._to_save
+        None if t is None else KeptTensor(t, numbers.get(id(t))) for t in node.ctx._to_save
     ]
     node.ctx._to_save = ()
     mode = current_mode()
@@ -215,7 +222,6 @@ def _attach(
                     kept.pack(mode.saved_hooks)
         if mode.anomaly is not None:
             mode.anomaly.keep_traceback(node)
-    return results
 
 
 def _jvp(
