@@ -70,6 +70,16 @@ def _with_partners(graph: Graph, ids: Iterable[int]) -> set[int]:
     return chosen | {graph.pairs[id] for id in chosen if id in graph.pairs}
 
 
+_OF_EACH_NODE = (
+    "kinds", "halves", "names", "counts", "scopes", "shapes", "dtypes", "details", "formulas",
+)  # fmt: skip
+_OF_SOME_NODES = ("stems", "variables", "sources", "orders", "saved", "statistics", "groups")
+_OF_EACH_EDGE = (
+    "edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes",
+)  # fmt: skip
+_OF_SOME_EDGES = ("edge_labels", "edge_nbytes", "edge_statistics", "edge_counts")
+
+
 def subgraph(graph: Graph, chosen: set[int]) -> Graph:
     """The chosen nodes and the edges among them; the rest is counted in ``unfolded``."""
     ids = sorted(chosen)
@@ -81,30 +91,15 @@ def subgraph(graph: Graph, chosen: set[int]) -> Graph:
     ]
     edge_number = {id: index for index, id in enumerate(edges)}
 
-    def mapping(column: Any, numbers: dict[int, int]) -> dict[int, Any]:
-        return {new: column[old] for old, new in numbers.items() if old in column}
-
     columns: dict[str, Any] = {}
-    for name in (
-        "kinds",
-        "halves",
-        "names",
-        "counts",
-        "scopes",
-        "shapes",
-        "dtypes",
-        "details",
-        "formulas",
-    ):
-        column = getattr(graph, name)
-        columns[name] = [column[id] for id in ids]
-    for name in ("kinds", "output_nrs", "input_nrs", "shapes", "dtypes"):
-        column = getattr(graph, f"edge_{name}")
-        columns[f"edge_{name}"] = [column[id] for id in edges]
-    for name in ("stems", "variables", "sources", "orders", "saved", "statistics", "groups"):
-        columns[name] = mapping(getattr(graph, name), number)
-    for name in ("labels", "nbytes", "statistics", "counts"):
-        columns[f"edge_{name}"] = mapping(getattr(graph, f"edge_{name}"), edge_number)
+    for chosen_ids, whole in ((ids, _OF_EACH_NODE), (edges, _OF_EACH_EDGE)):
+        for name in whole:
+            column = getattr(graph, name)
+            columns[name] = [column[id] for id in chosen_ids]
+    for numbers, sparse in ((number, _OF_SOME_NODES), (edge_number, _OF_SOME_EDGES)):
+        for name in sparse:
+            column = getattr(graph, name)
+            columns[name] = {new: column[old] for old, new in numbers.items() if old in column}
     return replace(
         graph,
         **columns,
