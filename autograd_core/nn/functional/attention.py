@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -117,13 +118,8 @@ def multi_head_attention_forward(
     else:
         is_causal = False
     if use_separate_proj_weight:
-        assert q_proj_weight is not None
-        assert k_proj_weight is not None
-        assert v_proj_weight is not None
-        biases = (None,) * 3 if in_proj_bias is None else functions.chunk(in_proj_bias, 3)
-        q = linear(query, q_proj_weight, biases[0])
-        k = linear(key, k_proj_weight, biases[1])
-        v = linear(value, v_proj_weight, biases[2])
+        separate: tuple[Any, ...] = (q_proj_weight, k_proj_weight, v_proj_weight)
+        q, k, v = _each_projected((query, key, value), separate, in_proj_bias)
     else:
         assert in_proj_weight is not None
         q, k, v = _projected(query, key, value, in_proj_weight, in_proj_bias)
@@ -144,26 +140,58 @@ def multi_head_attention_forward(
         mask, padding = _one_more_key(mask), _one_more_key(padding)
     mask = _merged(mask, padding, num_heads)
     dropout_p = dropout_p if training else 0.0
-    keys = k._shape[1]
-    if not need_weights:
-        if mask is not None:
-            lead = (1, 1) if mask._shape[0] == 1 else (batch, num_heads)
-            mask = reshape(mask, (*lead, *mask._shape[1:]))
-        q, k, v = (shape.view(x, (batch, num_heads, *x._shape[1:])) for x in (q, k, v))
-        found = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
-        flat = shape.view(
-            functions.contiguous(shape.permute(found, (2, 0, 1, 3))), (batch * length, size)
-        )
-        result = linear(flat, out_proj_weight, out_proj_bias)
-        return shape.view(result, (length, batch, result._shape[1])), None
+    shares = None
+    if need_weights:
+        flat, shares = _weighed(q, k, v, mask, dropout_p, num_heads)
+    else:
+        flat = _fused(q, k, v, mask, dropout_p, is_causal, num_heads)
+    result = linear(flat, out_proj_weight, out_proj_bias)
+    result = shape.view(result, (length, batch, result._shape[1]))
+    if shares is None:
+        return result, None
+    per_head = shape.view(shares, (batch, num_heads, *shares._shape[1:]))
+    return result, reduce.mean_dim(per_head, 1) if average_attn_weights else per_head
+
+
+def _weighed(
+    q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None, dropout_p: float, num_heads: int
+) -> tuple[Tensor, Tensor]:
+    """Attention of (batch * heads, length, head), as (length * batch, size), and its weights."""
+    rows, length, head = q._shape
     pair = elementwise.mul(q, math.sqrt(1 / head)), shape.transpose(k, -2, -1)
     scores = linalg.bmm(*pair) if mask is None else products.baddbmm(mask, *pair)
     shares = dropout(loss.softmax(scores, -1), dropout_p)
-    flat = reshape(shape.transpose(linalg.bmm(shares, v), 0, 1), (length * batch, size))
-    result = linear(flat, out_proj_weight, out_proj_bias)
-    result = shape.view(result, (length, batch, result._shape[1]))
-    per_head = shape.view(shares, (batch, num_heads, length, keys))
-    return result, reduce.mean_dim(per_head, 1) if average_attn_weights else per_head
+    found = shape.transpose(linalg.bmm(shares, v), 0, 1)
+    return reshape(found, (length * (rows // num_heads), num_heads * head)), shares
+
+
+def _fused(
+    q: Tensor,
+    k: Tensor,
+    v: Tensor,
+    mask: Tensor | None,
+    dropout_p: float,
+    is_causal: bool,
+    num_heads: int,
+) -> Tensor:
+    """The same by the op that keeps no weights."""
+    batch, length, size = q._shape[0] // num_heads, q._shape[1], num_heads * q._shape[2]
+    if mask is not None:
+        lead = (1, 1) if mask._shape[0] == 1 else (batch, num_heads)
+        mask = reshape(mask, (*lead, *mask._shape[1:]))
+    q, k, v = (shape.view(x, (batch, num_heads, *x._shape[1:])) for x in (q, k, v))
+    found = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
+    together = functions.contiguous(shape.permute(found, (2, 0, 1, 3)))
+    return shape.view(together, (batch * length, size))
+
+
+def _each_projected(
+    inputs: tuple[Tensor, ...], weights: tuple[Tensor, ...], bias: Tensor | None
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Queries, keys and values under a weight each."""
+    biases = (None,) * 3 if bias is None else functions.chunk(bias, 3)
+    q, k, v = (linear(*each) for each in zip(inputs, weights, biases, strict=True))
+    return q, k, v
 
 
 def _projected(
@@ -184,10 +212,7 @@ def _projected(
         query = linear(q, ours, b)
         first, second = _parts(linear(k, theirs, bs), 2, size)
         return query, first, second
-    weights = functions.chunk(weight, 3)
-    biases = (None,) * 3 if bias is None else functions.chunk(bias, 3)
-    first, second, third = (linear(*each) for each in zip((q, k, v), weights, biases, strict=True))
-    return first, second, third
+    return _each_projected((q, k, v), functions.chunk(weight, 3), bias)
 
 
 def _parts(x: Tensor, count: int, size: int) -> list[Tensor]:
