@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 import autograd_core
+from autograd_core.op import OPS
 
 for _part in ("fft", "masked", "nn", "special"):
     getattr(autograd_core, _part)  # imported when first asked for; the op table is then complete
@@ -17,12 +19,27 @@ for _part in ("fft", "masked", "nn", "special"):
 collect_ignore_glob = ["programs_of_users/*"]  # no modules: test_programs_of_users runs them
 
 
+_PARTS = (
+    "autograd.forward_ad", "autograd.function", "autograd.functional", "autograd.gradcheck",
+    "autograd.graph", "nn.modules.module", "utils.checkpoint",
+)  # fmt: skip
+
+
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
 def torch(request: pytest.FixtureRequest) -> Any:
     """This core, and PyTorch where it is installed."""
     name: str = request.param
     if importlib.util.find_spec(name) is None:
         pytest.skip(f"{name} is not installed")
-    for part in ("autograd.function", "autograd.graph"):
+    for part in _PARTS:
         importlib.import_module(f"{name}.{part}")
     return importlib.import_module(name)
+
+
+@pytest.fixture
+def declared() -> Iterator[None]:
+    """Takes entries that a test declares out of the table again."""
+    before = dict(OPS)
+    yield
+    OPS.clear()
+    OPS.update(before)

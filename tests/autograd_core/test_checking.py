@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -209,15 +209,6 @@ def test_any_wrong_factor_is_found(factor: float, values: list[float]) -> None:
 def test_a_right_rule_passes_at_any_scale(values: list[float]) -> None:
     custom = function(lambda x: x.log() + 3 / x, lambda g, x: g / x - 3 * g / x**2)
     assert checked(custom, values).verdict == "right"
-
-
-@pytest.fixture
-def declared() -> Iterator[None]:
-    """Takes entries that a test declares out of the table again."""
-    before = dict(OPS)
-    yield
-    OPS.clear()
-    OPS.update(before)
 
 
 @pytest.mark.usefixtures("declared")

@@ -3,25 +3,12 @@
 from __future__ import annotations
 
 import gc
-import importlib
-import importlib.util
 import weakref
 from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import pytest
-
-LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=LIBRARIES)
-def torch(request: pytest.FixtureRequest) -> Any:
-    """Each fact is stated once, and holds in both libraries."""
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    importlib.import_module(f"{request.param}.utils.checkpoint")
-    return importlib.import_module(request.param)
 
 
 @pytest.fixture(params=[True, False], ids=["reentrant", "not reentrant"])
@@ -30,7 +17,7 @@ def reentrant(request: pytest.FixtureRequest) -> bool:
 
 
 def checkpoint(torch: Any, *args: Any, **kwargs: Any) -> Any:
-    return importlib.import_module(f"{torch.__name__}.utils.checkpoint").checkpoint(*args, **kwargs)
+    return import_module(f"{torch.__name__}.utils.checkpoint").checkpoint(*args, **kwargs)
 
 
 def leaf(torch: Any, *numbers: float) -> Any:
@@ -157,7 +144,7 @@ def test_warnings_say_what_is_missing(torch: Any) -> None:
 
 def test_a_chain_in_segments(torch: Any) -> None:
     nn = torch.nn
-    sequential = importlib.import_module(f"{torch.__name__}.utils.checkpoint").checkpoint_sequential
+    sequential = import_module(f"{torch.__name__}.utils.checkpoint").checkpoint_sequential
     model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))
     x, y = leaf(torch, 1.0, 2.0), leaf(torch, 1.0, 2.0)
     sequential(model, 2, x, use_reentrant=False).sum().backward()
@@ -166,7 +153,7 @@ def test_a_chain_in_segments(torch: Any) -> None:
 
 
 def test_saved_values_are_gone_in_between_and_the_graph_dies_alone() -> None:
-    torch = importlib.import_module("autograd_core")
+    torch = import_module("autograd_core")
     x = leaf(torch, 1.0)
     gc.disable()
     try:

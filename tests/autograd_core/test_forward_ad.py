@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import pkgutil
 from typing import Any
 
@@ -18,15 +17,6 @@ from autograd_core.tensor import Tensor
 
 for module in pkgutil.iter_modules(ops.__path__):
     importlib.import_module(f"autograd_core.ops.{module.name}")
-
-
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def torch(request: pytest.FixtureRequest) -> Any:
-    """Each fact is stated once, and holds in both libraries."""
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    importlib.import_module(f"{request.param}.autograd.forward_ad")
-    return importlib.import_module(request.param)
 
 
 def array(t: Any) -> Any:

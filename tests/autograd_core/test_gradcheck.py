@@ -3,20 +3,10 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 from typing import Any
 
 import numpy as np
 import pytest
-
-
-@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
-def torch(request: pytest.FixtureRequest) -> Any:
-    """Each fact is stated once, and holds in both libraries."""
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    importlib.import_module(f"{request.param}.autograd.gradcheck")
-    return importlib.import_module(request.param)
 
 
 def failure(torch: Any) -> Any:

@@ -4,23 +4,11 @@ from __future__ import annotations
 
 import gc
 import importlib
-import importlib.util
 import weakref
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
-
-LIBRARIES = ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
-
-
-@pytest.fixture(params=LIBRARIES)
-def torch(request: pytest.FixtureRequest) -> Any:
-    """Each fact is stated once, and holds in both libraries."""
-    if importlib.util.find_spec(request.param) is None:
-        pytest.skip(f"{request.param} is not installed")
-    importlib.import_module(f"{request.param}.nn.modules.module")
-    return importlib.import_module(request.param)
 
 
 def values(t: Any) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import importlib
 import pkgutil
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -271,15 +271,6 @@ def test_entries_say_what_they_are_and_how_to_try_them(entry: Op) -> None:
             for sample in entry.samples
         ]
         assert any(len(set(each)) > 1 for each in shapes), "no sample broadcasts"
-
-
-@pytest.fixture
-def declared() -> Iterator[None]:
-    """Takes entries that a test declares out of the table again."""
-    before = dict(OPS)
-    yield
-    OPS.clear()
-    OPS.update(before)
 
 
 @pytest.mark.usefixtures("declared")
