@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NamedTuple, overload
+from typing import NamedTuple
 
+from autograd_core.dag.lazy import LazyColumn
 from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.records.snapshot import LeafGradient, Snapshot, Value
 from tui.app.sections.page import NodeTarget, Page, Target, View
@@ -26,31 +27,6 @@ class Columns(NamedTuple):
     calls: int
 
 
-class LeafLines(Sequence[Line]):
-    """The lines of the page, made when they are looked at: a model has thousands of leaves."""
-
-    def __init__(self, view: View, columns: Columns) -> None:
-        self._leaves = view.snapshot.leaves
-        self._index = view.node
-        self._columns = columns
-        self._added = _added_by_calls(view)
-
-    def __len__(self) -> int:
-        return len(self._leaves)
-
-    @overload
-    def __getitem__(self, place: int) -> Line: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Line]: ...
-    def __getitem__(self, place: int | slice) -> Line | list[Line]:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        leaf = self._leaves[place]
-        selected = leaf.index == self._index
-        added = self._added.get(leaf.name, ())
-        return _leaf_line(leaf, self._columns, added, selected=selected)
-
-
 def page(view: View) -> Page:
     """One line per leaf."""
     leaves = view.snapshot.leaves
@@ -60,9 +36,16 @@ def page(view: View) -> Page:
     def target(line: int, column: int) -> Target | None:
         return NodeTarget(leaves[line].index)
 
+    added = _added_by_calls(view)
+
+    def line(place: int) -> Line:
+        leaf = leaves[place]
+        selected = leaf.index == view.node
+        return _leaf_line(leaf, columns, added.get(leaf.name, ()), selected=selected)
+
     # those that change around now are in view
     focus = min(len(leaves) - 1, done + view.height // 2)
-    lines = LeafLines(view, columns)
+    lines = LazyColumn(len(leaves), line)  # a model has thousands of leaves
     return Page(lines, _heading(view.snapshot, columns), max(0, focus), target)
 
 

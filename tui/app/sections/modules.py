@@ -3,59 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import overload
 
 from autograd_core.dag.addresses import in_scope
+from autograd_core.dag.lazy import LazyColumn
 from tui.app.modules import Branch
 from tui.app.sections.page import Page, ScopeTarget, Target, View, sentence
 from tui.app.widgets.text import Line, Part, fit, plain
-
-
-class BranchLines(Sequence[Line]):
-    """One line per module, made when it is looked at."""
-
-    def __init__(self, branches: Sequence[Branch], view: View) -> None:
-        self._branches = branches
-        self._view = view
-        self._here = view.modules.scope_of(view.node)
-
-    def __len__(self) -> int:
-        return len(self._branches)
-
-    @overload
-    def __getitem__(self, place: int) -> Line: ...
-    @overload
-    def __getitem__(self, place: slice) -> list[Line]: ...
-    def __getitem__(self, place: int | slice) -> Line | list[Line]:
-        if isinstance(place, slice):
-            return [self[each] for each in range(*place.indices(len(self)))]
-        return self._line(self._branches[place])
-
-    def _line(self, branch: Branch) -> Line:
-        view, modules = self._view, self._view.snapshot.graph.modules
-        here = in_scope(self._here, branch.scope)
-        fold = "▸" if branch.scope in view.folded else "▾" if branch.has_children else "·"
-        name = branch.scope.rpartition(".")[2]
-        kind = modules.get(branch.scope, "")
-        nodes, done = branch.nodes, branch.done(view.snapshot.position)
-        count = f"{done:,}/{nodes:,}" if 0 < done < nodes else f"{nodes:,}"
-        mark = "✓" if done == nodes else "▶" if branch.scope == self._current() else " "
-        indent = "  " * min(branch.depth, 8)
-        room = max(8, view.width - len(count) - 5)
-        label = plain(f"{indent}{fold} {name}")
-        return [
-            Part("▌" if here else " ", "strong"),
-            Part(mark + " ", "muted"),
-            Part(label, "strong" if here else "text"),
-            Part(fit("  " + plain(kind), max(0, room - len(label))), "muted"),
-            Part(f" {count}", "muted"),
-        ]
-
-    def _current(self) -> str:
-        position = self._view.snapshot.position
-        if position >= self._view.snapshot.length:
-            return ""
-        return self._view.modules.scope_of(position)
 
 
 def page(view: View) -> Page:
@@ -69,7 +22,8 @@ def page(view: View) -> Page:
         branch = branches[line]
         return ScopeTarget(branch.scope, branch.spans[0].start)
 
-    return Page(BranchLines(branches, view), focus=_line_of(branches, scope), target=target)
+    lines = LazyColumn(len(branches), lambda line: _line(branches[line], view, scope))
+    return Page(lines, focus=_line_of(branches, scope), target=target)
 
 
 def _line_of(branches: Sequence[Branch], scope: str) -> int:
@@ -77,3 +31,30 @@ def _line_of(branches: Sequence[Branch], scope: str) -> int:
     return max(
         (number for number, each in enumerate(branches) if in_scope(scope, each.scope)), default=0
     )
+
+
+def _line(branch: Branch, view: View, scope: str) -> Line:
+    """The line of one module; ``scope`` is that of the selected node."""
+    here = in_scope(scope, branch.scope)
+    fold = "▸" if branch.scope in view.folded else "▾" if branch.has_children else "·"
+    name = branch.scope.rpartition(".")[2]
+    kind = view.snapshot.graph.modules.get(branch.scope, "")
+    nodes, done = branch.nodes, branch.done(view.snapshot.position)
+    count = f"{done:,}/{nodes:,}" if 0 < done < nodes else f"{nodes:,}"
+    mark = "✓" if done == nodes else "▶" if branch.scope == _current(view) else " "
+    indent = "  " * min(branch.depth, 8)
+    room = max(8, view.width - len(count) - 5)
+    label = plain(f"{indent}{fold} {name}")
+    return [
+        Part("▌" if here else " ", "strong"),
+        Part(mark + " ", "muted"),
+        Part(label, "strong" if here else "text"),
+        Part(fit("  " + plain(kind), max(0, room - len(label))), "muted"),
+        Part(f" {count}", "muted"),
+    ]
+
+
+def _current(view: View) -> str:
+    """The scope of the node that runs next."""
+    position = view.snapshot.position
+    return view.modules.scope_of(position) if position < view.snapshot.length else ""
