@@ -7,7 +7,7 @@ from typing import Final
 
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number, plus
-from autograd_core.dag.trace import LeafRecord, OpRecord
+from autograd_core.dag.trace.records import LeafRecord, OpRecord
 
 
 def detail(record: OpRecord, names: Names) -> str:

@@ -15,13 +15,17 @@ from autograd_core.dag.capture.saved_edges import add_saved
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import NodeKind, short_name
 from autograd_core.dag.names import Names
-from autograd_core.dag.statistics import Statistics, statistics
-from autograd_core.dag.trace import LeafRecord, OpRecord, origin
+from autograd_core.dag.trace.records import (
+    LeafRecord,
+    OpRecord,
+    Record,
+    origin,
+    reachable,
+    scalar_statistics,
+)
 from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
-
-Record = OpRecord | LeafRecord
 
 
 def add_traced_forward(
@@ -34,7 +38,7 @@ def add_traced_forward(
 ) -> None:
     """Add every op and constant that the roots were computed from, in the order they ran."""
     origins = [origin(tensor) for tensor in tensors]
-    records = _reachable([found[0] for found in origins if isinstance(found, tuple)])
+    records = reachable([found[0] for found in origins if isinstance(found, tuple)])
     ids = {record: _add_record(build, record, names) for record in records}
     for record in records:
         if isinstance(record, OpRecord):
@@ -66,20 +70,6 @@ def add_traced_forward(
         if forward is not None:
             build.pair(forward, backward)
             add_saved(build, node, forward, backward, producer_of, forward_of, names)
-
-
-def _reachable(roots: list[Record]) -> list[Record]:
-    """Everything the roots lead to, in the order of creation."""
-    seen: dict[Record, None] = dict.fromkeys(roots)
-    stack = list(seen)
-    while stack:
-        record = stack.pop()
-        if isinstance(record, OpRecord):
-            for found in record.inputs:
-                if isinstance(found, tuple) and found[0] not in seen:
-                    seen[found[0]] = None
-                    stack.append(found[0])
-    return sorted(seen, key=lambda record: record.number)
 
 
 def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
@@ -131,11 +121,6 @@ def _add_output(build: GraphBuilder, tensor: Tensor, label: str, source: int, nr
         detail=statement_of(tensor, label),
     )  # fmt: skip
     build.edge("value", source, output, output_nr=nr, shape=shape, dtype=dtype, statistics=stats)
-
-
-def scalar_statistics(tensor: Tensor) -> Statistics | None:
-    """The value of a single number; a larger tensor is not looked over unasked."""
-    return statistics(tensor.array) if tensor.array.size == 1 else None
 
 
 def add_derived_forward(

@@ -6,7 +6,7 @@ import ast
 from contextlib import suppress
 from linecache import getline
 
-from autograd_core.dag.trace import OpRecord
+from autograd_core.dag.trace.records import OpRecord
 from autograd_core.tensor import Tensor
 
 LONGEST = 60

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.function_node import FunctionNode
 from autograd_core.autograd.node import Node
-from autograd_core.dag.kept import RanOn
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes
+from autograd_core.dag.trace.kept import RanOn
 from autograd_core.debug.checking.differences import scales
 from autograd_core.debug.checking.judge import Judge
 from autograd_core.debug.checking.rerun import Rerun

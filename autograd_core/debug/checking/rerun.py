@@ -20,7 +20,7 @@ from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import USUAL, enter_mode, leave_mode
 from autograd_core.autograd.node import ONE_EDGE, Node, resolve
-from autograd_core.dag.kept import Copy, RanOn
+from autograd_core.dag.trace.kept import Copy, RanOn
 from autograd_core.functions.random import generator
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor

@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from autograd_core.dag.cut import Cut
-from autograd_core.dag.trace import LeafRecord, OpRecord
+from autograd_core.dag.trace.cut import Cut
+from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record, reachable
 from autograd_core.debug.linting.finding import Finding, listed
-from autograd_core.debug.linting.subject import Record, Subject, reachable
+from autograd_core.debug.linting.subject import Subject
 from autograd_core.tensor import Tensor
 
 

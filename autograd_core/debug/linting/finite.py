@@ -9,9 +9,9 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from autograd_core.dag.statistics import Statistics, statistics
-from autograd_core.dag.trace import LeafRecord, OpRecord
+from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record
 from autograd_core.debug.linting.finding import Finding, listed
-from autograd_core.debug.linting.subject import Record, Subject
+from autograd_core.debug.linting.subject import Subject
 
 Trouble = Literal["nan", "inf"]
 

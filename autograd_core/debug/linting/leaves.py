@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.dag.cut import Departure
+from autograd_core.dag.trace.cut import Departure
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.tensor import Tensor

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -10,10 +10,8 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.names import Names
-from autograd_core.dag.trace import LeafRecord, OpRecord
+from autograd_core.dag.trace.records import Record, reachable
 from autograd_core.tensor import Tensor
-
-Record = OpRecord | LeafRecord
 
 
 @dataclass(frozen=True)
@@ -65,17 +63,3 @@ class Subject:
             for name, module in reversed(self.names.modules.items())
             for path, parameter in module.named_parameters()
         }
-
-
-def reachable(roots: Iterable[Record]) -> list[Record]:
-    """Everything the roots were computed from, in the order of creation."""
-    seen: dict[Record, None] = dict.fromkeys(roots)
-    stack = list(seen)
-    while stack:
-        record = stack.pop()
-        if isinstance(record, OpRecord):
-            for found in record.inputs:
-                if isinstance(found, tuple) and found[0] not in seen:
-                    seen[found[0]] = None
-                    stack.append(found[0])
-    return sorted(seen, key=lambda record: record.number)

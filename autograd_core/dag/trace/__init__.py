@@ -3,7 +3,7 @@
 A record hangs on the node and the tensors that an op made, and dies with them.  Records
 lead to the records of their inputs, never to tensors or nodes, so that tracing keeps no
 data alive and closes no cycle.  Asked to, it also keeps the inputs of every op with a node,
-on that node (see :mod:`autograd_core.dag.kept`).
+on that node (see :mod:`.kept`).
 """
 
 from __future__ import annotations
@@ -12,103 +12,26 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
-from itertools import count
 from types import FrameType
 from typing import Any
-from weakref import ref
 
 from autograd_core.autograd.grad_mode import (
     USUAL,
     current_mode,
     enter_mode,
-    is_grad_enabled,
     leave_mode,
 )
 from autograd_core.autograd.node import Node
-from autograd_core.dag.cut import Cut, Departure, leaves_behind
-from autograd_core.dag.kept import BUDGET, Copy, Keeper
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import OUR_FILES
-from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.dag.statistics import statistics
+from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
+from autograd_core.dag.trace.kept import BUDGET, Keeper
+from autograd_core.dag.trace.records import OpRecord, next_number, origin, scalar_statistics
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 _NOT_THE_USERS = (*OUR_FILES, "<op ")
-_next_number = count().__next__
-
-
-class LeafRecord:
-    """A tensor that no traced op made: a leaf, a parameter, or a constant.
-
-    ``cut`` says where it was taken out of a graph, ``departure`` where a value that was computed
-    from it last became a NumPy array or a number.
-    """
-
-    __slots__ = (
-        "__weakref__", "copies", "cut", "departure", "dtype", "number", "requires_grad", "shape",
-        "statistics", "tensor",
-    )  # fmt: skip
-
-    def __init__(self, tensor: Tensor, cut: Cut | None = None) -> None:
-        self.number = _next_number()
-        self.cut = cut
-        self.departure: Departure | None = None
-        self.copies: dict[int, ref[Copy]] = {}
-        self.tensor = ref(tensor)
-        self.shape = tensor._shape
-        self.dtype = tensor.dtype.name
-        self.requires_grad = tensor.edge is not None
-        self.statistics = _scalar(tensor)
-
-
-class OpRecord:
-    """An op that ran: name, inputs, attributes, where in the modules, where in the source.
-
-    ``inputs`` holds, per input, the record it came from and which of that op's outputs it
-    was; a Python number stands for itself.  ``grad_mode`` says whether gradients were on.
-    """
-
-    __slots__ = (
-        "__weakref__",
-        "attributes",
-        "copies",
-        "dtype",
-        "grad_mode",
-        "inputs",
-        "name",
-        "number",
-        "requires_grad",
-        "scope",
-        "shapes",
-        "source",
-        "statistics",
-    )
-
-    def __init__(self, name: str, inputs: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
-        self.number = _next_number()
-        self.name = name
-        self.inputs = inputs
-        self.attributes = attributes
-        self.copies: dict[int, ref[Copy]] = {}
-        self.requires_grad = False
-        self.grad_mode = is_grad_enabled()
-        self.scope = ""
-        self.source: Source | None = None
-        self.shapes: tuple[tuple[int, ...], ...] = ()
-        self.dtype = ""
-        self.statistics: Statistics | None = None
-
-
-Origin = tuple[OpRecord | LeafRecord, int]
-
-
-def origin(tensor: Tensor) -> Origin | int | float:
-    """Where ``tensor`` came from: its record and output number, or the number it wraps."""
-    record = tensor.record
-    if record is None or isinstance(record, Cut):
-        record = tensor.record = (LeafRecord(tensor, record), 0)
-    found: Origin | int | float = record
-    return found
 
 
 class GraphTracer:
@@ -138,7 +61,7 @@ class GraphTracer:
         record.requires_grad = node is not None
         if outputs:
             record.statistics = (
-                statistics(outputs[0].array) if self._values else _scalar(outputs[0])
+                statistics(outputs[0].array) if self._values else scalar_statistics(outputs[0])
             )
         for number, output in enumerate(outputs):
             output.record = (record, number)
@@ -164,7 +87,7 @@ class GraphTracer:
         record.scope, record.source = part.scope, part.source
         record.shapes, record.dtype = (base._shape,), base.dtype.name
         record.requires_grad = True
-        record.statistics = _scalar(base)
+        record.statistics = scalar_statistics(base)
         base.record, node.record = (record, 0), record
 
     def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
@@ -188,7 +111,7 @@ class GraphTracer:
         leaves = leaves_behind(tensor)
         if not leaves:
             return
-        departure = Departure(_next_number(), how, user_source(sys._getframe(2)), leaves)
+        departure = Departure(next_number(), how, user_source(sys._getframe(2)), leaves)
         if how == "numpy()":
             self._departure = departure
         for each in leaves:
@@ -274,7 +197,3 @@ def user_source(frame: FrameType | None) -> Source | None:
             return Source(file, frame.f_lineno)
         frame = frame.f_back
     return None
-
-
-def _scalar(tensor: Tensor) -> Statistics | None:
-    return statistics(tensor.array) if tensor.array.size == 1 else None

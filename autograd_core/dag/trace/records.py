@@ -1,0 +1,100 @@
+"""What tracing leaves on nodes and tensors: records, which lead to those of the inputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from itertools import count
+from typing import Any
+from weakref import ref
+
+from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.dag.trace.cut import Cut, Departure
+from autograd_core.dag.trace.kept import Copy
+from autograd_core.tensor import Tensor
+
+next_number = count().__next__
+
+
+class LeafRecord:
+    """A tensor that no traced op made: a leaf, a parameter, or a constant.
+
+    ``cut`` says where it was taken out of a graph, ``departure`` where a value that was computed
+    from it last became a NumPy array or a number.
+    """
+
+    __slots__ = (
+        "__weakref__", "copies", "cut", "departure", "dtype", "number", "requires_grad", "shape",
+        "statistics", "tensor",
+    )  # fmt: skip
+
+    def __init__(self, tensor: Tensor, cut: Cut | None = None) -> None:
+        self.number = next_number()
+        self.cut = cut
+        self.departure: Departure | None = None
+        self.copies: dict[int, ref[Copy]] = {}
+        self.tensor = ref(tensor)
+        self.shape = tensor._shape
+        self.dtype = tensor.dtype.name
+        self.requires_grad = tensor.edge is not None
+        self.statistics = scalar_statistics(tensor)
+
+
+class OpRecord:
+    """An op that ran: name, inputs, attributes, where in the modules, where in the source.
+
+    ``inputs`` holds, per input, the record it came from and which of that op's outputs it
+    was; a Python number stands for itself.  ``grad_mode`` says whether gradients were on.
+    """
+
+    __slots__ = (
+        "__weakref__", "attributes", "copies", "dtype", "grad_mode", "inputs", "name", "number",
+        "requires_grad", "scope", "shapes", "source", "statistics",
+    )  # fmt: skip
+
+    def __init__(self, name: str, inputs: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
+        self.number = next_number()
+        self.name = name
+        self.inputs = inputs
+        self.attributes = attributes
+        self.copies: dict[int, ref[Copy]] = {}
+        self.requires_grad = False
+        self.grad_mode = is_grad_enabled()
+        self.scope = ""
+        self.source: Source | None = None
+        self.shapes: tuple[tuple[int, ...], ...] = ()
+        self.dtype = ""
+        self.statistics: Statistics | None = None
+
+
+Record = OpRecord | LeafRecord
+Origin = tuple[Record, int]
+
+
+def origin(tensor: Tensor) -> Origin | int | float:
+    """Where ``tensor`` came from: its record and output number, or the number it wraps."""
+    record = tensor.record
+    if record is None or isinstance(record, Cut):
+        record = tensor.record = (LeafRecord(tensor, record), 0)
+    found: Origin | int | float = record
+    return found
+
+
+def reachable(roots: Iterable[Record]) -> list[Record]:
+    """Everything the roots lead to, in the order of creation."""
+    seen: dict[Record, None] = dict.fromkeys(roots)
+    stack = list(seen)
+    while stack:
+        record = stack.pop()
+        if isinstance(record, OpRecord):
+            for found in record.inputs:
+                if isinstance(found, tuple) and found[0] not in seen:
+                    seen[found[0]] = None
+                    stack.append(found[0])
+    return sorted(seen, key=lambda record: record.number)
+
+
+def scalar_statistics(tensor: Tensor) -> Statistics | None:
+    """The value of a single number; a larger tensor is not looked over unasked."""
+    return statistics(tensor.array) if tensor.array.size == 1 else None
