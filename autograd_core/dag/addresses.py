@@ -55,9 +55,12 @@ def find_nodes(graph: Graph, text: str, length: int | None = None) -> tuple[int,
     for found in ways:
         if found:
             return tuple(found)
+    if line is not None and line[0][-1].endswith(".py") and not graph.sources:
+        raise UnknownAddress("source lines are unknown", NOT_TRACED)
     raise unknown("here", text, vocabulary(graph, length), _REMEDY)
 
 
+NOT_TRACED = "run the forward pass within `with autograd_core.dag.trace():`"
 _REMEDY = (
     "write # and a number, an address such as encoder.0/addmm:2, an op such as mul, a scope, "
     "a leaf's name, or a line such as train.py:12"

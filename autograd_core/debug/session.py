@@ -115,6 +115,11 @@ class Session(Seeking):
 
     # where we are
 
+    def __repr__(self) -> str:
+        run = f"{self.position} of {self.length} nodes have run"
+        hint = f"; {self._pass.hint}" if self._pass.hint else ""
+        return f"<Session: {self._pass.title}, {run}{hint}>"
+
     @property
     def breakpoints(self) -> tuple[Breakpoint, ...]:
         return self.stops.points

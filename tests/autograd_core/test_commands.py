@@ -603,3 +603,40 @@ def test_completion_offers_what_may_stand_there(
 
 def test_completion_of_nothing_offers_every_command(session: Session) -> None:
     assert complete(session, "", 0) == sorted(command.word for command in COMMANDS)
+
+
+def untraced() -> Session:
+    a = torch.tensor(2.0, requires_grad=True)
+    return Session((a * 3.0).sin(), names={"a": a})
+
+
+def test_where_nothing_can_move_that_is_said() -> None:
+    session = untraced()
+    first = "#1 sin:1  SinBackward0  g · cos("
+    for line in ("reverse-next", "reverse-step", "reverse-over", "reverse-finish"):
+        assert session.do(line).text.startswith(f"nothing is left to take back\n{first}")
+    assert session.do("next 9").text == "end of the backward pass"
+    for line in ("next", "step", "over", "finish"):
+        assert session.do(line).text == "nothing is left to run\nend of the backward pass"
+
+
+def test_going_back_to_before_the_only_phase_of_a_node_says_so() -> None:
+    session = untraced()
+    session.do("continue")
+    assert session.do("rs").text == "#3 a  AccumulateGrad\n  before its first phase"
+    assert session.do("rs").text.startswith("inside #2 mul:1")
+
+
+def test_a_session_without_a_trace_says_how_to_get_one() -> None:
+    session = untraced()
+    how = "run the forward pass within `with autograd_core.dag.trace():`"
+    assert how in repr(session)
+    for line in ("info plan", "info node", "break train.py:3"):
+        assert how in " ".join(session.do(line).text.split())
+
+
+def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it() -> None:
+    session = untraced()
+    refused = " ".join(session.do("break exp").text.split())
+    assert refused.endswith("; --pending exp waits for a pass that has it")
+    assert session.do("break --pending exp").text.endswith("(waits for a pass that has it)")

@@ -144,3 +144,13 @@ def test_a_slice_reads_as_between_brackets(text: str, expected: list[Any]) -> No
 def test_a_slice_that_is_none_says_why(text: str, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         Value(np.arange(6).reshape(2, 3)).slice(text)
+
+
+def test_the_timeline_in_words_speaks_of_leaves_only_where_a_grad_was_kept() -> None:
+    w, timeline = torch.tensor(2.0, requires_grad=True), Timeline()
+    for call in (1, 2):
+        session = Session(w * w, names={"w": w}, call=call, timeline=timeline)
+        session.finish()
+    first, second = map(str.strip, session.do("info timeline").text.splitlines())
+    assert first.endswith("2 nodes")
+    assert second.endswith("1 of 1 leaf kept a .grad from before")

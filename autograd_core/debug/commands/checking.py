@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import PurePath
-from textwrap import wrap
 from typing import Final
 
 from autograd_core.dag.turns import turn
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.language import WIDTH, Operands, pointing_at
-from autograd_core.debug.commands.wording import plural, source_place
+from autograd_core.debug.commands.language import Operands, pointing_at
+from autograd_core.debug.commands.wording import plural, source_place, wrapped
 from autograd_core.debug.linting import lint
 
 
@@ -47,11 +46,7 @@ def _all(console: Console) -> str:
 def _line(console: Console, found: NodeCheck) -> str:
     place = source_place(console.session.graph, found.index)
     at = f" ({place})" if place else ""
-    return _wrapped(f"{turn(found.index)} {found.address}{at}: {found.sentence}")
-
-
-def _wrapped(text: str) -> str:
-    return "\n".join(wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False))
+    return wrapped(f"{turn(found.index)} {found.address}{at}: {found.sentence}")
 
 
 def _lint(console: Console, operands: Operands) -> str:
@@ -59,7 +54,7 @@ def _lint(console: Console, operands: Operands) -> str:
     lines = []
     for found in lint(session.roots, names=session.names):
         place = f" ({PurePath(found.source.file).name}:{found.source.line})" if found.source else ""
-        lines += [_wrapped(f"{found.severity}: {found.what}{place}"), f"  {found.remedy}"]
+        lines += [wrapped(f"{found.severity}: {found.what}{place}"), f"  {found.remedy}"]
     return "\n".join(lines) or "nothing to be said against this graph"
 
 

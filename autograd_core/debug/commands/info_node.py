@@ -8,7 +8,7 @@ from autograd_core.dag.statistics import format_bytes, format_number, format_sha
 from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands, pointing_at
-from autograd_core.debug.commands.wording import node_line, shown, source_place, table_text
+from autograd_core.debug.commands.wording import node_line, shown, source_place, table_text, wrapped
 from autograd_core.debug.records.snapshot import Incoming, NodeDetail, Phase, Value
 
 
@@ -33,7 +33,9 @@ def node(console: Console, operands: Operands) -> str:
     rows += [("hook", hook) for hook in detail.hooks]
     if detail.source_line:
         rows.append(("line", detail.source_line))
-    return "\n".join([*lines, *(f"  {line}" for line in table_text(rows).splitlines())])
+    lines += [f"  {line}" for line in table_text(rows).splitlines()]
+    hint = session.snapshot.hint
+    return "\n".join([*lines, wrapped(hint)] if hint else lines)
 
 
 def _rules(detail: NodeDetail) -> Iterator[tuple[str, str]]:

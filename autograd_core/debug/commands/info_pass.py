@@ -9,7 +9,8 @@ from autograd_core.dag.statistics import Statistics, format_bytes, format_statis
 from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands
-from autograd_core.debug.commands.wording import plural, shown, table_text
+from autograd_core.debug.commands.wording import plural, shown, table_text, wrapped
+from autograd_core.debug.records.timeline import CallRecord
 
 
 def leaves(console: Console, operands: Operands) -> str:
@@ -48,7 +49,8 @@ def plan(console: Console, operands: Operands) -> str:
     more = f" and {len(places) - 8} more" if len(places) > 8 else ""
     counts = f"{plural(session.length, 'node')}, {_leaves(len(snapshot.leaves))} among them"
     done = f"{snapshot.position} have run, {snapshot.recorded} are recorded"
-    return f"{counts}; {done}\nready: {', '.join(places[:8]) or 'none'}{more}"
+    lines = [f"{counts}; {done}", f"ready: {', '.join(places[:8]) or 'none'}{more}"]
+    return "\n".join([*lines, wrapped(snapshot.hint)] if snapshot.hint else lines)
 
 
 def history(console: Console, operands: Operands) -> str:
@@ -80,10 +82,8 @@ def timeline(console: Console, operands: Operands) -> str:
     name = operands.text.removesuffix(".grad")
     if not name:
         lines = [
-            (call.label, call.title, plural(call.nodes, "node"), _at(call.source),
-             f"{kept} of {_leaves(len(call.leaves))} kept" if call.leaves else "")
+            (call.label, call.title, plural(call.nodes, "node"), _at(call.source), _kept(call))
             for call in calls.calls
-            for kept in [sum(leaf.kept for leaf in call.leaves)]
         ]  # fmt: skip
         return table_text(lines) or "no call is over yet"
     rows: list[tuple[str, ...]] = [("", "before", "added", "after", "")]
@@ -93,6 +93,12 @@ def timeline(console: Console, operands: Operands) -> str:
     if len(rows) == 1:
         raise operands.error(f"no call that is over has a leaf '{name}'")
     return table_text(rows)
+
+
+def _kept(call: CallRecord) -> str:
+    """Whether nobody set a ``.grad`` to zero before the call."""
+    kept = sum(leaf.kept for leaf in call.leaves)
+    return f"{kept} of {_leaves(len(call.leaves))} kept a .grad from before" if kept else ""
 
 
 def _told(statistics: Statistics | None) -> str:

@@ -15,14 +15,40 @@ PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name
 _COUNTED = "COUNT is a whole number; without it, 1."
 
 
-def _counted(move: Callable[[Steered, int], object]) -> Callable[[Console, Operands], str]:
-    """A movement that takes a count itself."""
+def _ahead(move: Callable[[Steered, int], object]) -> Callable[[Console, Operands], str]:
+    """A movement that takes a count itself, and leads on."""
 
     def run(console: Console, operands: Operands) -> str:
-        move(console.session, operands.count())
-        return arrived(console)
+        session, count = console.session, operands.count()
+        at_end = session.position == session.length
+        move(session, count)
+        note = f"nothing is left to run{_way_out(session)}\n" if at_end else ""
+        return f"{note}{arrived(console)}"
 
     return run
+
+
+def _back(move: Callable[[Steered, int], object]) -> Callable[[Console, Operands], str]:
+    """A movement that takes a count itself, and leads back."""
+
+    def run(console: Console, operands: Operands) -> str:
+        session, count = console.session, operands.count()
+        at_start = session.position == 0 and session.snapshot.phase == 0
+        move(session, count)
+        note = f"nothing is left to take back{_way_out(session)}\n" if at_start else ""
+        return f"{note}{arrived(console)}"
+
+    return run
+
+
+def _way_out(session: Steered) -> str:
+    """What to do at either end of a pass that ran inside another one."""
+    return " in this pass; leave shows the one around it" if len(session.frames) > 1 else ""
+
+
+def _reverse_step(console: Console, operands: Operands) -> str:
+    said = _back(lambda s, n: s.step_back(n))(console, operands)
+    return said if console.session.snapshot.phase else f"{said}\n  before its first phase"
 
 
 def _repeated(move: Callable[[Steered], object]) -> Callable[[Console, Operands], str]:
@@ -84,39 +110,39 @@ def _leave(console: Console, operands: Operands) -> str:
 
 COMMANDS: Final = (
     Command(
-        "next [COUNT]", "run the next node", _counted(lambda s, n: s.next(n)), ("n",),
+        "next [COUNT]", "run the next node", _ahead(lambda s, n: s.next(n)), ("n",),
         details=_COUNTED,
     ),
     Command(
         "step [COUNT]", "go on inside the node, to the next phase",
-        _counted(lambda s, n: s.step(n)), ("s",),
+        _ahead(lambda s, n: s.step(n)), ("s",),
         details="A phase is a hook, the formula, a reduction, one delivery, an accumulation.",
     ),
     Command(
-        "over [COUNT]", "run the module that begins here", _counted(lambda s, n: s.over(n)),
+        "over [COUNT]", "run the module that begins here", _ahead(lambda s, n: s.over(n)),
         ("o",), details="Where none begins, the next node.",
     ),
-    Command("finish [COUNT]", "run to the end of the module", _counted(lambda s, n: s.out(n))),
+    Command("finish [COUNT]", "run to the end of the module", _ahead(lambda s, n: s.out(n))),
     Command(
         "continue [COUNT]", "go on to the next stop, or to the end",
         _repeated(lambda s: s.continue_()), ("c",),
         details="COUNT says which stop: 3 passes by the next two.",
     ),
     Command(
-        "reverse-next [COUNT]", "take the last node back", _counted(lambda s, n: s.back(n)),
+        "reverse-next [COUNT]", "take the last node back", _back(lambda s, n: s.back(n)),
         ("back", "rn", "N"), details=_COUNTED,
     ),
     Command(
         "reverse-step [COUNT]", "go back inside the node",
-        _counted(lambda s, n: s.step_back(n)), ("rs", "S"),
+        _reverse_step, ("rs", "S"),
     ),
     Command(
         "reverse-over [COUNT]", "go back before the module ending here",
-        _counted(lambda s, n: s.back_over(n)), ("ro", "O"),
+        _back(lambda s, n: s.back_over(n)), ("ro", "O"),
     ),
     Command(
         "reverse-finish [COUNT]", "go back before the module around here",
-        _counted(lambda s, n: s.back_out(n)), ("rf",),
+        _back(lambda s, n: s.back_out(n)), ("rf",),
     ),
     Command(
         "reverse-continue [COUNT]", "go back to the stop before",

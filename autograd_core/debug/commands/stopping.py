@@ -79,7 +79,8 @@ def _add(console: Console, place: Operands, condition: Operands | None, **proper
     try:
         point = stops.add(place.text, **properties)
     except UnknownLocation as error:
-        raise place.error(f"{error}") from None
+        later = f"; {_PENDING} {place.text} waits for a pass that has it"
+        raise place.error(f"{error}{later}") from None
     if point.kind == "watch" and not _is_leaf(console, point):
         stops.delete(point.number)
         raise place.error(f"'{point.text}' is no leaf; info leaves lists them")

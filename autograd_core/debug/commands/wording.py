@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import PurePath
+from textwrap import wrap
 
 import numpy as np
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
 from autograd_core.dag.turns import turn
+from autograd_core.debug.commands.language import WIDTH
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.records.snapshot import Snapshot, Value
 from autograd_core.debug.stopping.stops import Reached
 
 _BARS = "▁▂▃▄▅▆▇█"
+_CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"
 _MOST_ROWS, _MOST_COLUMNS = 8, 8
 
 
@@ -47,6 +51,13 @@ def node_line(graph: Graph, index: int) -> str:
     name = "" if node.name == node.address else node.name
     parts = (f"{turn(index)} {node.address}", name, node.formula, source_place(graph, index))
     return "  ".join(part for part in parts if part)
+
+
+def wrapped(text: str) -> str:
+    """A sentence in lines that fit, the later ones indented; code in it stays in one line."""
+    text = _CODE.sub(lambda code: code[0].replace(" ", _NO_BREAK), text)
+    lines = wrap(text, WIDTH, subsequent_indent="  ", break_long_words=False)
+    return "\n".join(lines).replace(_NO_BREAK, " ")
 
 
 def source_place(graph: Graph, index: int) -> str:

@@ -9,6 +9,7 @@ from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
+from autograd_core.dag.addresses import NOT_TRACED
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
@@ -156,7 +157,4 @@ def _hint(nodes: Sequence[Node]) -> str:
         )
     if any(node.record is not None for node in nodes):
         return ""
-    return (
-        "scopes and source lines are unknown: run the forward pass "
-        "within `with autograd_core.dag.trace():`"
-    )
+    return f"scopes and source lines are unknown: {NOT_TRACED}"
