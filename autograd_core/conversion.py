@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.grad_mode import is_grad_enabled, trace_taken_out
+from autograd_core.notices import warn
 
 if TYPE_CHECKING:
     from autograd_core.autograd.node import Edge
@@ -62,6 +63,11 @@ class Conversion:
         return self.array.tolist()
 
     def __float__(self) -> float:
+        if self.edge is not None and is_grad_enabled():
+            warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                "behavior.\nConsider using tensor.detach() first."
+            )
         return float(self._only_element())
 
     def __int__(self) -> int:

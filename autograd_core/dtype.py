@@ -90,10 +90,18 @@ def from_numpy_dtype(d: np.dtype[np.generic]) -> dtype:
 
 
 def number_dtype(value: Number) -> dtype:
-    """The dtype that a Python number takes on its own."""
+    """The dtype that a Python number takes on its own.
+
+    Raises:
+        TypeError: it is no number.
+    """
     if type(value) is bool:
         return bool_
-    return int64 if isinstance(value, int) else _default
+    if isinstance(value, int):
+        return int64
+    if not hasattr(value, "__float__"):
+        raise TypeError(f"expected a number or a tensor, not {type(value).__name__}")
+    return _default
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:

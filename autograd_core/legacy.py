@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from autograd_core.conversion import Conversion
 from autograd_core.dtype import dtype
+from autograd_core.sequences import holds_tensors, without_tensors
 from autograd_core.size import Size
 
 
@@ -35,4 +36,6 @@ def legacy_array(kind: dtype, data: tuple[Any, ...]) -> NDArray[Any]:
         return values.array
     if not hasattr(values, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(values).__name__})")
+    if holds_tensors(values):
+        values, _ = without_tensors(values)
     return np.array(values, dtype=kind.dtype)

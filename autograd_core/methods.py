@@ -11,11 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core import functions, strides
+from autograd_core import functions, operators, strides
 from autograd_core.autograd.backward import backward
 from autograd_core.autograd.deliver import connect
 from autograd_core.dtype import (
-    Number,
     bool_,
     dtype,
     float16,
@@ -27,7 +26,7 @@ from autograd_core.dtype import (
     int64,
     uint8,
 )
-from autograd_core.functions import arithmetic, shapes, subscript
+from autograd_core.functions import shapes, subscript
 from autograd_core.linalg import older
 from autograd_core.method_names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
 from autograd_core.op import inplace, inplace_view
@@ -36,7 +35,6 @@ from autograd_core.ops import (
     assign,
     elementwise,
     joining,
-    linalg,
     logic,
     rearrange,
     shape,
@@ -46,7 +44,7 @@ from autograd_core.tensor import Tensor
 
 def bind() -> None:
     """Give :class:`Tensor` its operators and methods."""
-    for name, function in {**_OPERATORS, **_METHODS}.items():
+    for name, function in {**operators.BINARY, **_METHODS}.items():
         setattr(Tensor, name, function)
     for source, names in ((functions, NAMED), (older, LINALG)):
         for name in names:
@@ -61,8 +59,8 @@ def bind() -> None:
         setattr(Tensor, f"{name}_", inplace_view(getattr(Tensor, name), f"{name}_"))
     for name, method in strides.METHODS.items():
         setattr(Tensor, name, method)
-    for operator, name in _AUGMENTED.items():
-        setattr(Tensor, f"__i{operator}__", getattr(Tensor, f"{name}_"))
+    for name, method in operators.AUGMENTED.items():
+        setattr(Tensor, name, operators.left_to_python(getattr(Tensor, method)))
     connect(
         tensor=Tensor.from_array,
         sum_to=shape.sum_to,
@@ -80,23 +78,6 @@ def _without_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
         return function
     call: Callable[..., Any] = op.call
     return call
-
-
-def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
-    def method(self: Tensor, other: Any) -> Tensor:
-        return call(other, self)
-
-    return method
-
-
-def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
-    """``==`` and ``!=``, which Python also asks about things that are no numbers."""
-
-    def method(self: Tensor, other: Any) -> Any:
-        comparable = isinstance(other, (Tensor, Number, np.generic))
-        return call(self, other) if comparable else NotImplemented
-
-    return method
 
 
 def _backward(
@@ -127,8 +108,10 @@ def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:
 def _set_item(self: Tensor, key: Any, value: Any) -> None:
     """``x[key] = value``: the part that numbers and slices select is a view to copy into;
     within it, lists and tensors pick places to put."""
-    if isinstance(value, str):
-        raise TypeError(f"can't assign a str to a torch.{self.dtype.scalar_name}Tensor")
+    if value is None or isinstance(value, str):
+        raise TypeError(
+            f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_name}Tensor"
+        )
     if not isinstance(value, Tensor):
         value = Tensor.from_array(np.asarray(value, dtype=self.dtype.dtype))
     part, picked = subscript.take_apart(self, key)
@@ -154,10 +137,6 @@ def _iterate(self: Tensor) -> Iterator[Tensor]:
     if not self._shape:
         raise TypeError("iteration over a 0-d tensor")
     return iter(joining.unbind(self, 0))
-
-
-def _fill(x: Tensor, value: Any) -> Any:
-    return assign.fill(x, value=value.item() if isinstance(value, Tensor) else value)
 
 
 def _type(target: dtype) -> Callable[..., Tensor]:
@@ -234,50 +213,14 @@ def _dims(self: Tensor, dims: Sequence[int]) -> Any:
     return shape.permute(self, tuple(dims))
 
 
-_OPERATORS: dict[str, Callable[..., Any]] = {
-    "__add__": elementwise.add,
-    "__radd__": elementwise.add,
-    "__sub__": elementwise.sub,
-    "__rsub__": arithmetic.rsub,
-    "__mul__": elementwise.mul,
-    "__rmul__": elementwise.mul,
-    "__truediv__": elementwise.div,
-    "__rtruediv__": arithmetic.rdiv,
+_METHODS: dict[str, Callable[..., Any]] = {
     "__neg__": elementwise.neg,
-    "__pow__": functions.pow,
-    "__rpow__": _reflected(functions.pow),
     "__abs__": elementwise.abs,
     "__pos__": functions.positive,
-    "__rdiv__": arithmetic.rdiv,
-    "__mod__": functions.remainder,
-    "__rmod__": _reflected(functions.remainder),
-    "__floordiv__": functions.floor_divide,
-    "__rfloordiv__": _reflected(functions.floor_divide),
     "__invert__": logic.bitwise_not,
-    "__and__": logic.bitwise_and,
-    "__rand__": logic.bitwise_and,
-    "__or__": logic.bitwise_or,
-    "__ror__": logic.bitwise_or,
-    "__xor__": logic.bitwise_xor,
-    "__rxor__": logic.bitwise_xor,
-    "__rlshift__": _reflected(logic.bitwise_left_shift),
-    "__rrshift__": _reflected(logic.bitwise_right_shift),
-    "__lshift__": logic.bitwise_left_shift,
-    "__rshift__": logic.bitwise_right_shift,
-    "__matmul__": linalg.matmul,
-    "__rmatmul__": _reflected(linalg.matmul),
-    "__eq__": _comparison(elementwise.eq),
-    "__ne__": _comparison(elementwise.ne),
-    "__lt__": elementwise.lt,
-    "__le__": elementwise.le,
-    "__gt__": elementwise.gt,
-    "__ge__": elementwise.ge,
     "__getitem__": subscript.getitem,
     "__setitem__": _set_item,
     "__iter__": _iterate,
-}
-
-_METHODS: dict[str, Callable[..., Any]] = {
     "view": _varargs(shape.view),
     "reshape": _varargs(functions.reshape),
     "expand": _varargs(shape.expand),
@@ -318,7 +261,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
 
 _ASSIGNMENTS: dict[str, Callable[..., Any]] = {
     "zero": assign.zero,
-    "fill": _fill,
+    "fill": functions.fill,
     "copy": assign.copy,
     "_assign": assign.assigned,
     "normal": _drawn(np.random.Generator.normal, 0.0, 1.0),
@@ -329,8 +272,3 @@ _ASSIGNMENTS: dict[str, Callable[..., Any]] = {
     "geometric": _drawn(np.random.Generator.geometric, 0.5),
     "bernoulli": _drawn(lambda rng, p, size: rng.random(size) < p, 0.5),
 }
-
-
-_AUGMENTED = {"add": "add", "sub": "sub", "mul": "mul", "truediv": "div", "pow": "pow",
-              "mod": "remainder", "floordiv": "floor_divide", "and": "bitwise_and",
-              "or": "bitwise_or", "xor": "bitwise_xor"}  # fmt: skip

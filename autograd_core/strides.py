@@ -8,6 +8,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.dtype import Number
 from autograd_core.op.views import root_of
 from autograd_core.tensor import Tensor
 
@@ -72,6 +73,16 @@ def resize_as_(self: Tensor, other: Tensor, memory_format: Any = None) -> Tensor
     return resize_(self, other._shape)
 
 
+def contains(self: Tensor, element: Any) -> bool:
+    """Whether one of the elements equals ``element``."""
+    if not isinstance(element, (Tensor, Number, np.generic)):
+        raise RuntimeError(
+            "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+            f"{type(element)}."
+        )
+    return bool((self == element).any())
+
+
 def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
     """Put one number on the main diagonal; with ``wrap``, of a tall matrix, on those below, too.
 
@@ -115,7 +126,7 @@ METHODS: Final[dict[str, Any]] = {
     "is_neg": _always(False),
     "is_signed": lambda self: self.array.dtype.kind in "if",
     "__reversed__": lambda self: self.flip(0) if self._shape else self,
-    "__contains__": lambda self, element: bool((self == element).any()),
+    "__contains__": contains,
     "itemsize": property(Tensor.element_size),
     "is_cpu": property(_always(True)),
     "is_cuda": property(_always(False)),

@@ -36,5 +36,5 @@ limited.register_hook(lambda g: torch.clamp(g, -1, 1))
 loss = (limited * torch.tensor([0.5, 3.0, -7.0])).sum()
 loss.backward()
 
-print("values    ", [round(float(value), 4) for value in quantised])
-print("gradients ", [round(float(value), 4) for value in x.grad])
+print("values    ", [round(value, 4) for value in quantised.tolist()])
+print("gradients ", [round(value, 4) for value in x.grad.tolist()])

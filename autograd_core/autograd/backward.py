@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.autograd.call import Places, carry_out, make_call, stand_ins
 from autograd_core.autograd.deliver import lent
+from autograd_core.notices import warn
 from autograd_core.tensor import Tensor
 
 
@@ -32,6 +33,14 @@ def backward(
         RuntimeError: in PyTorch's words, for a tensor without a graph, a missing or
             ill-shaped gradient, a graph that was freed, a saved value changed in place.
     """
+    if create_graph:
+        warn(
+            "Using backward() with create_graph=True will create a reference cycle between the "
+            "parameter and its gradient which can cause a memory leak. We recommend using "
+            "autograd.grad when creating the graph to avoid this. If you have to use this "
+            "function, make sure to reset the .grad fields of your parameters to None after use "
+            "to break the cycle and avoid the leak."
+        )
     call = make_call(tensors, grad_tensors, retain_graph, create_graph)
     if inputs is not None:
         wanted = stand_ins(inputs)

@@ -11,6 +11,8 @@ import numpy as np
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype
 from autograd_core.functions.convert import to_dtype
+from autograd_core.notices import warn
+from autograd_core.sequences import holds_tensors, without_tensors
 from autograd_core.tensor import Tensor
 
 __all__ = [
@@ -31,7 +33,16 @@ def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -
     """
     given = data
     if isinstance(data, Tensor):
+        warn(
+            "To copy construct from a tensor, it is recommended to use "
+            "sourceTensor.detach().clone() or "
+            "sourceTensor.detach().clone().requires_grad_(True), rather than "
+            "torch.tensor(sourceTensor)."
+        )
         data = data.array
+    elif holds_tensors(data):
+        data, kind = without_tensors(data)
+        dtype = dtype or kind
     try:
         array = np.array(data, dtype=None if dtype is None else dtype.dtype)
         from_numpy_dtype(array.dtype)
@@ -165,12 +176,12 @@ def empty(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -
 
 def full(
     size: Sequence[int],
-    fill_value: Number,
+    fill_value: Number | Tensor,
     dtype: dtype | None = None,
     requires_grad: bool = False,
 ) -> Tensor:
     """A tensor that holds ``fill_value`` everywhere."""
-    made = tensor(fill_value, dtype)
+    made = as_tensor(fill_value, dtype)
     return Tensor.from_array(np.full(size_of((size,)), made.array), requires_grad)
 
 
@@ -222,8 +233,8 @@ def arange(
 
 
 def linspace(
-    start: float,
-    end: float,
+    start: float | Tensor,
+    end: float | Tensor,
     steps: int,
     *,
     dtype: dtype | None = None,
@@ -233,7 +244,8 @@ def linspace(
     if steps < 0:
         raise RuntimeError("number of steps must be non-negative")
     kind = (dtype or get_default_dtype()).dtype
-    return Tensor.from_array(np.linspace(start, end, steps, dtype=kind), requires_grad)
+    first, last = (v.item() if isinstance(v, Tensor) else v for v in (start, end))
+    return Tensor.from_array(np.linspace(first, last, steps, dtype=kind), requires_grad)
 
 
 def logspace(

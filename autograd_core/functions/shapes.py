@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.notices import warn
 from autograd_core.ops import copies, diagonals, rearrange, shape
 from autograd_core.ops import index as index_ops
 from autograd_core.ops.index_along import index_select
@@ -61,6 +62,13 @@ def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
 
 def reversed_dims(x: Tensor) -> Tensor:
     """``x.T``: the dimensions in reverse order."""
+    if x.ndim not in (0, 2):
+        warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+            "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor."
+        )
     return shape.permute(x, tuple(reversed(range(x.ndim))))
 
 

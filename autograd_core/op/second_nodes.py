@@ -6,13 +6,18 @@ from functools import cache
 from typing import Any, Final
 
 _NODES: Final = {
+    "FillBackward0": "FillBackward2",
+    "FillBackward1": "FillBackward3",
     "SqueezeBackward0": "SqueezeBackward3",
     "SqueezeBackward1": "SqueezeBackward4",
     "SqueezeBackward2": "SqueezeBackward5",
 }
 # Most in-place forms bear the name of the form that leaves its input as it is; not these.
 RENAMED_IN_PLACE: Final = frozenset(
-    f"{name}Backward0" for name in ("Celu", "Elu", "LeakyRelu", "Threshold")
+    [
+        "FillBackward1",
+        *(f"{name}Backward0" for name in ("Celu", "Elu", "Fill", "LeakyRelu", "Threshold")),
+    ]
 )
 
 

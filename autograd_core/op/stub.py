@@ -36,7 +36,8 @@ class TensorMethods:
 '''
 # Where the methods come from; what else Tensor has is in its own file.
 _SOURCES: Final = ("autograd_core.ops.", "autograd_core.functions", "autograd_core.methods",
-                   "autograd_core.op.inplace", "autograd_core.linalg.")  # fmt: skip
+                   "autograd_core.operators", "autograd_core.op.inplace",
+                   "autograd_core.linalg.")  # fmt: skip
 # Within the class these names are methods, so annotations must look for them elsewhere.
 _SHADOWED: Final = re.compile(r"\b(bool|float|int|type)\b")
 _CLASH_WITH_OBJECT: Final = {"__eq__", "__ne__"}

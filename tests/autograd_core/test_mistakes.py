@@ -213,6 +213,9 @@ MISTAKES: list[Callable[[Any], Any]] = [
     lambda t: t.addmm(t.ones(3),t.ones(2,2),t.ones(2,2)),
     lambda t: t.ones(2,2).movedim(0,3),
     lambda t: t.trapz(t.ones(3),t.ones(2)),
+    lambda t: t.tensor([t.ones(2),t.ones(2)]),
+    lambda t: "a" in t.ones(2),
+    lambda t: t.ones(2).__setitem__(0,None),
 ]  # fmt: skip
 
 
@@ -229,3 +232,64 @@ def _answer(namespace: Any, call: Callable[[Any], Any]) -> tuple[str, str]:
 @pytest.mark.parametrize("call", MISTAKES)
 def test_mistakes_are_answered_as_by_pytorch(call: Callable[[Any], Any]) -> None:
     assert _answer(autograd_core, call) == _answer(torch, call)
+
+
+SYMBOLS = ["+", "-", "*", "/", "//", "%", "**", "@", "&", "|", "^", "<<", ">>", "<", "<="]
+STRANGERS = ["'a'", "[1, 2]", "(1.0, 2.0)", "None", "{}", "object"]
+
+
+@pytest.mark.parametrize("stranger", STRANGERS)
+@pytest.mark.parametrize("symbol", SYMBOLS)
+def test_operators_leave_what_is_no_number_to_python(symbol: str, stranger: str) -> None:
+    changed = f"{symbol}=" if symbol[0] not in "@<>" else symbol
+    for left, right, how in (("x", stranger, symbol), (stranger, "x", symbol),
+                             ("x", stranger, changed)):  # fmt: skip
+        if stranger.startswith("'") and how == "%" and left == stranger:
+            continue  # which is Python's formatting
+        line = f"{left} {how} {right}"
+        answers = [
+            _answer(each, lambda t, line=line: exec(line, {"x": t.ones(2)}))
+            for each in (autograd_core, torch)
+        ]
+        assert answers[0] == answers[1], line
+
+
+def test_an_operand_that_knows_tensors_is_asked() -> None:
+    class Knowing:
+        def __radd__(self, other: Any) -> str:
+            return f"{other.tolist()} and more"
+
+    assert [t.ones(2) + Knowing() for t in (autograd_core, torch)] == ["[1.0, 1.0] and more"] * 2
+
+
+WARNED: list[Callable[[Any, Any], Any]] = [
+    lambda t, x: float(x.sum()),
+    lambda t, x: x.sum().backward(create_graph=True),
+    lambda t, x: t.autograd.backward(x.sum(), create_graph=True),
+    lambda t, x: t.tensor(x),
+    lambda t, x: t.tensor([x.sum(), x.sum()]),
+    lambda t, x: x.T,
+    lambda t, x: x.sum().item(),
+    lambda t, x: int(x.sum()),
+    lambda t, x: float(x.detach().sum()),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("call", WARNED)
+def test_what_pytorch_warns_of_is_warned_of_where_the_user_stands(
+    call: Callable[[Any, Any], Any],
+) -> None:
+    found = []
+    always = torch.is_warn_always_enabled()
+    torch.set_warn_always(True)  # else once in the life of a process
+    try:
+        for t in (autograd_core, torch):
+            with warnings.catch_warnings(record=True) as told:
+                warnings.simplefilter("always")
+                call(t, t.ones(2, requires_grad=True))
+            texts = [str(each.message).partition(" (Triggered")[0] for each in told]
+            found.append([*dict.fromkeys(texts)])
+            assert t is torch or {each.filename for each in told} <= {__file__}
+    finally:
+        torch.set_warn_always(always)
+    assert found[0] == found[1]

@@ -1,0 +1,20 @@
+"""Warnings, said of the user's own line."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+
+_OURS = (str(Path(__file__).parent), "<op ")
+
+
+def warn(message: str) -> None:
+    """Warn of the line that called into this package, however many calls that is away.
+
+    (From Python 3.12 on, ``skip_file_prefixes`` does this.)
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back and frame.f_code.co_filename.startswith(_OURS):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)

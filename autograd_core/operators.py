@@ -1,0 +1,107 @@
+"""What ``+``, ``<`` and their like do with a tensor on one side, and what they leave to Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+import numpy as np
+
+from autograd_core import functions
+from autograd_core.dtype import Number
+from autograd_core.functions import arithmetic
+from autograd_core.ops import elementwise, linalg, logic
+from autograd_core.tensor import Tensor
+
+_OPERANDS = (Tensor, bool, int, float, complex, np.generic, np.ndarray)
+
+
+def left_to_python(
+    call: Callable[..., Any], operands: tuple[type, ...] = _OPERANDS
+) -> Callable[..., Any]:
+    """``call`` as an operator: what is none of ``operands`` may know itself what to do with a
+    tensor; if it does not, Python says so."""
+
+    @wraps(call)
+    def operator(self: Tensor, other: Any) -> Any:
+        try:
+            return call(self, other)
+        except TypeError:
+            if isinstance(other, operands):
+                raise
+            return NotImplemented
+
+    return operator
+
+
+def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
+    def method(self: Tensor, other: Any) -> Tensor:
+        result: Tensor = call(other, self)
+        return result
+
+    return method
+
+
+def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
+    """``==`` and ``!=``, which Python also asks about things that are no numbers."""
+
+    def method(self: Tensor, other: Any) -> Any:
+        comparable = isinstance(other, (Tensor, Number, np.generic))
+        return call(self, other) if comparable else NotImplemented
+
+    return method
+
+
+_NUMERIC: dict[str, Callable[..., Any]] = {
+    "__add__": elementwise.add,
+    "__radd__": elementwise.add,
+    "__sub__": elementwise.sub,
+    "__rsub__": arithmetic.rsub,
+    "__mul__": elementwise.mul,
+    "__rmul__": elementwise.mul,
+    "__truediv__": elementwise.div,
+    "__rtruediv__": arithmetic.rdiv,
+    "__rdiv__": arithmetic.rdiv,
+    "__pow__": functions.pow,
+    "__rpow__": _reflected(functions.pow),
+    "__mod__": functions.remainder,
+    "__rmod__": _reflected(functions.remainder),
+    "__floordiv__": functions.floor_divide,
+    "__rfloordiv__": _reflected(functions.floor_divide),
+    "__and__": logic.bitwise_and,
+    "__rand__": logic.bitwise_and,
+    "__or__": logic.bitwise_or,
+    "__ror__": logic.bitwise_or,
+    "__xor__": logic.bitwise_xor,
+    "__rxor__": logic.bitwise_xor,
+    "__lshift__": logic.bitwise_left_shift,
+    "__rlshift__": _reflected(logic.bitwise_left_shift),
+    "__rshift__": logic.bitwise_right_shift,
+    "__rrshift__": _reflected(logic.bitwise_right_shift),
+    "__lt__": elementwise.lt,
+    "__le__": elementwise.le,
+    "__gt__": elementwise.gt,
+    "__ge__": elementwise.ge,
+}
+
+BINARY: dict[str, Callable[..., Any]] = {
+    **{name: left_to_python(call) for name, call in _NUMERIC.items()},
+    "__matmul__": left_to_python(linalg.matmul, (Tensor, np.ndarray)),
+    "__rmatmul__": left_to_python(_reflected(linalg.matmul), (Tensor, np.ndarray)),
+    "__eq__": _comparison(elementwise.eq),
+    "__ne__": _comparison(elementwise.ne),
+}
+
+AUGMENTED: dict[str, str] = {
+    "__iadd__": "add_",
+    "__isub__": "sub_",
+    "__imul__": "mul_",
+    "__itruediv__": "div_",
+    "__ipow__": "pow_",
+    "__imod__": "remainder_",
+    "__ifloordiv__": "floor_divide_",
+    "__iand__": "bitwise_and_",
+    "__ior__": "bitwise_or_",
+    "__ixor__": "bitwise_xor_",
+}
