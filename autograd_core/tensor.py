@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -49,8 +48,24 @@ else:
     TensorMethods = object
 
 
-class Tensor(Differentiable, Conversion, TensorMethods):
+class _TensorMeta(type):
+    """Lets users call Tensor with data, and the core without any, at the cost of an allocation:
+    an ``__init__`` would have to be gone round, which took every op 20 ns."""
+
+    def __call__(cls: Any, *data: Any) -> Any:
+        t = cls.__new__(cls)
+        t.array = legacy_array(get_default_dtype(), data)
+        t._shape, t.dtype = t.array.shape, from_numpy_dtype(t.array.dtype)
+        t.version, t.edge = first_version(), None
+        if cls.__init__ is not object.__init__:  # a subclass has one
+            t.__init__(*data)
+        return t
+
+
+class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
     """A tensor of real numbers; make one with :func:`autograd_core.tensor`.
+
+    Called, it makes one of the default dtype: from a list or an array, or, given sizes, of zeros.
 
     ``array`` is the NumPy array itself, not a copy.  ``edge`` says where a gradient of this
     tensor goes (see :mod:`autograd_core.autograd.node`); None for one that needs none.
@@ -88,14 +103,9 @@ class Tensor(Differentiable, Conversion, TensorMethods):
     __module__ = "autograd_core"  # where users find it
     __array_priority__ = 1000  # ndarray * Tensor is this class's business
 
-    def __init__(self, *data: Any) -> None:
-        """Of the default dtype: from a list or an array, or, given sizes, of zeros.
+    if TYPE_CHECKING:
 
-        Better use :func:`autograd_core.tensor`, or :func:`autograd_core.zeros`.
-        """
-        self.array = legacy_array(get_default_dtype(), data)
-        self._shape, self.dtype = self.array.shape, from_numpy_dtype(self.array.dtype)
-        self.version, self.edge = first_version(), None
+        def __init__(self, *data: Any) -> None: ...
 
     @classmethod
     def from_array(cls, array: NDArray[Any], requires_grad: bool = False) -> Tensor:
@@ -260,5 +270,5 @@ class Tensor(Differentiable, Conversion, TensorMethods):
         return f"Parameter containing:\n{text}" if self.is_parameter else text
 
 
-# A tensor to be filled in by whoever makes it: `Tensor()` would cost 40 ns more.
-blank: Callable[[], Tensor] = partial(object.__new__, Tensor)
+# A tensor to be filled in by whoever makes it: calls the class past its metaclass.
+blank: Callable[[], Tensor] = super(_TensorMeta, Tensor).__call__  # type: ignore[misc]

@@ -50,7 +50,7 @@ class PlannedTask:
         self.plan = plan = make_plan(roots)  # of the whole pass; `order` may be a part of it
         self.order = plan.order
         self.ports = plan.ports
-        self.pending = Buffers()
+        self.pending: dict[Node | Port, Gradient] = Buffers()
         self.keep = keep
         self.graph = graph
         self.captured: dict[Node | Port, Gradient] = {}
