@@ -69,12 +69,12 @@ def _signals_kept() -> Iterator[None]:
 class _TakenKeyboard(io.TextIOBase):
     """``sys.stdin`` while the screen reads the keys: who asked here would wait for ever."""
 
-    def readline(self, size: int | None = -1, /) -> NoReturn:  # type: ignore[override]
+    def readline(self, size: int | None = -1, /) -> NoReturn:
         raise io.UnsupportedOperation(
             "the debugger's screen has the keyboard; q closes it, and then this can be read"
         )
 
-    read = readline  # type: ignore[assignment]
+    read = readline
 
 
 @contextmanager

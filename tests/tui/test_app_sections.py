@@ -12,7 +12,7 @@ import autograd_core as torch
 from autograd_core.dag.trace import trace
 from autograd_core.debug import Session, Timeline
 from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
-from tests.tui.scripted_session import shared_weight, troubled
+from tests.tui.scripted_session import chain, shared_weight, troubled
 from tui.app.arrangement import HUGE, NARROW, WIDE, arrangement
 from tui.app.sections import SECTIONS
 
@@ -76,6 +76,14 @@ def test_a_click_on_a_tab_turns_to_it() -> None:
         assert "[saved]" in await screen.settled()
 
     drive(shared_weight(), script)
+
+
+def test_what_an_empty_section_says_fits_its_pane() -> None:
+    async def script(screen: Driver) -> None:
+        text = re.sub(r"\s+", " ", " ".join(screen.row(row)[:38] for row in range(60)))
+        assert "no breakpoints: b sets one on the row, B one with a condition" in text
+
+    drive(chain(3), script, HUGE_SIZE)
 
 
 # -- of the node -------------------------------------------------------------------------

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograd_core.dag.turns import before
-from tui.app.sections.page import NodeTarget, Page, Target, View
+from tui.app.sections.page import NodeTarget, Page, Target, View, sentence
 from tui.app.widgets.text import Line, Part, plain
 
 
@@ -11,11 +11,10 @@ def page(view: View) -> Page:
     """The edits that hold, and the difference to the unedited run when it was asked for."""
     edits = view.snapshot.edits
     if not edits:
-        return Page(
-            [
-                [Part("nothing was changed in this pass", "muted")],
-                [Part("e sets, * scales, ~ clips, 0 zeroes the sum at the row; x mutes", "muted")],
-            ]
+        return sentence(
+            view,
+            "nothing was changed in this pass",
+            "e sets, * scales, ~ clips, 0 zeroes the sum at the row; x mutes",
         )
     lines: list[Line] = [
         [Part(f" E {each.number:>2} ", "strong"), Part(plain(each.text)),

@@ -13,7 +13,7 @@ WRAPPED_LINES = 200  # the last ones
 def page(view: View) -> Page:
     """The last lines that were said."""
     if not view.notes.transcript:
-        return sentence("press : and type a command, or help")
+        return sentence(view, "press : and type a command, or help")
     last = view.notes.transcript[-WRAPPED_LINES:]
     lines = [*view.notes.transcript[:-WRAPPED_LINES]]
     lines += [row for line in last for row in wrapped(line, view.width)]

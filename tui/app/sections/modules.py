@@ -15,7 +15,7 @@ def page(view: View) -> Page:
     """Every module with the number of its nodes; ``z`` folds one, here and in the list."""
     branches = view.modules.visible(view.folded)
     if not branches:
-        return sentence("no modules, or the forward pass was not traced")
+        return sentence(view, "no modules, or the forward pass was not traced")
     scope = view.modules.scope_of(view.node)
 
     def target(line: int, column: int) -> Target | None:

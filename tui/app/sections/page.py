@@ -10,7 +10,7 @@ from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply, Snapshot
 from tui.app.modules import Modules
 from tui.app.widgets.lanes import PlanEdges
-from tui.app.widgets.text import Line, Part
+from tui.app.widgets.text import Line, Part, wrapped
 
 
 class NodeTarget(NamedTuple):
@@ -91,6 +91,6 @@ class Section(NamedTuple):
     per_node: bool = True
 
 
-def sentence(text: str) -> Page:
-    """A page that says one thing only."""
-    return Page([[Part(text, "muted")]])
+def sentence(view: View, *texts: str) -> Page:
+    """A page of what there is to say where there is nothing to list, one line or more each."""
+    return Page([line for text in texts for line in wrapped([Part(text, "muted")], view.width)])

@@ -11,7 +11,7 @@ def page(view: View) -> Page:
     """One line per breakpoint, and the commands that it carries out."""
     points = view.snapshot.breakpoints
     if not points:
-        return sentence("no breakpoints: b sets one on the row, B one with a condition")
+        return sentence(view, "no breakpoints: b sets one on the row, B one with a condition")
     lines: list[Line] = []
     owners: list[Breakpoint] = []
     for point in points:
