@@ -8,9 +8,12 @@ from typing import Any
 from autograd_core import linalg
 from autograd_core.distributions.bernoulli import Bernoulli
 from autograd_core.distributions.categorical import Categorical
+from autograd_core.distributions.counts import Binomial, Geometric, Poisson
+from autograd_core.distributions.dirichlet import Beta, Dirichlet
 from autograd_core.distributions.distribution import Distribution
+from autograd_core.distributions.gamma import Gamma
 from autograd_core.distributions.independent import Independent, sum_rightmost
-from autograd_core.distributions.location_scale import Laplace, Normal
+from autograd_core.distributions.location_scale import Cauchy, Laplace, Normal
 from autograd_core.distributions.multivariate_normal import MultivariateNormal, mahalanobis
 from autograd_core.distributions.positive import Exponential, LogNormal
 from autograd_core.distributions.uniform import Uniform
@@ -117,3 +120,51 @@ def _independent(p: Independent, q: Independent) -> Tensor:
     if p.reinterpreted_batch_ndims != q.reinterpreted_batch_ndims:
         raise NotImplementedError
     return sum_rightmost(kl_divergence(p.base_dist, q.base_dist), p.reinterpreted_batch_ndims)
+
+
+@register_kl(Gamma, Gamma)
+def _gamma(p: Gamma, q: Gamma) -> Tensor:
+    return (
+        q.concentration * (p.rate / q.rate).log()
+        + q.concentration.lgamma()
+        - p.concentration.lgamma()
+        + (p.concentration - q.concentration) * p.concentration.digamma()
+        + (q.rate - p.rate) * (p.concentration / p.rate)
+    )
+
+
+@register_kl(Dirichlet, Dirichlet)
+def _dirichlet(p: Dirichlet, q: Dirichlet) -> Tensor:
+    a, b = p.concentration, q.concentration
+    total = a.sum(-1)
+    scale = total.lgamma() - b.sum(-1).lgamma() - (a.lgamma() - b.lgamma()).sum(-1)
+    return scale + ((a - b) * (a.digamma() - total.digamma().unsqueeze(-1))).sum(-1)
+
+
+@register_kl(Beta, Beta)
+def _beta(p: Beta, q: Beta) -> Tensor:
+    return _dirichlet(p._dirichlet, q._dirichlet)
+
+
+@register_kl(Poisson, Poisson)
+def _poisson(p: Poisson, q: Poisson) -> Tensor:
+    return p.rate * (p.rate.log() - q.rate.log()) - (p.rate - q.rate)
+
+
+@register_kl(Geometric, Geometric)
+def _geometric(p: Geometric, q: Geometric) -> Tensor:
+    return -p.entropy() - (-q.probs).log1p() / p.probs - q.logits
+
+
+@register_kl(Binomial, Binomial)
+def _binomial(p: Binomial, q: Binomial) -> Tensor:
+    found = p.total_count * (
+        p.probs * (p.logits - q.logits) + (-p.probs).log1p() - (-q.probs).log1p()
+    )
+    return where(p.total_count > q.total_count, full_like(found, inf), found)
+
+
+@register_kl(Cauchy, Cauchy)
+def _cauchy(p: Cauchy, q: Cauchy) -> Tensor:
+    apart = (p.scale + q.scale).pow(2) + (p.loc - q.loc).pow(2)
+    return apart.log() - (4 * p.scale * q.scale).log()

@@ -8,8 +8,8 @@ from typing import Any, ClassVar
 from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.distributions import constraints
 from autograd_core.distributions.distribution import Distribution, Shape, broadcast_all
-from autograd_core.functions import normal, rand, randn
-from autograd_core.numeric import finfo
+from autograd_core.functions import full_like, normal, rand, randn
+from autograd_core.numeric import finfo, inf, nan
 from autograd_core.tensor import Tensor
 
 EULER = 0.57721566490153286
@@ -114,6 +114,35 @@ class Laplace(_LocationScale):
 
     def _log_density(self, value: Tensor) -> Tensor:
         return -value.abs() - math.log(2)
+
+
+class Cauchy(_LocationScale):
+    """Where a ray in a random direction, from a point ``scale`` away, meets a line; it has
+    neither mean nor variance."""
+
+    @property
+    def mean(self) -> Tensor:
+        return full_like(self.loc, nan)
+
+    @property
+    def variance(self) -> Tensor:
+        return full_like(self.loc, inf)
+
+    def cdf(self, value: Tensor) -> Tensor:
+        self._validate_sample(value)
+        return ((value - self.loc) / self.scale).atan() / math.pi + 0.5
+
+    def icdf(self, value: Tensor) -> Tensor:
+        return (math.pi * (value - 0.5)).tan() * self.scale + self.loc
+
+    def entropy(self) -> Tensor:
+        return math.log(4 * math.pi) + self.scale.log()
+
+    def _noise(self, shape: Shape) -> Tensor:
+        return self.loc.new_empty(*shape).cauchy_()
+
+    def _log_density(self, value: Tensor) -> Tensor:
+        return -math.log(math.pi) - (value**2).log1p()
 
 
 class Gumbel(_LocationScale):

@@ -27,7 +27,12 @@ EVERY = [
     for name, entry in OPS.items()
     for number, sample in enumerate(entry.samples)
 ]
-DIFFERENTIABLE = [each for each in EVERY if each.values[0].edges]
+NEVER = {"standard_gamma_grad"}  # of which PyTorch says that it has no derivative
+ONCE = {"standard_gamma"}
+DIFFERENTIABLE = [
+    each for each in EVERY if each.values[0].edges and each.values[0].name not in NEVER
+]
+TWICE = [each for each in DIFFERENTIABLE if each.values[0].name not in ONCE]
 
 
 # --- the check itself --------------------------------------------------------------------------
@@ -158,7 +163,7 @@ def test_first_derivative_is_that_of_finite_differences(entry: Op, sample: Sampl
     check_first(Call(entry, sample))
 
 
-@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+@pytest.mark.parametrize(("entry", "sample"), TWICE)
 def test_second_derivative_is_that_of_finite_differences(entry: Op, sample: Sample) -> None:
     check_second(Call(entry, sample))
 

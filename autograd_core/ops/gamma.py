@@ -1,0 +1,67 @@
+"""Random numbers of the gamma distribution, with a gradient by its shape."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.op import Sample, pointwise
+
+
+def _underivable(g: Any) -> Any:
+    """Where PyTorch ends, too."""
+    raise NotImplementedError("the derivative for '_standard_gamma_grad' is not implemented.")
+
+
+@pointwise(
+    result="float",
+    node="StandardGammaBackward0",
+    x=lambda g, x, ans: g * standard_gamma_grad(x, ans),
+    samples=(Sample(([0.4, 1.0, 2.5],), {"part": np.array([0.1, 0.5, 0.9])}),),
+)
+def standard_gamma(x, *, part):
+    """The number below which is the fraction ``part`` of the gamma distribution of shape ``x``
+    and rate 1: a random one, where ``part`` is random and uniform."""
+    from scipy import special
+
+    found = special.gammaincinv(x.astype(np.float64), part).astype(x.dtype)
+    return np.maximum(found, np.finfo(x.dtype).tiny)
+
+
+@pointwise(
+    x=lambda g: _underivable(g),
+    sample=lambda g: _underivable(g),
+    samples=(Sample(([0.4, 1.0, 2.5], [[0.1], [4.0]])),),
+)
+def standard_gamma_grad(x, sample):
+    """How ``sample`` moves with the shape ``x`` if the fraction below it stays what it is."""
+    shape, at = np.asarray(x, np.float64), np.asarray(sample, np.float64)
+    below, density = _fraction_by_shape(shape, at)
+    with np.errstate(all="ignore"):
+        return np.asarray(-below / density).astype(np.result_type(x, sample))
+
+
+def _fraction_by_shape(
+    shape: NDArray[np.float64], at: NDArray[np.float64]
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The derivative of the fraction below ``at`` by the shape, and the density there, both
+    without the factor ``at**shape * exp(-at) / gamma(shape + 1)`` that they share.
+
+    The fraction is the series of ``at**(shape + n) * exp(-at) / gamma(shape + n + 1)``
+    (DLMF 8.7.1), which is differentiated term by term; all terms are positive, and they fall once
+    ``n`` is above ``at - shape``.
+    """
+    from scipy import special
+
+    term, log_at = np.ones(np.broadcast_shapes(shape.shape, at.shape)), np.log(at)
+    psi = special.digamma(shape + 1)
+    total, derivative, n = term.copy(), term * (log_at - psi), 0
+    while (term > 1e-17 * total).any():
+        n += 1
+        psi = psi + 1 / (shape + n)
+        term = term * (at / (shape + n))
+        total += term
+        derivative += term * (log_at - psi)
+    return derivative, shape / at
