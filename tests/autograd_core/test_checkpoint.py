@@ -72,7 +72,7 @@ def test_random_numbers_are_those_of_the_first_run(torch: Any, reentrant: bool) 
 
 
 @pytest.mark.filterwarnings("ignore:None of the inputs")
-def test_nested_checkpoints(torch: Any, reentrant: bool) -> None:
+def test_checkpoints_nest(torch: Any, reentrant: bool) -> None:
     def inner(x: Any) -> Any:
         return x.sin() * x
 
@@ -85,7 +85,7 @@ def test_nested_checkpoints(torch: Any, reentrant: bool) -> None:
     assert x.grad.tolist() == y.grad.tolist()
 
 
-def test_several_outputs_and_inputs(torch: Any, reentrant: bool) -> None:
+def test_a_checkpoint_has_several_inputs_and_outputs(torch: Any, reentrant: bool) -> None:
     def block(x: Any, note: str, y: Any) -> Any:
         return x * y, x.exp()
 
@@ -142,7 +142,7 @@ def test_warnings_say_what_is_missing(torch: Any) -> None:
         checkpoint(torch, lambda x: x.exp(), torch.ones(1), use_reentrant=True)
 
 
-def test_a_chain_in_segments(torch: Any) -> None:
+def test_a_chain_in_segments_gives_the_gradients_of_the_chain(torch: Any) -> None:
     nn = torch.nn
     sequential = import_module(f"{torch.__name__}.utils.checkpoint").checkpoint_sequential
     model = nn.Sequential(nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 2), nn.Tanh(), nn.Linear(2, 1))

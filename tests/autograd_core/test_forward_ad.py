@@ -81,7 +81,7 @@ def test_unpacking_gives_what_was_packed(torch: Any) -> None:
         (lambda t: (t.ones(2), t.ones(3)), RuntimeError, r"Tensor is of size \[2\] while .* \[3\]"),
     ],
 )
-def test_what_makes_no_dual(torch: Any, make: Any, kind: Any, said: str) -> None:
+def test_what_cannot_be_dual_is_refused(torch: Any, make: Any, kind: Any, said: str) -> None:
     fw = torch.autograd.forward_ad
     with fw.dual_level(), pytest.raises(kind, match=said):
         fw.make_dual(*make(torch))
@@ -218,7 +218,7 @@ def applied(torch: Any, jvp: Any) -> Any:
         return fw.unpack_dual(scale(torch, jvp).apply(x, 3.0, torch.ones(2)))
 
 
-def test_jvp_of_a_function(torch: Any) -> None:
+def test_a_function_says_its_tangent_by_jvp(torch: Any) -> None:
     seen = []
 
     def jvp(ctx: Any, tangent: Any, factor: Any, other: Any) -> Any:

@@ -105,7 +105,7 @@ def test_a_gradient_belongs_to_the_graph_of_what_its_function_takes_from_elsewhe
     assert weight.grad.item() == 4
 
 
-def test_forward_over_reverse(torch: Any, func: Any) -> None:
+def test_forward_mode_goes_over_reverse_mode(torch: Any, func: Any) -> None:
     x = torch.tensor([1.0, 2.0])
     value, product = func.jvp(func.grad(lambda x: (x**3).sum()), (x,), (torch.ones(2),))
     assert (value.tolist(), product.tolist()) == ([3, 12], [6, 12])

@@ -43,7 +43,7 @@ def test_the_node_is_named_after_the_class_and_sits_in_the_graph(torch: Any) -> 
     assert not y.is_leaf
 
 
-def test_first_and_second_derivative(torch: Any) -> None:
+def test_a_backward_that_builds_a_graph_is_differentiated_again(torch: Any) -> None:
     x = tensor(torch, 1, 2)
     (g,) = torch.autograd.grad((square_of(torch).apply(x) ** 2).sum(), x, create_graph=True)
     assert array(g) == [4, 32]
@@ -115,7 +115,7 @@ def test_needs_input_grad_says_what_is_wanted(torch: Any) -> None:
     assert array(x.grad) == [2]
 
 
-def test_setup_context_and_attributes(torch: Any) -> None:
+def test_setup_context_keeps_attributes(torch: Any) -> None:
     class Scale(torch.autograd.Function):
         @staticmethod
         def forward(x: Any, factor: float) -> Any:
@@ -134,7 +134,7 @@ def test_setup_context_and_attributes(torch: Any) -> None:
     assert array(x.grad) == [5]
 
 
-def test_non_differentiable_outputs(torch: Any) -> None:
+def test_outputs_marked_non_differentiable_require_no_gradient(torch: Any) -> None:
     class Sort(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:
@@ -234,7 +234,7 @@ def test_a_function_without_gradient_makes_no_node(torch: Any) -> None:
         assert Square.apply(tensor(torch, 1)).grad_fn is None
 
 
-def test_numpy_within_forward(torch: Any) -> None:
+def test_forward_may_leave_for_numpy(torch: Any) -> None:
     class Flip(torch.autograd.Function):
         @staticmethod
         def forward(ctx: Any, x: Any) -> Any:

@@ -54,7 +54,7 @@ def test_jacobian_nests_outputs_and_inputs(torch: Any, strategy: str) -> None:
 
 
 @pytest.mark.parametrize("strategy", ["reverse-mode", "forward-mode"])
-def test_hessian(torch: Any, strategy: str) -> None:
+def test_hessian_nests_inputs_twice(torch: Any, strategy: str) -> None:
     def hessian(*arguments: Any) -> Any:
         return listed(
             torch.autograd.functional.hessian(
@@ -216,7 +216,9 @@ def test_strict_finds_an_unused_input(torch: Any, name: str) -> None:
         ),
     ],
 )
-def test_errors(torch: Any, name: str, arguments: Any, kind: Any, said: str) -> None:
+def test_wrong_arguments_are_refused_in_pytorchs_words(
+    torch: Any, name: str, arguments: Any, kind: Any, said: str
+) -> None:
     with pytest.raises(kind, match=said):
         getattr(torch.autograd.functional, name)(*arguments(torch))
 

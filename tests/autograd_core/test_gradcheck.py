@@ -149,7 +149,7 @@ def test_inputs_that_are_not_watched_are_passed_on(torch: Any) -> None:
     assert torch.autograd.gradcheck(lambda x, y, n: x * y * n, (leaf(torch, 1, 2), y, 3.0))
 
 
-def test_unsuitable_inputs(torch: Any) -> None:
+def test_unsuitable_inputs_are_refused_or_warned_of(torch: Any) -> None:
     with pytest.raises(ValueError, match="expects at least one input tensor to require gradient"):
         torch.autograd.gradcheck(lambda x: x, torch.ones(2))
     x = torch.ones(1, dtype=torch.float64).expand(3).detach().requires_grad_()
@@ -170,7 +170,7 @@ def test_the_inputs_are_left_as_they_were(torch: Any) -> None:
     assert (x.tolist(), x.grad, y.tolist()) == ([0.1, 0.2], None, [3, -1])
 
 
-def test_forward_over_reverse(torch: Any) -> None:
+def test_forward_mode_over_reverse_mode_is_checked(torch: Any) -> None:
     def func(x: Any) -> Any:
         return (x.exp() * x).sigmoid()
 

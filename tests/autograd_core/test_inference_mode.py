@@ -140,7 +140,7 @@ def test_changes_of_normal_tensors_count_in_inference_mode_too(torch: Any) -> No
     assert n._version == 2
 
 
-def test_modes_within_inference_mode(torch: Any) -> None:
+def test_modes_nest_within_inference_mode(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
     with torch.inference_mode():
         with torch.enable_grad():

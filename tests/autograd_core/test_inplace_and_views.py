@@ -193,7 +193,9 @@ def test_the_second_derivative_through_a_changed_view(torch: Any) -> None:
         ((0, [1]), 9.0),
     ],
 )
-def test_assignment_to_elements(torch: Any, key: Any, value: Any) -> None:
+def test_assigned_elements_send_gradients_where_pytorch_does(
+    torch: Any, key: Any, value: Any
+) -> None:
     def gradients(library: Any) -> list[list[float]]:
         x, row = matrix(library), library.tensor([5.0, 6.0], requires_grad=True)
         base = x * 1

@@ -156,7 +156,7 @@ def agree(mine: Any, theirs: Any, tolerance: float) -> None:
         assert mine == theirs
 
 
-def test_the_quadratic() -> None:
+def test_the_quadratic_has_the_nodes_and_gradients_of_the_tutorial() -> None:
     found = run(QUADRATIC, "autograd_core")
     assert found["names"] == ["SubBackward0", "MulBackward0", "PowBackward0"]
     assert found["grads"] == [36, -12]

@@ -49,7 +49,7 @@ def test_forward_hooks_see_and_replace_what_goes_in_and_out(torch: Any) -> None:
     assert seen == [("pre", True, 1), ("post", ([1.0, 2.0],))]
 
 
-def test_forward_hooks_with_keywords(torch: Any) -> None:
+def test_forward_hooks_see_and_replace_keywords(torch: Any) -> None:
     seen: list[Any] = []
     module = double_of(torch)
 

@@ -30,7 +30,7 @@ def test_alpha_dropout_keeps_mean_and_variance(torch: Any) -> None:
     assert abs(y.std() - 1) < 0.05
 
 
-def test_dictionaries_of_modules(torch: Any) -> None:
+def test_dictionaries_register_their_modules(torch: Any) -> None:
     modules = torch.nn.ModuleDict({"a": torch.nn.Linear(1, 1)})
     modules["b"] = torch.nn.ReLU()
     assert list(modules) == ["a", "b"]
@@ -84,7 +84,7 @@ def test_parameters_start_out_as_their_authors_say(
     assert values.std() == pytest.approx(std, rel=0.05)
 
 
-def test_special_matrices(torch: Any) -> None:
+def test_matrices_are_filled_as_the_initializers_say(torch: Any) -> None:
     init = torch.nn.init
     assert init.eye_(torch.ones(2, 3)).tolist() == [[1, 0, 0], [0, 1, 0]]
     for shape in ((4, 6), (6, 2, 2)):
@@ -96,6 +96,8 @@ def test_special_matrices(torch: Any) -> None:
     kernel = init.dirac_(torch.ones(4, 2, 3), groups=2)
     assert kernel.sum().item() == 4
     assert kernel[3, 1, 1].item() == 1
+    columns = np.asarray(init.sparse_(torch.ones(10, 4), sparsity=0.35, std=0.5).numpy()).T
+    assert [int((column == 0).sum()) for column in columns] == [4] * 4
     assert init.calculate_gain("relu") == pytest.approx(np.sqrt(2))
 
 
@@ -115,7 +117,7 @@ def test_gradients_are_clipped_together(torch: Any, norm_type: float) -> None:
         utils.clip_grad_norm_(parameters, 1.0, error_if_nonfinite=True)
 
 
-def test_parameters_as_one_vector(torch: Any) -> None:
+def test_parameters_become_one_vector_and_are_set_from_one(torch: Any) -> None:
     utils = torch.nn.utils
     model = torch.nn.Linear(2, 1)
     vector = utils.parameters_to_vector(model.parameters())

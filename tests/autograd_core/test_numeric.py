@@ -28,7 +28,7 @@ def test_limits_of_floating_point_dtypes(name: str) -> None:
     assert autograd_core.finfo().dtype == "float32"
 
 
-def test_limits_of_integers(torch: Any) -> None:
+def test_integers_and_floats_know_their_limits(torch: Any) -> None:
     limits = torch.iinfo(torch.int16)
     assert (limits.min, limits.max, limits.bits) == (-(2**15), 2**15 - 1, 16)
     with pytest.raises(TypeError, match="requires an integer input type"):
@@ -37,7 +37,7 @@ def test_limits_of_integers(torch: Any) -> None:
         torch.finfo(torch.int64)
 
 
-def test_how_dtypes_meet(torch: Any) -> None:
+def test_dtypes_meet_as_in_pytorch(torch: Any) -> None:
     assert torch.promote_types(torch.int32, torch.float16) is torch.float16
     assert torch.result_type(torch.ones(2, dtype=torch.int64), 1.5) is torch.float32
     assert torch.can_cast(torch.int64, torch.float16)
@@ -45,7 +45,7 @@ def test_how_dtypes_meet(torch: Any) -> None:
     assert tuple(torch.broadcast_shapes((2, 1), (3,))) == (2, 3)
 
 
-def test_types_of_early_days(torch: Any) -> None:
+def test_types_of_early_days_make_tensors_and_recognize_them(torch: Any) -> None:
     assert torch.FloatTensor([1, 2]).tolist() == [1.0, 2.0]
     assert torch.LongTensor([1, 2]).dtype is torch.int64
     assert tuple(torch.DoubleTensor(2, 3).shape) == (2, 3)
@@ -53,7 +53,7 @@ def test_types_of_early_days(torch: Any) -> None:
     assert not isinstance(torch.ones(2), torch.LongTensor)
 
 
-def test_the_oldest_constructor(torch: Any) -> None:
+def test_the_oldest_constructor_takes_sizes_or_values(torch: Any) -> None:
     assert repr(torch.Tensor([1, 2])) == "tensor([1., 2.])"
     assert (
         tuple(torch.Tensor(2, 3).shape) == tuple(torch.Tensor(torch.Size([2, 3])).shape) == (2, 3)
@@ -94,7 +94,7 @@ def test_the_gradient_of_what_is_no_leaf_is_asked_for_in_vain(torch: Any) -> Non
         assert y.grad.tolist() == [1, 1]
 
 
-def test_counts(torch: Any) -> None:
+def test_elements_are_counted_as_in_pytorch(torch: Any) -> None:
     assert torch.histc(torch.tensor([1.0, 2.0, 1.0]), 4, 0, 3).tolist() == [0, 2, 1, 0]
     assert torch.histc(torch.tensor([1.0, 2.0, 4.0]), 3).tolist() == [1, 1, 1]
     assert torch.isin(torch.tensor([1, 2]), torch.tensor([2])).tolist() == [False, True]
@@ -112,7 +112,7 @@ def test_counts(torch: Any) -> None:
 @pytest.mark.parametrize("name", ["hann", "hamming", "blackman", "bartlett"])
 @pytest.mark.parametrize("periodic", [True, False])
 @pytest.mark.parametrize("length", [1, 2, 5, 8])
-def test_windows(name: str, periodic: bool, length: int) -> None:
+def test_windows_are_those_of_pytorch(name: str, periodic: bool, length: int) -> None:
     torch = pytest.importorskip("torch")
     mine, theirs = (
         getattr(t, f"{name}_window")(length, periodic=periodic, dtype=t.float64).numpy()

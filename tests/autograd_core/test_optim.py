@@ -21,7 +21,7 @@ OPTIONS: list[dict[str, Any]] = [
 ]
 
 
-def test_one_step_by_hand() -> None:
+def test_a_step_of_sgd_is_that_by_hand() -> None:
     x = torch.tensor([3.0, -1.0], requires_grad=True)
     optimizer = optim.SGD([x], lr=0.1)
     (x * x).sum().backward()
@@ -33,7 +33,7 @@ def test_one_step_by_hand() -> None:
     assert x.grad_fn is None
 
 
-def test_momentum_by_hand() -> None:
+def test_momentum_is_that_by_hand() -> None:
     x = torch.tensor(1.0, requires_grad=True)
     optimizer = optim.SGD([x], lr=0.1, momentum=0.5)
     seen = []

@@ -20,7 +20,7 @@ def test_tensors_take_any_attribute(torch: Any) -> None:
         _ = x.nothing
 
 
-def test_parameters_do_too(torch: Any) -> None:
+def test_parameters_take_any_attribute_too(torch: Any) -> None:
     p = torch.nn.Parameter(torch.ones(1))
     p.special = 3
     assert vars(p) == {"special": 3}

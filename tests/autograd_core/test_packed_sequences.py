@@ -75,7 +75,7 @@ def test_packing_and_padding_give_what_pytorch_gives() -> None:
 
 
 @pytest.mark.parametrize("lengths", [(1, 4, 2), (4, 2, 0)])
-def test_lengths_that_are_refused(lengths: tuple[int, ...]) -> None:
+def test_wrong_lengths_are_refused_in_pytorchs_words(lengths: tuple[int, ...]) -> None:
     def said(torch: Any) -> str:
         with pytest.raises(RuntimeError, match="ength") as error:
             torch.nn.utils.rnn.pack_padded_sequence(torch.tensor(ROWS), lengths)

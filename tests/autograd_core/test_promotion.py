@@ -63,7 +63,7 @@ FACTS = [
 
 
 @pytest.mark.parametrize(("a", "b", "result"), FACTS)
-def test_facts_of_the_table(a: dtype, b: dtype, result: dtype) -> None:
+def test_two_dtypes_meet_in_the_one_of_the_table(a: dtype, b: dtype, result: dtype) -> None:
     assert promote_types(a, b) is result
     assert (torch.zeros(2, dtype=a) + torch.zeros(2, dtype=b)).dtype is result
 

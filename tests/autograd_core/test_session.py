@@ -316,17 +316,6 @@ def test_a_wrong_command_says_what_is_wrong(session: Session, line: str, said: s
     assert session.position == 0
 
 
-@pytest.mark.parametrize(
-    "topic", ["node", "leaves", "pending", "breakpoints", "history", "node #1"]
-)
-def test_info_tells(session: Session, topic: str) -> None:
-    session.do("break mul")
-    session.do("next 2")
-    reply = session.do(f"info {topic}")
-    assert not reply.error
-    assert reply.text
-
-
 def test_help_names_every_command(session: Session) -> None:
     text = session.do("help").text
     for word in ("next", "back", "continue", "reverse-continue", "until", "break", "info"):

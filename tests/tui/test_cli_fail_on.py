@@ -152,7 +152,7 @@ def test_commands_without_their_end_are_told(
     assert "end within commands: end is missing" in capsys.readouterr().err
 
 
-def test_from_the_shell(tmp_path: Path) -> None:
+def test_the_shell_gets_the_exit_code_and_the_alarm(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(dedent(GROWING))
     done = subprocess.run(
         [sys.executable, "-m", "tui", "debug", "--batch", "--fail-on", "rms>50", "script.py"],

