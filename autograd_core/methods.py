@@ -26,7 +26,7 @@ from autograd_core.dtype import (
     int64,
     uint8,
 )
-from autograd_core.functions import shapes, subscript
+from autograd_core.functions import rearranging, shapes, subscript
 from autograd_core.linalg import older
 from autograd_core.method_names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
 from autograd_core.op import inplace, inplace_view
@@ -230,7 +230,7 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "expand_as": _expanded_as,
     "hardshrink": _hardshrink,
     "polygamma": _polygamma,
-    "repeat": shapes.repeat,
+    "repeat": rearranging.repeat,
     "sum_to_size": shapes.sum_to_size,
     "where": _where,
     "new_zeros": _new(functions.zeros),

@@ -15,8 +15,10 @@ from autograd_core.functions import (
     joining,
     products,
     random,
+    rearranging,
     reduction,
     shapes,
+    view_copies,
     windows,
 )
 from autograd_core.functions.along import *  # noqa: F403
@@ -35,8 +37,10 @@ from autograd_core.functions.joining import *  # noqa: F403
 from autograd_core.functions.keywords import take_form
 from autograd_core.functions.products import *  # noqa: F403
 from autograd_core.functions.random import *  # noqa: F403
+from autograd_core.functions.rearranging import *  # noqa: F403
 from autograd_core.functions.reduction import *  # noqa: F403
 from autograd_core.functions.shapes import *  # noqa: F403
+from autograd_core.functions.view_copies import *  # noqa: F403
 from autograd_core.functions.windows import *  # noqa: F403
 
 __all__: list[str] = []
@@ -50,8 +54,10 @@ __all__ += indexing.__all__
 __all__ += joining.__all__
 __all__ += products.__all__
 __all__ += random.__all__
+__all__ += rearranging.__all__
 __all__ += reduction.__all__
 __all__ += shapes.__all__
+__all__ += view_copies.__all__
 __all__ += windows.__all__
 
 take_form(globals(), __all__)

@@ -6,28 +6,28 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
 from autograd_core.notices import warn
 from autograd_core.ops import copies, diagonals, rearrange, shape
 from autograd_core.ops import index as index_ops
-from autograd_core.ops.index_along import index_select
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import reshape as reshape
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "adjoint", "as_strided", "as_strided_copy", "as_strided_scatter", "broadcast_to", "diag",
-    "diagflat", "expand_copy", "flatten", "flip", "fliplr", "flipud", "moveaxis", "movedim",
-    "narrow", "narrow_copy", "permute_copy", "ravel", "repeat_interleave", "reshape", "roll",
-    "rot90", "select", "select_scatter", "slice_scatter", "squeeze", "squeeze_copy", "swapaxes",
-    "swapdims", "tile", "unflatten", "unsqueeze", "view_copy",
+    "adjoint", "as_strided", "broadcast_to", "diag", "diagflat", "flatten", "moveaxis", "movedim",
+    "narrow", "ravel", "reshape", "select", "squeeze", "swapaxes", "swapdims", "unflatten",
+    "unsqueeze",
 ]  # fmt: skip
 
 
 def tuple_of(value: Any) -> tuple[Any, ...]:
     """One number, or several, as a tuple."""
     return (value,) if isinstance(value, int) else tuple(value)
+
+
+def several(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numbers that are given one by one, or as one sequence."""
+    return tuple(values[0]) if len(values) == 1 and not isinstance(values[0], int) else values
 
 
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
@@ -131,15 +131,6 @@ def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return rearrange.squeeze_dims(x, tuple(dim))
 
 
-def squeeze_copy(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
-    """A copy without all dimensions of size 1, or without those of ``dim`` that are."""
-    if dim is None:
-        return copies.squeeze_all_copy(x)
-    if isinstance(dim, int):
-        return copies.squeeze_dim_copy(x, dim)
-    return copies.squeeze_dims_copy(x, tuple(dim))
-
-
 def unsqueeze(x: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1 at ``dim``."""
     return shape.unsqueeze(x, dim)
@@ -152,15 +143,11 @@ def select(x: Tensor, dim: int, index: int) -> Tensor:
 
 def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` slices of dimension ``dim`` from ``start`` on."""
-    return index_ops.slice_(x, dim, *_range(x, dim, start, length), 1)
+    return index_ops.slice_(x, dim, *narrowed(x, dim, start, length), 1)
 
 
-def narrow_copy(x: Tensor, dim: int, start: int, length: int) -> Tensor:
-    """A copy of ``length`` slices of dimension ``dim`` from ``start`` on."""
-    return copies.slice_copy(x, dim, *_range(x, dim, start, length), 1)
-
-
-def _range(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
+def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
+    """Where a narrowed dimension begins and ends."""
     size = x._shape[dim]
     start += size if start < 0 else 0
     if not (length >= 0 and start >= 0 and start + length <= size):
@@ -182,66 +169,9 @@ def diagflat(x: Tensor, offset: int = 0) -> Tensor:
     return diagonals.diag_embed(ravel(x), offset)
 
 
-def flip(x: Tensor, *dims: Any) -> Tensor:
-    """The order along some dimensions reversed."""
-    return rearrange.flip(x, _several(dims))
-
-
-def _several(values: tuple[Any, ...]) -> tuple[Any, ...]:
-    return tuple(values[0]) if len(values) == 1 and not isinstance(values[0], int) else values
-
-
-def fliplr(x: Tensor) -> Tensor:
-    """The order of columns reversed."""
-    return rearrange.flip(x, (1,))
-
-
-def flipud(x: Tensor) -> Tensor:
-    """The order of rows reversed."""
-    return rearrange.flip(x, (0,))
-
-
-def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
-    """Elements moved along some dimensions, or in the flattened tensor, in a circle."""
-    return rearrange.roll(x, tuple_of(shifts), tuple_of(dims))
-
-
-def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
-    """The plane of two dimensions turned ``k`` times by a right angle."""
-    return rearrange.rot90(x, k, tuple(dims))
-
-
-def repeat(x: Tensor, *repeats: Any) -> Tensor:
-    """The whole of ``x`` many times over, along each dimension."""
-    return rearrange.repeat(x, _several(repeats))
-
-
-def tile(x: Tensor, *dims: Any) -> Tensor:
-    """:func:`repeat`, with ones for dimensions that are not given."""
-    sizes = _several(dims)
-    return rearrange.repeat(x, (1,) * (x.ndim - len(sizes)) + sizes)
-
-
-def repeat_interleave(
-    x: Tensor, repeats: Tensor | int, dim: int | None = None, *, output_size: int | None = None
-) -> Tensor:
-    """Each element, or each slice of ``dim``, many times over."""
-    if dim is None:
-        x, dim = (x if x.ndim == 1 else reshape(x, (-1,))), 0
-    dim %= x.ndim
-    if isinstance(repeats, Tensor):
-        counts = np.broadcast_to(repeats.array, (x._shape[dim],))
-        return index_select(x, Tensor.from_array(np.repeat(np.arange(len(counts)), counts)), dim)
-    if repeats < 0:
-        raise RuntimeError("Repeats must be non-negative")
-    before, after = x._shape[: dim + 1], x._shape[dim + 1 :]
-    wide = shape.clone(shape.expand(shape.unsqueeze(x, dim + 1), (*before, repeats, *after)))
-    return flatten(wide, dim, dim + 1)
-
-
 def sum_to_size(x: Tensor, *size: Any) -> Tensor:
     """Summed to ``size``, from which the shape of ``x`` could have been broadcast."""
-    wanted = _several(size)
+    wanted = several(size)
     added = x.ndim - len(wanted)
     if added < 0 or any(n not in (1, x._shape[added + i]) for i, n in enumerate(wanted)):
         raise RuntimeError(
@@ -259,53 +189,3 @@ def as_strided(
 ) -> Tensor:
     """The memory of ``x``, which lies in order, read in steps of ``stride`` elements."""
     return rearrange.as_strided(x, tuple(size), tuple(stride), storage_offset)
-
-
-def as_strided_copy(
-    x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
-) -> Tensor:
-    """A copy of what :func:`as_strided` reads."""
-    return copies.as_strided_copy(x, tuple(size), tuple(stride), storage_offset)
-
-
-def as_strided_scatter(
-    x: Tensor,
-    src: Tensor,
-    size: Sequence[int],
-    stride: Sequence[int],
-    storage_offset: int | None = None,
-) -> Tensor:
-    """``x`` with ``src`` in the places that :func:`as_strided` reads."""
-    return rearrange.as_strided_scatter(x, src, tuple(size), tuple(stride), storage_offset)
-
-
-def expand_copy(x: Tensor, size: Sequence[int]) -> Tensor:
-    """A copy with dimensions of size 1 stretched."""
-    return copies.expand_copy(x, tuple(size))
-
-
-def permute_copy(x: Tensor, dims: Sequence[int]) -> Tensor:
-    """A copy with all dimensions in a new order."""
-    return copies.permute_copy(x, tuple(dims))
-
-
-def view_copy(x: Tensor, size: Sequence[int]) -> Tensor:
-    """A copy under another shape."""
-    return copies.view_copy(x, tuple(size))
-
-
-def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
-    """``x`` with ``src`` at ``index`` of dimension ``dim``."""
-    return rearrange.select_scatter(x, src, dim, index)
-
-
-def slice_scatter(
-    x: Tensor,
-    src: Tensor,
-    dim: int = 0,
-    start: int | None = None,
-    end: int | None = None,
-    step: int = 1,
-) -> Tensor:
-    """``x`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
-    return rearrange.slice_scatter(x, src, dim, start, end, step)

@@ -1,0 +1,69 @@
+"""Elements in other places, and many times over."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.functions.shapes import flatten, several, tuple_of
+from autograd_core.ops import rearrange, shape
+from autograd_core.ops.index_along import index_select
+from autograd_core.ops.shape import reshape
+from autograd_core.tensor import Tensor
+
+__all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90", "tile"]
+
+
+def flip(x: Tensor, *dims: Any) -> Tensor:
+    """The order along some dimensions reversed."""
+    return rearrange.flip(x, several(dims))
+
+
+def fliplr(x: Tensor) -> Tensor:
+    """The order of columns reversed."""
+    return rearrange.flip(x, (1,))
+
+
+def flipud(x: Tensor) -> Tensor:
+    """The order of rows reversed."""
+    return rearrange.flip(x, (0,))
+
+
+def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
+    """Elements moved along some dimensions, or in the flattened tensor, in a circle."""
+    return rearrange.roll(x, tuple_of(shifts), tuple_of(dims))
+
+
+def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
+    """The plane of two dimensions turned ``k`` times by a right angle."""
+    return rearrange.rot90(x, k, tuple(dims))
+
+
+def repeat(x: Tensor, *repeats: Any) -> Tensor:
+    """The whole of ``x`` many times over, along each dimension."""
+    return rearrange.repeat(x, several(repeats))
+
+
+def tile(x: Tensor, *dims: Any) -> Tensor:
+    """:func:`repeat`, with ones for dimensions that are not given."""
+    sizes = several(dims)
+    return rearrange.repeat(x, (1,) * (x.ndim - len(sizes)) + sizes)
+
+
+def repeat_interleave(
+    x: Tensor, repeats: Tensor | int, dim: int | None = None, *, output_size: int | None = None
+) -> Tensor:
+    """Each element, or each slice of ``dim``, many times over."""
+    if dim is None:
+        x, dim = (x if x.ndim == 1 else reshape(x, (-1,))), 0
+    dim %= x.ndim
+    if isinstance(repeats, Tensor):
+        counts = np.broadcast_to(repeats.array, (x._shape[dim],))
+        return index_select(x, Tensor.from_array(np.repeat(np.arange(len(counts)), counts)), dim)
+    if repeats < 0:
+        raise RuntimeError("Repeats must be non-negative")
+    before, after = x._shape[: dim + 1], x._shape[dim + 1 :]
+    wide = shape.clone(shape.expand(shape.unsqueeze(x, dim + 1), (*before, repeats, *after)))
+    return flatten(wide, dim, dim + 1)
