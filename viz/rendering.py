@@ -138,7 +138,6 @@ def render_graph(
         return Rendering("json", _json(graph, view, extent, leaves))
     helpers = default_renderers() if renderers is None else renderers
     notes: list[str] = []
-
     folding = folding_of(graph, view)
 
     def compose(extent: Extent) -> Picture:
@@ -157,9 +156,7 @@ def render_graph(
 
     picture = on_one_screen(compose, extent, view)
     if not picture.boxes:
-        if not len(graph):
-            raise NothingToDraw("the graph is empty", remedy="give a tensor that has a graph")
-        raise NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
+        raise _nothing(graph, view)
     if format in _WRITERS:
         data = _WRITERS[format](picture, legend).encode()
     elif format in _BINARY:
@@ -179,6 +176,12 @@ _WRITERS: dict[str, Callable[[Picture, bool], str]] = {
     "mermaid": write_mermaid,
     "txt": write_text,
 }
+
+
+def _nothing(graph: Graph, view: View) -> NothingToDraw:
+    if not len(graph):
+        return NothingToDraw("the graph is empty", remedy="give a tensor that has a graph")
+    return NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
 
 
 def _json(graph: Graph, view: View, extent: Extent, leaves: bool | None) -> bytes:
