@@ -256,7 +256,7 @@ def test_a_function_of_plain_tensors_needs_no_jvp(torch: Any) -> None:
 EVERY = [
     pytest.param(entry, sample, id=f"{name}-{number}")
     for name, entry in OPS.items()
-    if entry.edges and not name.startswith("standard_gamma")  # whose derivative has none
+    if entry.edges and name != "standard_gamma"  # whose derivative has none
     for number, sample in enumerate(entry.samples)
 ]
 
