@@ -4,12 +4,15 @@
 
 Every workload runs in all libraries in turn, on one thread, and the lower quartile of the
 thread's CPU time counts, so that other load on the machine cancels out.  A ratio below 1
-means that this core is faster.  Peers that are not installed are left out.
+means that this core is faster.  Peers that are not installed are left out.  At the end: how
+much more a node costs in a graph of a million, where the forward pass pays for the garbage
+collector, which looks at every node about five times, and both for what leaves the caches.
 """
 
 from __future__ import annotations
 
 import argparse
+import gc
 import importlib
 import os
 import time
@@ -282,6 +285,26 @@ def measure(workload: Workload, rounds: int) -> dict[str, Timing]:
     }
 
 
+def flatness(large: int = 1_000_000) -> Timing:
+    """What a node costs in a chain of ``large`` nodes, in terms of one in a chain of 1,000."""
+
+    def costs(length: int, rounds: int) -> Timing:
+        forward, backward = chain(10, length).make(libraries()["ours"])
+        best = Timing(np.inf, np.inf)
+        for _ in range(rounds):
+            start = time.thread_time()
+            loss = forward()
+            middle = time.thread_time()
+            backward(loss)
+            times = middle - start, time.thread_time() - middle
+            del loss  # or the next one would be built beside it
+            best = Timing(*(min(old, new / length) for old, new in zip(best, times, strict=True)))
+        return best
+
+    small, big = costs(1000, 100), costs(large, 3)
+    return Timing(big.forward / small.forward, big.backward / small.backward)
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=40)
@@ -295,6 +318,12 @@ def main() -> None:
                 f"{workload.name:<32}{name:<9}{timing.forward * 1e6:>10.2f}"
                 f"{timing.backward * 1e6:>10.2f}{ratio:>8}"
             )
+    print("a node in a chain of 1,000,000, by one in a chain of 1,000")
+    for name, switch in (("garbage collector on", gc.enable), ("off", gc.disable)):
+        switch()
+        growth = flatness()
+        print(f"{name:<41}{growth.forward:>10.2f}{growth.backward:>10.2f}")
+    gc.enable()
 
 
 if __name__ == "__main__":
