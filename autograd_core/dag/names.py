@@ -50,6 +50,14 @@ class Names:
                         self._names[id(tensor)] = path
                         self._alive.append(tensor)
 
+    def add_missing(self, others: Names) -> None:
+        """Call tensors that have no name here as ``others`` do, and have their modules too."""
+        for tensor in others.tensors():
+            if id(tensor) not in self._names:
+                self._names[id(tensor)] = others.of(tensor)
+                self._alive.append(tensor)
+        self.modules = {**others.modules, **self.modules}
+
     def of(self, tensor: Tensor | None) -> str:
         """The name of ``tensor``, "" when it has none."""
         return "" if tensor is None else self._names.get(id(tensor), "")

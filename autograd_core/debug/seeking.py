@@ -102,8 +102,8 @@ class Seeking(Movement):
     def _tell_where(self, index: int) -> None:
         around = self._passes[-2]
         self.stops.tell(
-            f"in {self._pass.title}, which ran inside {turn(index)} {around.graph.address(index)}; "
-            "that node has run: leave shows the pass around it"
+            f"in {self._pass.title} inside {turn(index)} {around.graph.address(index)}, "
+            "which has run; leave goes out"
         )
 
     def _next_stop(self, end: int) -> int:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import PurePath
 from typing import Any
 
 import pytest
 
 import autograd_core as torch
+from autograd_core.dag.trace import trace
 from autograd_core.debug import Session
 from autograd_core.utils.checkpoint import checkpoint
 
@@ -48,7 +50,7 @@ def test_a_breakpoint_inside_is_hit_once_the_node_has_run_and_said_to_be(session
     assert place(session) == (2, "tanh:1")
     assert session.frames[0].position == 2
     assert session.snapshot.reason == "breakpoint 1: tanh"
-    assert "which ran inside #2 once:1; that node has run" in reply.text
+    assert "inside #2 once:1, which has run; leave goes out" in reply.text
     assert session.breakpoints[0].hits == 1
 
 
@@ -145,3 +147,42 @@ def test_the_pass_inside_a_reentrant_checkpoint_is_taken_back_and_made_again() -
     session.edit.undo()
     session.finish()
     assert weight.grad.tolist() == [3.0, 4.0]
+
+
+def test_a_pass_inside_is_called_as_its_function_calls_things_and_knows_its_lines() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def hook(g: Any) -> None:
+        with torch.enable_grad():
+            inner = (x * x).sin().sum()
+        inner.backward()
+
+    with trace():
+        y = x.exp()
+        y.register_hook(hook)
+        session = Session(y.sum(), names={"x": x})
+        session.do("break --pending sin")
+        session.do("continue")
+    assert session.frames[-1].title == "inner.backward()"
+    sources = session.graph.sources
+    assert {PurePath(source.file).name for source in sources.values()} == {PurePath(__file__).name}
+    assert [session.graph.address(index) for index in range(session.length)] == [
+        "sum:1", "sin:1", "mul:1", "x",
+    ]  # fmt: skip
+    session.do("leave")
+    session.finish()
+
+
+def test_the_passes_of_a_hook_are_traced_only_where_the_program_is() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+
+    def hook(g: Any) -> None:
+        with torch.enable_grad():
+            (x * x).sum().backward()
+
+    y = x.exp()
+    y.register_hook(hook)
+    session = Session(y.sum(), names={"x": x})
+    session.do("next 2")
+    assert session.enter(1)
+    assert not session.graph.sources

@@ -394,6 +394,7 @@ def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
         await screen.press("n", "k")
         text = await screen.press("greater_than_sign")
         assert re.search(r"backward\(\) › .*backward\(\)", text.splitlines()[0])
+        assert text.splitlines()[-1].startswith(" < leave this pass")
         await screen.section("calls")
         assert "in MulBackward0" in screen.text()
         text = await screen.press("less_than_sign")

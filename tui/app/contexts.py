@@ -16,6 +16,7 @@ _HELP = Hint("?", "help", "help")
 _QUIT = Hint("q", "go on", "leave('continue')")
 _LIST = Hint("esc", "list", "escape")
 _SECTION = Hint("tab", "section", "section(1)")
+_OUT = Hint("<", "leave this pass", "command('leave')")
 
 # the most important ones first: in a narrow terminal there is room for eight
 _USUAL = (_NEXT, _BACK, _INSIDE, _GO, _BREAK, _COMMAND, _HELP, _QUIT, _UNTIL, _SECTION)
@@ -66,8 +67,9 @@ def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ..
         return _BUSY
     if section:
         return {"stops": _IN_STOPS, "modules": _IN_MODULES}.get(section, _IN_PANE)
+    hints = _USUAL
     if snapshot.phase:
-        return _IN_NODE
-    if snapshot.position >= snapshot.length:
-        return _OVER
-    return _USUAL
+        hints = _IN_NODE
+    elif snapshot.position >= snapshot.length:
+        hints = _OVER
+    return (_OUT, *hints) if len(snapshot.frames) > 1 else hints

@@ -12,7 +12,7 @@ from autograd_core.autograd.profiler import profile
 from autograd_core.dag.addresses import NOT_TRACED
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
-from autograd_core.dag.names import Names
+from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.passes.scopes import Scopes
@@ -90,7 +90,9 @@ class RecordedPass:
         self.driver.intercept = intercept
 
     def _record_nested(self, call: BackwardCall) -> bool | Gradients:
-        inner = RecordedPass(call, self.names, self._history_bytes)
+        names = caller_names()  # of the hook or Function, and behind them the program's
+        names.add_missing(self.names)
+        inner = RecordedPass(call, names, self._history_bytes)
         self.driver.nested.append(inner)
         inner.walk.travel(inner.walk.length)
         inner.driver.live = False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence, Set
 from contextlib import contextmanager
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 
@@ -17,6 +18,7 @@ from autograd_core.autograd.call import (
     pass_mode,
     start,
 )
+from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
 from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
@@ -47,6 +49,7 @@ class NativeDriver:
         self.nested: list[Nested] = []
         self.failed_in = ""  # the hook that raised last
         self.live = True  # whether going back and forth changes the program's state
+        self._mode_around = current_mode()  # of the program, while the pass has its own
 
     # running
 
@@ -59,6 +62,7 @@ class NativeDriver:
     def record(self, start: int, stop: int, keep: Keep) -> None:
         observe, order = self._task.observe_node, self.order
         muted = bool(self.muted_edges)
+        self._mode_around = current_mode()
         with pass_mode(self.call.graph):
             for index in range(start, stop):
                 node = order[index]
@@ -83,7 +87,7 @@ class NativeDriver:
         loans = Loans(self.pending, self.places(node) if users else ())
         token = interceptor.set(self.intercept) if users else None
         try:
-            with watching(node, muted) as watch:
+            with watching(node, muted) as watch, _tracing(self._mode_around if users else None):
                 try:
                     step = self._task.observe_node(index, node)
                 except BaseException:
@@ -253,3 +257,17 @@ class NativeDriver:
 
     def gradients(self) -> Gradients:
         return gradients(self.call, self._task)
+
+
+@contextmanager
+def _tracing(around: Mode | None) -> Iterator[None]:
+    """Trace the user's code in a node as the program ``around`` is traced; a pass itself is not."""
+    now = current_mode() or USUAL
+    if around is None or around.tracer is now.tracer:
+        yield
+        return
+    token = enter_mode(replace(now, tracer=around.tracer))
+    try:
+        yield
+    finally:
+        leave_mode(token)
