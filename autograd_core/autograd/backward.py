@@ -10,6 +10,7 @@ import numpy as np
 from autograd_core.autograd.call import Places, carry_out, make_call, stand_ins
 from autograd_core.autograd.deliver import lent
 from autograd_core.notices import warn
+from autograd_core.op.dual import current_level, without_graph
 from autograd_core.tensor import Tensor
 
 
@@ -87,8 +88,6 @@ def grad(
     if is_grads_batched:
         unused = allow_unused, materialize_grads
         return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, *unused)
-    from autograd_core.op.dual import current_level, without_graph  # built on what stands here
-
     # In forward mode gradients have tangents, which only rules called with tensors compute.
     in_forward_mode = current_level.get() is not None and not create_graph
     if in_forward_mode:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.linalg.systems import inv
 from autograd_core.ops import (
     cumulative,
     decompositions,
@@ -176,8 +177,6 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         eye = np.broadcast_to(np.eye(A._shape[-1]), A._shape)
         return shape.clone(A).copy_(constant(eye, A))
     if n < 0:
-        from autograd_core.linalg.systems import inv
-
         A, n = inv(A), -n
         if n == 1:
             return A

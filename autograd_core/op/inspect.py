@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from autograd_core.op.graph import saved_tensor
 from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.packed import Hooks, Packed
 from autograd_core.op.record import Op
@@ -32,8 +33,6 @@ def saved_attributes(op: Op) -> dict[str, property]:
 
 def _reader(name: str) -> Callable[[Any], Any]:
     def read(node: Any) -> Any:
-        from autograd_core.op.graph import saved_tensor  # runs ops, which are made of nodes
-
         return None if getattr(node, name) is NOT_SAVED else saved_tensor(node, name)
 
     return read
