@@ -88,16 +88,12 @@ def _unchecked(report: Report, here: Path, everything: bool) -> list[str]:
     """The nodes of which nothing can be said, each reason once."""
     by_reason: dict[str, list[NodeCheck]] = {}
     for each in report.of("not checkable"):
-        by_reason.setdefault(_reason(each), []).append(each)
+        by_reason.setdefault(each.why_not, []).append(each)
     shown = list(by_reason.items()) if everything else list(by_reason.items())[:_MOST_UNCHECKED]
     lines = [f"not checkable  {_nodes(checks, here)}\n  {reason}" for reason, checks in shown]
     if len(shown) < len(by_reason):
         lines.append(f"... and {len(by_reason) - len(shown)} more reasons (--all lists them)")
     return ["\n".join(lines)] if lines else []
-
-
-def _reason(found: NodeCheck) -> str:
-    return found.sentence.partition(": ")[2] if found.worst else found.reason
 
 
 def _nodes(checks: Sequence[NodeCheck], here: Path) -> str:

@@ -640,3 +640,11 @@ def test_a_place_that_is_not_here_can_wait_for_a_pass_that_has_it() -> None:
     refused = " ".join(session.do("break exp").text.split())
     assert refused.endswith("; --pending exp waits for a pass that has it")
     assert session.do("break --pending exp").text.endswith("(waits for a pass that has it)")
+
+
+def test_why_nodes_are_not_checkable_is_said_once_for_all_of_them() -> None:
+    assert untraced().do("check all").text.splitlines() == [
+        "#1 sin:1 and 1 more: not checkable: its inputs were not kept; run the forward",
+        "  pass inside `with autograd_core.dag.trace(values=True):`",
+        "2 nodes: 0 right, 0 wrong, 2 not checkable",
+    ]

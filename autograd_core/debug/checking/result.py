@@ -102,6 +102,11 @@ class NodeCheck:
         bad = [each.sentence for each in self.inputs if each.verdict == worst.verdict]
         return f"{self.op}: {'; '.join(bad)}"
 
+    @property
+    def why_not(self) -> str:
+        """Why it is not checkable, alike for all nodes with the same reason."""
+        return self.reason if self.worst is None else self.sentence.partition(": ")[2]
+
 
 def _badness(found: InputCheck) -> tuple[int, float]:
     order = ("right", "not checkable", "wrong")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
@@ -40,13 +41,28 @@ def _all(console: Console) -> str:
     summary = f"{plural(len(found), 'node')}: {right} right, {len(wrong)} wrong"
     if skipped:
         summary += f", {len(skipped)} not checkable"
-    return "\n".join([*(_line(console, each) for each in wrong + skipped), summary + end])
+    lines = [_line(console, each) for each in wrong]
+    return "\n".join([*lines, *_not_checkable(console, skipped), summary + end])
+
+
+def _not_checkable(console: Console, skipped: Sequence[NodeCheck]) -> Iterator[str]:
+    """Each reason once, with the first node for which it holds."""
+    by_reason: dict[str, list[NodeCheck]] = {}
+    for each in skipped:
+        by_reason.setdefault(each.why_not, []).append(each)
+    for reason, (first, *others) in by_reason.items():
+        more = f" and {len(others)} more" if others else ""
+        said = reason if first.worst else f"not checkable: {reason}"
+        yield wrapped(f"{_named(console, first)}{more}: {said}")
 
 
 def _line(console: Console, found: NodeCheck) -> str:
+    return wrapped(f"{_named(console, found)}: {found.sentence}")
+
+
+def _named(console: Console, found: NodeCheck) -> str:
     place = source_place(console.session.graph, found.index)
-    at = f" ({place})" if place else ""
-    return wrapped(f"{turn(found.index)} {found.address}{at}: {found.sentence}")
+    return f"{turn(found.index)} {found.address}" + (f" ({place})" if place else "")
 
 
 def _lint(console: Console, operands: Operands) -> str:
