@@ -233,16 +233,6 @@ class RNN(RNNBase):
         )  # fmt: skip
         self.nonlinearity = nonlinearity
 
-    def flatten_parameters(self) -> None:
-        """Nothing to do: what this is for are GPUs."""
-
-    @property
-    def all_weights(self) -> list[list[Tensor]]:
-        """The parameters of each layer and direction."""
-        named = dict(self.named_parameters())
-        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
-        return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
-
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.simple(given, hidden, weights, self.nonlinearity)
 
@@ -252,16 +242,6 @@ class LSTM(RNNBase):
 
     gates = 4
     has_cell_state = True
-
-    def flatten_parameters(self) -> None:
-        """Nothing to do: what this is for are GPUs."""
-
-    @property
-    def all_weights(self) -> list[list[Tensor]]:
-        """The parameters of each layer and direction."""
-        named = dict(self.named_parameters())
-        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
-        return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.lstm(given, hidden, weights)
@@ -288,16 +268,6 @@ class GRU(RNNBase):
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
             device=device, dtype=dtype,
         )  # fmt: skip
-
-    def flatten_parameters(self) -> None:
-        """Nothing to do: what this is for are GPUs."""
-
-    @property
-    def all_weights(self) -> list[list[Tensor]]:
-        """The parameters of each layer and direction."""
-        named = dict(self.named_parameters())
-        suffixes = [s for layer in range(self.num_layers) for s in self._suffixes(layer)]
-        return [[p for n, p in named.items() if n.endswith(f"_{s}")] for s in suffixes]
 
     def cell(self, given: Tensor, hidden: Any, weights: cells.Weights) -> Any:
         return cells.gru(given, hidden, weights)
