@@ -56,13 +56,7 @@ NAMES = [
 ]  # fmt: skip
 # Of torch.nn and torch.nn.functional: what is not here, and why.
 LEFT_OUT = {
-    "lazy: shapes are given, not guessed": (
-        "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
-        "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
-        "LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear UninitializedBuffer "
-        "UninitializedParameter"
-    ),
-    "several devices": "DataParallel SyncBatchNorm",
+    "several devices": "DataParallel",
     "deprecated and without use": "Container NLLLoss2d CrossMapLRN2d",
     "a choice of kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
     "made for one kind of hardware": (

@@ -108,6 +108,28 @@ class BatchNorm3d(_BatchNorm):
     dims = (5,)
 
 
+class SyncBatchNorm(_BatchNorm):
+    """Batch norm of (N, C, ...) over all processes of a group: here there is one."""
+
+    def __init__(
+        self,
+        num_features: int,
+        eps: float = 1e-5,
+        momentum: float | None = 0.1,
+        affine: bool = True,
+        track_running_stats: bool = True,
+        process_group: Any = None,
+        device: Any = None,
+        dtype: dtype | None = None,
+    ) -> None:
+        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        self.process_group = process_group
+
+    def _check(self, input: Tensor) -> None:
+        if input.ndim < 2:
+            raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
+
+
 class _InstanceNorm(_Norm):
     def __init__(
         self,

@@ -1,6 +1,6 @@
 """What to do with all parameters of a model at once, under the names of ``torch.nn.utils``."""
 
-from autograd_core.nn.utils import parametrizations, parametrize, rnn
+from autograd_core.nn.utils import parametrizations, parametrize, prune, rnn
 from autograd_core.nn.utils.clip_grad import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -14,6 +14,7 @@ from autograd_core.nn.utils.norms import (
     spectral_norm,
     weight_norm,
 )
+from autograd_core.nn.utils.skip_init import skip_init
 
 __all__ = [
     "clip_grad_norm_",
@@ -23,9 +24,11 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
+    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",
+    "skip_init",
     "spectral_norm",
     "vector_to_parameters",
     "weight_norm",
