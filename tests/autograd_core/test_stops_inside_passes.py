@@ -164,6 +164,10 @@ def test_a_pass_inside_is_called_as_its_function_calls_things_and_knows_its_line
         session.do("break --pending sin")
         session.do("continue")
     assert session.frames[-1].title == "inner.backward()"
+    session.do("leave")
+    assert "inside     inner.backward() ran: enter #2" in session.do("info node #2").text
+    assert session.detail(2).nested == ()
+    session.do("enter #2")
     sources = session.graph.sources
     assert {PurePath(source.file).name for source in sources.values()} == {PurePath(__file__).name}
     assert [session.graph.address(index) for index in range(session.length)] == [

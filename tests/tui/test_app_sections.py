@@ -392,6 +392,8 @@ def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
 
     async def script(screen: Driver) -> None:
         await screen.press("n", "k")
+        await screen.section("inside")
+        assert re.search(r"\.backward\(\) ran inside: > enters it", screen.text())
         text = await screen.press("greater_than_sign")
         assert re.search(r"backward\(\) › .*backward\(\)", text.splitlines()[0])
         assert text.splitlines()[-1].startswith(" < leave this pass")

@@ -31,6 +31,10 @@ def node(console: Console, operands: Operands) -> str:
     rows = _arrivals(detail) + _departures(detail) + _kept(detail)
     rows += [(f"d/d{name}", text) for name, text in _rules(detail)]
     rows += [("hook", hook) for hook in detail.hooks]
+    rows += [
+        ("inside", f"{title} ran: enter {turn(index)}{f' {number}' if number > 1 else ''}")
+        for number, title in enumerate(detail.nested, 1)
+    ]
     if detail.source_line:
         rows.append(("line", detail.source_line))
     lines += [f"  {line}" for line in table_text(rows).splitlines()]

@@ -78,6 +78,7 @@ class Inspector:
             forward_seconds=cost.forward_seconds,
             forward_bytes=cost.forward_bytes,
             terms=terms_of(node, self._given(index, ran or inside), outgoing, self._names),
+            nested=tuple(each.title for each in walk.nested(index)) if ran or walk.error else (),
         )
 
     def _given(self, index: int, ran: bool) -> Sequence[Any]:

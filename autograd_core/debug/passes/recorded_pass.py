@@ -18,7 +18,6 @@ from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.passes.scopes import Scopes
 from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.driver import NativeDriver
-from autograd_core.debug.recording.driver_protocol import Around
 from autograd_core.debug.recording.ledger import Ledger
 from autograd_core.debug.records.timeline import CallRecord
 from autograd_core.tensor import Tensor
@@ -74,9 +73,7 @@ class RecordedPass:
 
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
         """The passes that were started inside node ``index``; if it raised, up to then."""
-        around: Around | None = self.driver.around.get(index)
-        failed = self.walk.error is not None and index == self.walk.position
-        found = self.driver.nested if failed else () if around is None else around.nested
+        found = self.walk.nested(index)
         return tuple(each for each in found if isinstance(each, RecordedPass))
 
     def _intercept_nested(self) -> None:

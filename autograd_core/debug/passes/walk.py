@@ -6,12 +6,13 @@ code; at its end it runs nodes.  Inside a node it stands between two of its phas
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from autograd_core.autograd.step import Step
 from autograd_core.debug.changing.edits import Edits
 from autograd_core.debug.recording.arrivals import Moment
-from autograd_core.debug.recording.driver_protocol import Driver
+from autograd_core.debug.recording.driver_protocol import Driver, Nested
 from autograd_core.debug.recording.history import History
 from autograd_core.debug.recording.phases import moment_in, phases_of, show_partly
 from autograd_core.debug.records.snapshot import Phase
@@ -166,6 +167,13 @@ class Walk:
         if self.phase:
             self.driver.undo(self.history[self.position])
             self.phase, self.phases = 0, ()
+
+    def nested(self, index: int) -> Sequence[Nested]:
+        """The passes that were started inside node ``index``; if it raised, up to then."""
+        if self.error is not None and index == self.position:
+            return self.driver.nested
+        around = self.driver.around.get(index)
+        return () if around is None else around.nested
 
     # the end
 

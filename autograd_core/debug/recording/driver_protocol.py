@@ -34,6 +34,11 @@ class Swap(NamedTuple):
 class Nested(Protocol):
     """A pass that ran inside a node of another one."""
 
+    @property
+    def title(self) -> str:
+        """What the program called: ``inner.backward()``."""
+        ...
+
     def take_back(self) -> None:
         """Undo what it did to the program's state."""
         ...

@@ -188,7 +188,7 @@ class NodeDetail:
     or is being run, ``phases`` are what happened in it so far, ``seconds`` is how long it took
     and ``nbytes`` what its gradients take.  ``forward`` describes the result of the forward op,
     where values were traced; ``forward_seconds`` and ``forward_bytes`` are what that took, where
-    it ran under a profile.
+    it ran under a profile.  ``nested`` are the backward passes that ran inside the node.
     """
 
     index: int
@@ -206,6 +206,7 @@ class NodeDetail:
     forward_seconds: float | None = None
     forward_bytes: int | None = None
     terms: tuple[Term, ...] = ()
+    nested: tuple[str, ...] = ()
 
 
 class Usage(NamedTuple):

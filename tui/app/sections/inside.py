@@ -22,6 +22,10 @@ def page(view: View) -> Page:
     width = max(16, min(TEXT_WIDTH, view.width - 32))
     for number, phase in enumerate(phases, 1):
         lines += _phase_lines(phase, width, here=inside and number == len(phases))
+    for title in detail.nested:
+        lines.append(
+            [Part("  "), Part(plain(title), "strong"), Part(" ran inside: > enters it", "muted")]
+        )
     if inside:
         lines.append([Part("  s goes on, S goes back, n runs the rest", "muted")])
     return Page(lines, focus=len(lines) - 1 if inside else 0)
