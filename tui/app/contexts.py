@@ -67,7 +67,7 @@ def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ..
         return _BUSY
     if section:
         return {"stops": _IN_STOPS, "modules": _IN_MODULES}.get(section, _IN_PANE)
-    hints = _USUAL
+    hints: tuple[Hint, ...] = _USUAL
     if snapshot.phase:
         hints = _IN_NODE
     elif snapshot.position >= snapshot.length:
