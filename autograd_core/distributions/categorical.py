@@ -6,8 +6,8 @@ from typing import Any, ClassVar
 
 from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.distributions import constraints
-from autograd_core.distributions.bernoulli import clamped, one_of
 from autograd_core.distributions.distribution import Distribution, Shape, derived
+from autograd_core.distributions.trials import clamped, one_of
 from autograd_core.functions import arange, eye, full, multinomial, zeros_like
 from autograd_core.nn import functional as F
 from autograd_core.numeric import finfo, nan

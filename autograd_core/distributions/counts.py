@@ -6,9 +6,9 @@ from typing import Any, ClassVar
 
 from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.distributions import constraints
-from autograd_core.distributions.bernoulli import clamped, one_of
 from autograd_core.distributions.categorical import Categorical
-from autograd_core.distributions.distribution import Distribution, Shape, broadcast_all, derived
+from autograd_core.distributions.distribution import Distribution, Shape, broadcast_all
+from autograd_core.distributions.trials import OfTrials
 from autograd_core.functions import arange, as_tensor, generator, poisson
 from autograd_core.nn import functional as F
 from autograd_core.numeric import finfo
@@ -48,27 +48,7 @@ class Poisson(Distribution):
         return value.xlogy(rate) - rate - (value + 1).lgamma()
 
 
-class _OfTrials(Distribution):
-    """What is counted in trials, each of which succeeds with probability ``probs``, or with the
-    log-odds ``logits``."""
-
-    arg_constraints: ClassVar = {"probs": constraints.unit_interval, "logits": constraints.real}
-
-    @derived
-    def logits(self) -> Tensor:
-        probs = clamped(self.probs)
-        return probs.log() - (-probs).log1p()
-
-    @derived
-    def probs(self) -> Tensor:
-        return self.logits.sigmoid()
-
-    @property
-    def param_shape(self) -> Any:
-        return self.__dict__["probs" if "probs" in self.__dict__ else "logits"].size()
-
-
-class Geometric(_OfTrials):
+class Geometric(OfTrials):
     """How many trials fail before the first succeeds."""
 
     support = constraints.nonnegative_integer
@@ -76,10 +56,8 @@ class Geometric(_OfTrials):
     def __init__(
         self, probs: Any = None, logits: Any = None, validate_args: bool | None = None
     ) -> None:
-        one_of(probs, logits)
-        name, given = ("logits", logits) if probs is None else ("probs", probs)
-        (self.__dict__[name],) = broadcast_all(given)
-        super().__init__(self.__dict__[name]._shape, (), validate_args)
+        self._hold(probs, logits)
+        super().__init__(self.param_shape, (), validate_args)
         if self._validate_args and probs is not None and not (self.probs > 0).all():
             raise ValueError(
                 f"Expected parameter probs ({type(self.probs).__name__} of shape "
@@ -116,13 +94,13 @@ class Geometric(_OfTrials):
         return missing / self.probs
 
 
-class Binomial(_OfTrials):
+class Binomial(OfTrials):
     """How many of ``total_count`` trials succeed."""
 
     has_enumerate_support = True
     arg_constraints: ClassVar = {
         "total_count": constraints.nonnegative_integer,
-        **_OfTrials.arg_constraints,
+        **OfTrials.arg_constraints,
     }
     total_count: Tensor
 
@@ -133,10 +111,7 @@ class Binomial(_OfTrials):
         logits: Any = None,
         validate_args: bool | None = None,
     ) -> None:
-        one_of(probs, logits)
-        name, given = ("logits", logits) if probs is None else ("probs", probs)
-        self.total_count, self.__dict__[name] = broadcast_all(total_count, given)
-        self.total_count = self.total_count.to(self.__dict__[name].dtype)
+        (self.total_count,) = self._hold(probs, logits, total_count)
         super().__init__(self.total_count._shape, (), validate_args)
 
     @property
