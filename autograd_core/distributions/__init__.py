@@ -1,5 +1,4 @@
-"""Probability distributions under the names of ``torch.distributions``: those that variational
-autoencoders and policy gradients are made of.
+"""Probability distributions, under the names of ``torch.distributions``.
 
 >>> from autograd_core import tensor
 >>> q = Normal(tensor([0.0, 1.0], requires_grad=True), 1.0)
