@@ -75,8 +75,8 @@ from autograd_core.linalg.older import (
     svd,
     triangular_solve,
 )
-from autograd_core.method_names import IN_PLACE as _IN_PLACE
 from autograd_core.methods import bind as _bind
+from autograd_core.methods.names import IN_PLACE as _IN_PLACE
 from autograd_core.numeric import *  # noqa: F403
 from autograd_core.printing import get_printoptions, set_printoptions
 from autograd_core.settings import *  # noqa: F403

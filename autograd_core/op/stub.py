@@ -36,8 +36,7 @@ class TensorMethods:
 '''
 # Where the methods come from; what else Tensor has is in its own file.
 _SOURCES: Final = ("autograd_core.ops.", "autograd_core.functions", "autograd_core.methods",
-                   "autograd_core.operators", "autograd_core.op.inplace",
-                   "autograd_core.linalg.")  # fmt: skip
+                   "autograd_core.op.inplace", "autograd_core.linalg.")  # fmt: skip
 # Within the class these names are methods, so annotations must look for them elsewhere.
 _SHADOWED: Final = re.compile(r"\b(bool|float|int|type)\b")
 _CLASH_WITH_OBJECT: Final = {"__eq__", "__ne__"}
@@ -55,12 +54,16 @@ def _lines() -> Iterator[str]:
         if isinstance(value, property):
             if value.fget is not None and _is_bound(value.fget):
                 yield "@property"
-                yield f"def {name}(self) -> Tensor: ..."
+                yield f"def {name}(self) -> {_annotation(_result_of(value.fget))}: ..."
         elif name.startswith("_") and not name.endswith("__"):
             continue
         elif inspect.isfunction(value) and _is_bound(value):
             ignored = "  # type: ignore[override]" if name in _CLASH_WITH_OBJECT else ""
             yield f"def {name}({_signature(name, value)}: ...{ignored}"
+
+
+def _result_of(function: Callable[..., Any]) -> Any:
+    return inspect.signature(function).return_annotation
 
 
 def _is_bound(function: Callable[..., Any]) -> bool:
@@ -83,7 +86,7 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
     first_keyword = next((i for i, p in enumerate(parameters) if p.kind is p.KEYWORD_ONLY), 0)
     if first_keyword and not any(p.kind is p.VAR_POSITIONAL for p in parameters):
         written.insert(first_keyword, "*")
-    result = _annotation(inspect.signature(function).return_annotation)
+    result = _annotation(_result_of(function))
     # written for arrays and tensors alike; given a tensor, they return one
     if result == "Any" and function.__module__.startswith("autograd_core.ops."):
         result = "Tensor"

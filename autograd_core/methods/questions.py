@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from typing import Any, Final
 
 import numpy as np
@@ -26,7 +25,7 @@ def storage_offset(self: Tensor) -> int:
 
 def data_ptr(self: Tensor) -> int:
     """The address of the first element."""
-    return self.array.__array_interface__["data"][0]  # type: ignore[no-any-return]
+    return self.array.__array_interface__["data"][0]
 
 
 def is_contiguous(self: Tensor, memory_format: Any = None) -> bool:
@@ -104,8 +103,27 @@ def fill_diagonal_(self: Tensor, fill_value: float, wrap: bool = False) -> Tenso
     return self
 
 
-def _always(answer: Any) -> Callable[[Tensor], Any]:
-    return lambda self: answer
+def is_signed(self: Tensor) -> bool:
+    """Whether the dtype has negative numbers."""
+    return self.array.dtype.kind in "if"
+
+
+def reversed_(self: Tensor) -> Tensor:
+    """The first dimension in reverse order."""
+    return self.flip(0) if self._shape else self
+
+
+def get_device(self: Tensor) -> int:
+    """The number of the GPU: there is none."""
+    return -1
+
+
+def _yes(self: Tensor) -> bool:
+    return True
+
+
+def _no(self: Tensor) -> bool:
+    return False
 
 
 METHODS: Final[dict[str, Any]] = {
@@ -120,18 +138,18 @@ METHODS: Final[dict[str, Any]] = {
     "resize_": resize_,
     "resize_as_": resize_as_,
     "ndimension": Tensor.dim,
-    "get_device": _always(-1),
-    "is_complex": _always(False),
-    "is_conj": _always(False),
-    "is_neg": _always(False),
-    "is_signed": lambda self: self.array.dtype.kind in "if",
-    "__reversed__": lambda self: self.flip(0) if self._shape else self,
+    "get_device": get_device,
+    "is_complex": _no,
+    "is_conj": _no,
+    "is_neg": _no,
+    "is_signed": is_signed,
+    "__reversed__": reversed_,
     "__contains__": contains,
     "itemsize": property(Tensor.element_size),
-    "is_cpu": property(_always(True)),
-    "is_cuda": property(_always(False)),
-    "is_sparse": property(_always(False)),
-    "is_quantized": property(_always(False)),
-    "is_meta": property(_always(False)),
+    "is_cpu": property(_yes),
+    "is_cuda": property(_no),
+    "is_sparse": property(_no),
+    "is_quantized": property(_no),
+    "is_meta": property(_no),
     "_is_view": lambda self: self._base is not None,
 }

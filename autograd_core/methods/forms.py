@@ -1,19 +1,14 @@
-"""What a Tensor can do: operators and methods, bound from the op table and the engine.
-
-Bound in one place, so that tensors need not know ops, which are made of tensors.
-"""
+"""Methods that differ from the function of their name, or have none."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import wraps
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
-from autograd_core import functions, operators, strides
+from autograd_core import functions
 from autograd_core.autograd.backward import backward
-from autograd_core.autograd.deliver import connect
 from autograd_core.dtype import (
     bool_,
     dtype,
@@ -27,57 +22,8 @@ from autograd_core.dtype import (
     uint8,
 )
 from autograd_core.functions import rearranging, shapes, subscript
-from autograd_core.linalg import older
-from autograd_core.method_names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
-from autograd_core.op import inplace, inplace_view
-from autograd_core.ops import (
-    activation,
-    assign,
-    elementwise,
-    joining,
-    logic,
-    rearrange,
-    shape,
-)
+from autograd_core.ops import activation, elementwise, joining, logic, shape
 from autograd_core.tensor import Tensor
-
-
-def bind() -> None:
-    """Give :class:`Tensor` its operators and methods."""
-    for name, function in {**operators.BINARY, **_METHODS}.items():
-        setattr(Tensor, name, function)
-    for source, names in ((functions, NAMED), (older, LINALG)):
-        for name in names:
-            setattr(Tensor, name, _without_keywords(getattr(source, name)))
-    computed = {name: getattr(Tensor, name) for name in IN_PLACE}
-    computed |= {name: _decided(getattr(Tensor, name)) for name in DECISIONS}
-    for name, call in computed.items():
-        setattr(Tensor, f"{name}_", inplace(call, f"{name}_"))
-    for name, call in _ASSIGNMENTS.items():
-        setattr(Tensor, f"{name}_", inplace(call, f"{name}_", converts=True))
-    for name in IN_PLACE_VIEWS:
-        setattr(Tensor, f"{name}_", inplace_view(getattr(Tensor, name), f"{name}_"))
-    for name, method in strides.METHODS.items():
-        setattr(Tensor, name, method)
-    for name, method in operators.AUGMENTED.items():
-        setattr(Tensor, name, operators.left_to_python(getattr(Tensor, method)))
-    connect(
-        tensor=Tensor.from_array,
-        sum_to=shape.sum_to,
-        cast=functions.to_dtype,
-        stack=joining.stack,
-        as_strided=rearrange.as_strided,
-    )
-
-
-def _without_keywords(function: Callable[..., Any]) -> Callable[..., Any]:
-    """The entry itself where it takes nothing but the tensor, and so no keyword either; what is
-    not pointwise may be told of a memory format."""
-    op = getattr(function, "op", None)
-    if op is None or len(op.values) != 1 or op.attributes or not op.pointwise:
-        return function
-    call: Callable[..., Any] = op.call
-    return call
 
 
 def _backward(
@@ -187,33 +133,11 @@ def _new(make: Callable[..., Tensor]) -> Callable[..., Tensor]:
     return method
 
 
-def _drawn(draw: Callable[..., Any], *defaults: float) -> Callable[..., Any]:
-    """Random numbers in the place of a tensor, whose gradient ends there."""
-
-    def call(self: Tensor, *parameters: float, generator: Any = None) -> Any:
-        given = (*parameters, *defaults[len(parameters) :])
-        rng = functions.generator() if generator is None else generator.rng
-        array = np.asarray(draw(rng, *given, self._shape))
-        return assign.copy(self, Tensor.from_array(array.astype(self.dtype.dtype)))
-
-    return call
-
-
-def _decided(call: Callable[..., Tensor]) -> Callable[..., Any]:
-    """Truth values in the place of a tensor, as 0 and 1 of its dtype."""
-
-    @wraps(call)
-    def decided(self: Tensor, *args: Any) -> Any:
-        return assign.copy(self, functions.to_dtype(call(self, *args), self.dtype))
-
-    return decided
-
-
 def _dims(self: Tensor, dims: Sequence[int]) -> Any:
     return shape.permute(self, tuple(dims))
 
 
-_METHODS: dict[str, Callable[..., Any]] = {
+FORMS: Final[dict[str, Callable[..., Any]]] = {
     "__neg__": elementwise.neg,
     "__abs__": elementwise.abs,
     "__pos__": functions.positive,
@@ -257,18 +181,4 @@ _METHODS: dict[str, Callable[..., Any]] = {
     "byte": _type(uint8),
     "int": _type(int32),
     "bool": _type(bool_),
-}
-
-_ASSIGNMENTS: dict[str, Callable[..., Any]] = {
-    "zero": assign.zero,
-    "fill": functions.fill,
-    "copy": assign.copy,
-    "_assign": assign.assigned,
-    "normal": _drawn(np.random.Generator.normal, 0.0, 1.0),
-    "uniform": _drawn(np.random.Generator.uniform, 0.0, 1.0),
-    "exponential": _drawn(lambda rng, rate, size: rng.exponential(1 / rate, size), 1.0),
-    "log_normal": _drawn(np.random.Generator.lognormal, 1.0, 2.0),
-    "cauchy": _drawn(lambda rng, at, scale, size: at + scale * rng.standard_cauchy(size), 0.0, 1.0),
-    "geometric": _drawn(np.random.Generator.geometric, 0.5),
-    "bernoulli": _drawn(lambda rng, p, size: rng.random(size) < p, 0.5),
 }
