@@ -6,6 +6,7 @@ import contextvars
 import re
 import threading
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -361,6 +362,29 @@ def test_an_exception_out_of_the_session_is_an_error_not_a_crash() -> None:
         assert "error: SystemExit: 3" in await screen.press("n")
 
     drive(Broken(shared_weight().nodes), script)
+
+
+class Watching(ScriptedSession):
+    """Looks, while it works, whether the screen knows that it does."""
+
+    widgets: tuple[Any, ...] = ()
+
+    def do(self, line: str) -> Reply:
+        assert all(widget.busy for widget in self.widgets)
+        return super().do(line)
+
+
+def test_nobody_asks_a_session_at_work_from_its_first_moment_on() -> None:
+    """Not only once it is said to be busy: what is read meanwhile may be dropped meanwhile."""
+    session = Watching(shared_weight().nodes)
+
+    async def script(screen: Driver) -> None:
+        main = screen.app.screen
+        session.widgets = (main.rows, main.timeline)
+        assert "AssertionError" not in await screen.press("n")
+        assert not any(widget.busy for widget in session.widgets)
+
+    drive(session, script)
 
 
 class Gated(ScriptedSession):

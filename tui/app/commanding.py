@@ -40,6 +40,10 @@ class CommandScreen(Screen[None]):
         """Say what was answered."""
         raise NotImplementedError
 
+    def keep_off(self, busy: bool) -> None:
+        """Ask the session nothing, from here on, as long as it is ``busy`` in its thread."""
+        raise NotImplementedError
+
     def show_busy(self, work: str) -> None:
         """Say what is being done, "" for nothing any more."""
         raise NotImplementedError
@@ -91,6 +95,7 @@ class CommandScreen(Screen[None]):
             self.show_reply(Reply(f"busy with {self.busy_with}; this key did nothing (esc pauses)"))
             return None
         self.busy_with = name
+        self.keep_off(True)
         future = self._runner.start(work)
         done, _ = await asyncio.wait({future}, timeout=GRACE_SECONDS)
         if done:
@@ -101,6 +106,7 @@ class CommandScreen(Screen[None]):
 
     def _finish(self, line: str, reply: Reply) -> Reply:
         self.busy_with = ""
+        self.keep_off(False)
         self.show_busy("")
         previous, self.snapshot = self.snapshot, self.session.snapshot
         if line:

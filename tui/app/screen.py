@@ -115,8 +115,10 @@ class DebuggerScreen(Actions):
     def show_reply(self, reply: Reply) -> None:
         self.message.show(reply)
 
+    def keep_off(self, busy: bool) -> None:
+        self.rows.busy = self.timeline.busy = busy
+
     def show_busy(self, work: str) -> None:
-        self.rows.busy = self.timeline.busy = bool(work)
         if work:
             self.status.show_busy(work, self.session.position)
             self.show_hints()
