@@ -43,7 +43,7 @@ class profile:
     >>> with profile() as found:
     ...     (x * x).sum().backward()
     >>> [event.name for event in found.function_events][:3]
-    ['aten::mul', 'aten::sum', 'SumBackward0']
+    ['aten::mul', 'aten::sum', 'autograd::engine::evaluate_function: SumBackward0']
 
     Args:
         enabled: False records nothing.
@@ -128,11 +128,16 @@ class profile:
     def run(self, task: GraphTask) -> None:
         """Run ``task`` node by node."""
         for index, node in enumerate(task.order):
-            with self._within(node.name(), _NODE) as event:
+            name = node.name()
+            with (
+                self._within(f"autograd::engine::evaluate_function: {name}", _OP) as around,
+                self._within(name, _NODE) as event,
+            ):
                 task.run(index, index + 1)
-            event.sequence_nr = node.sequence_nr if node.edges else -1
             sent = [task.pending[edge] for edge in node.edges if edge is not None]
-            event.cpu_memory_usage = sum(g.nbytes for g in sent if g is not None)
+            for each in (around, event):
+                each.sequence_nr = node.sequence_nr if node.edges else -1
+                each.cpu_memory_usage = sum(g.nbytes for g in sent if g is not None)
             _count(self.backward, node, event)
 
     @contextmanager
