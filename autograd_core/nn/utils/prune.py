@@ -13,6 +13,13 @@ from autograd_core.functions import cat, ones_like, rand_like, topk
 from autograd_core.nn.modules.module import Module
 from autograd_core.tensor import Tensor
 
+__all__ = [
+    "BasePruningMethod", "CustomFromMask", "Identity", "L1Unstructured", "LnStructured",
+    "RandomStructured", "RandomUnstructured", "custom_from_mask", "global_unstructured", "identity",
+    "is_pruned", "l1_unstructured", "ln_structured", "random_structured", "random_unstructured",
+    "remove",
+]  # fmt: skip
+
 
 class BasePruningMethod:
     """A way to choose what to prune; a subclass has :meth:`compute_mask`.
