@@ -149,6 +149,7 @@ def debug(options: argparse.Namespace) -> None:
         commands=options.commands,
         batch=options.batch,
         fail_on=options.fail_on,
+        history=options.history,
     )
 
 

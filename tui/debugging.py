@@ -12,6 +12,7 @@ from autograd_core.autograd.call import Gradients
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.commands import CommandError, command_lines
+from autograd_core.debug.recording.history import DEFAULT_BUDGET
 from autograd_core.debug.records.timeline import Timeline
 from autograd_core.debug.session import Session
 from autograd_core.debug.stopping.stops import Stops
@@ -35,6 +36,7 @@ def debug_target(
     commands: str | None,
     batch: bool,
     fail_on: str | None = None,
+    history: int | None = None,
 ) -> None:
     """Debug a TARGET; of a script, the call that ``call`` says, None for each of ``backward()``.
 
@@ -44,6 +46,7 @@ def debug_target(
         commands: a file of commands, for all calls together.
         batch: open no screen.
         fail_on: a condition; the first gradient that fulfils it ends the script.
+        history: how many bytes the recording of a pass may take, None for the usual ones.
 
     Raises:
         Failure: with the exit code that fits, FOUND for ``fail_on``.
@@ -71,6 +74,8 @@ def debug_target(
         _require_screen()
         import tui.app  # noqa: F401  # now, while no module of the script's can come before it
     face = _Face(places, lines, batch, alarm, title=Path(target.place).name)
+    if history is not None:
+        face.history_bytes = history
     if target.path is None or target.name:
         with trace(values=True):
             found = find_named(target, arguments)
@@ -149,6 +154,7 @@ class _Face:
         self._stops = Stops() if alarm is None else alarm.stops
         self._timeline = Timeline()
         self.detached = False  # whether to halt no more
+        self.history_bytes = DEFAULT_BUDGET  # of each pass
 
     @property
     def watches(self) -> bool:
@@ -163,6 +169,7 @@ class _Face:
             call=found.number,
             stops=self._stops,
             timeline=self._timeline,
+            history_bytes=self.history_bytes,
         )
         self._show(session, halt)
         return session.gradients if found.call.is_grad else True
@@ -176,7 +183,13 @@ class _Face:
                 "name one, such as its sum()",
                 ExitCode.TARGET,
             )
-        session = Session(root, names=names, stops=self._stops, timeline=self._timeline)
+        session = Session(
+            root,
+            names=names,
+            stops=self._stops,
+            timeline=self._timeline,
+            history_bytes=self.history_bytes,
+        )
         if _is_freed(session):
             raise Failure(
                 f"{target}: its graph was freed by an earlier backward pass; keep it there with "

@@ -117,6 +117,9 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
+_UNITS = {"K": 2**10, "M": 2**20, "G": 2**30}
+
+
 def _seconds(text: str) -> float:
     """A time from a hundredth of a second up."""
     try:
@@ -126,6 +129,14 @@ def _seconds(text: str) -> float:
     if not 0.01 <= number <= 3600:
         raise argparse.ArgumentTypeError(f"'{text}' is no number of seconds")
     return number
+
+
+def _size(text: str) -> int:
+    """A number of bytes, such as 500M."""
+    digits, unit = (text[:-1], text[-1:].upper()) if text[-1:].isalpha() else (text, "")
+    if not digits.isdecimal() or unit not in ("", *_UNITS):
+        raise argparse.ArgumentTypeError(f"'{text}' is no size, such as 500M or 4G")
+    return int(digits) * _UNITS.get(unit, 1)
 
 
 def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
@@ -230,6 +241,8 @@ def _add_debug(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--grad", action="store_true", help="open in each call of autograd.grad() too")
     add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
     add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
+    add("--history", type=_size, metavar="SIZE", help="how much memory the recording may take "
+        "(1G); what does not fit runs again when it is looked at")  # fmt: skip
     add("--fail-on", metavar="CONDITION", help="with --batch: end with exit code 5, and the node, "
         "at the first gradient that is so, in any call: nan,inf or 'zero, rms>1e3'")  # fmt: skip
     add("-h", "--help", action="help", help="show this")

@@ -222,6 +222,37 @@ def test_batch_needs_commands_and_the_screen_a_terminal(
         assert said in err
 
 
+CHAIN = """
+    import autograd_core as torch
+    x = y = torch.ones(1000, requires_grad=True)
+    for _ in range(20):
+        y = y.sin()
+    loss = y.sum()
+"""
+CHAIN_RUN = CHAIN + "    loss.backward()\n    print(x.grad[0].item())\n"
+
+
+def test_the_memory_of_the_recording_is_limited_by_an_option(run: Run) -> None:
+    """Of a script, and of a tensor that it names, with the same gradients in the end."""
+    commands = "continue\nrestart\nnext 5\ninfo history\n"
+    unlimited = run(CHAIN_RUN, commands, "script.py")[1]
+    assert "of at most 1.0 GB" in unlimited
+    for script, target in ((CHAIN_RUN, "script.py"), (CHAIN, "script.py:loss")):
+        code, out, _ = run(script, commands, "--history", "20k", target)
+        assert code == 0
+        assert "of at most 20.0 KB" in out
+        assert "dropped, to be computed again when needed" in out
+    nothing_kept = run(CHAIN_RUN, commands, "--history", "0", "script.py")[1]
+    assert nothing_kept.splitlines()[-1] == unlimited.splitlines()[-1]
+
+
+@pytest.mark.parametrize("size", ["", "k", "1.5G", "3T", "-1"])
+def test_what_is_no_size_is_refused(size: str, run: Run) -> None:
+    code, out, err = run(CHAIN, "", f"--history={size}", "script.py")
+    assert (code, out) == (2, "")
+    assert f"'{size}' is no size, such as 500M or 4G" in err
+
+
 FAILING_HOOK = """
     import autograd_core as torch
     a = torch.tensor(3.0, requires_grad=True)
