@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.function_node import FunctionNode
+from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.function_ctx import KeptTensor
-from autograd_core.autograd.function_node import FunctionNode
+from autograd_core.autograd.function.ctx import KeptTensor
+from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Port
 from autograd_core.op.dual import check_tangent, make_dual

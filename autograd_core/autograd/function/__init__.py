@@ -13,9 +13,9 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar
 
-from autograd_core.autograd.function_ctx import FunctionCtx
-from autograd_core.autograd.function_node import FunctionNode
-from autograd_core.autograd.function_outputs import attach, give_tangents, tangents_of
+from autograd_core.autograd.function.ctx import FunctionCtx
+from autograd_core.autograd.function.node import FunctionNode
+from autograd_core.autograd.function.outputs import attach, give_tangents, tangents_of
 from autograd_core.autograd.grad_mode import (
     builds_graph,
     current_mode,

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd_core.autograd.function import Function
-from autograd_core.autograd.gradcheck_jacobians import (
+from autograd_core.autograd.gradcheck.jacobians import (
     Array,
     Block,
     FunctionAtPoint,

@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.backward import grad
-from autograd_core.autograd.gradcheck_jacobians import GradcheckError, as_tuple, differentiable
-from autograd_core.autograd.gradcheck_point import Check, Tolerance
+from autograd_core.autograd.gradcheck.jacobians import GradcheckError, as_tuple, differentiable
+from autograd_core.autograd.gradcheck.point import Check, Tolerance
 from autograd_core.tensor import Tensor
 
 __all__ = ["GradcheckError", "gradcheck", "gradgradcheck"]
