@@ -380,7 +380,7 @@ def test_nobody_asks_a_session_at_work_from_its_first_moment_on() -> None:
 
     async def script(screen: Driver) -> None:
         main = screen.app.screen
-        session.widgets = (main.rows, main.timeline)
+        session.widgets = (main.rows, main.timeline, *main.panes.values())
         assert "AssertionError" not in await screen.press("n")
         assert not any(widget.busy for widget in session.widgets)
 
@@ -402,6 +402,27 @@ def gated() -> Gated:
     session = Gated(chain(12).nodes)
     session.gate = threading.Event()
     return session
+
+
+def test_a_pane_asks_nothing_of_a_session_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither when another section is turned to, nor when the terminal changes its size."""
+    session = gated()
+
+    def refuse(index: int) -> None:
+        raise AssertionError("asked while at work")
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c")
+        with monkeypatch.context() as patches:
+            patches.setattr(session, "detail", refuse)
+            await screen.pilot.resize_terminal(100, 30)
+            assert "runs next" in await screen.settled()  # as it was
+            assert "to be seen once it pauses" in await screen.press("tab")
+        session.gate.set()
+        await wait_until(screen, lambda: "FINISHED" in screen.text())
+        assert "to be seen" not in screen.text()
+
+    drive(session, script)
 
 
 async def wait_until(screen: Driver, condition: Callable[[], bool]) -> None:

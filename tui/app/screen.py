@@ -116,7 +116,8 @@ class DebuggerScreen(Actions):
         self.message.show(reply)
 
     def keep_off(self, busy: bool) -> None:
-        self.rows.busy = self.timeline.busy = busy
+        for widget in (self.rows, self.timeline, *self.panes.values()):
+            widget.busy = busy
 
     def show_busy(self, work: str) -> None:
         if work:

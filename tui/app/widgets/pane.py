@@ -7,13 +7,16 @@ from collections.abc import Sequence
 from textual import events
 
 from tui.app.messages import SectionChosen, TargetClicked
-from tui.app.sections.page import Page, Section, Target, View
+from tui.app.sections.page import Page, Section, Target, View, sentence
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.text import Line, Part
 
 
 class Pane(LineView):
-    """Shows sections; ``chosen`` says that the keys go here, and marks a line."""
+    """Shows sections; ``chosen`` says that the keys go here, and marks a line.
+
+    While it is ``busy``, the session may not be asked about a node.
+    """
 
     def __init__(self, id: str) -> None:
         super().__init__(id=id)
@@ -21,6 +24,7 @@ class Pane(LineView):
         self.active = 0
         self.cursor = 0
         self.chosen = False
+        self.busy = False
         self._page = Page([])
         self._view: View | None = None
         self._shown: tuple[str, int] = ("", -1)
@@ -61,6 +65,11 @@ class Pane(LineView):
         self._view = view
         section = self.section
         if section is None or not self.display:
+            return
+        if self.busy and section.per_node:
+            if section.name != self._shown[0]:
+                self._page, self._shown = sentence(view, "to be seen once it pauses"), ("", -1)
+            self.update_lines()
             return
         # one column is left to the scrollbar, which these lines may call for
         room = view._replace(width=max(1, self.size.width - 1), height=self.visible_height)
