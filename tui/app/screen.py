@@ -116,8 +116,9 @@ class DebuggerScreen(Actions):
         self.message.show(reply)
 
     def keep_off(self, busy: bool) -> None:
-        for widget in (self.rows, self.timeline, *self.panes.values()):
-            widget.busy = busy
+        self.rows.busy = self.timeline.busy = busy
+        for pane in self.panes.values():
+            pane.busy = busy
 
     def show_busy(self, work: str) -> None:
         if work:
