@@ -158,8 +158,8 @@ def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="forward, backward, or both (default)")  # fmt: skip
     add("--call", type=_call, default=Wanted(1), metavar="K", help=_CALL_HELP)
     add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
-    add("--layout", choices=("auto", "graphviz", "own"), default="auto", metavar="LAYOUT",
-        help="who places the boxes: graphviz, own, or auto (default)")  # fmt: skip
+    add("--layout", choices=("own", "graphviz"), default="own", metavar="LAYOUT",
+        help="who places the boxes: own (default), or graphviz")  # fmt: skip
     add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
         help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
     add("--title", metavar="TEXT", help="title of the picture")

@@ -55,7 +55,7 @@ def render(
     view: View = "both",
     format: str | None = None,
     theme: str = "auto",
-    layout: str = "auto",
+    layout: str = "own",
     leaves: bool | None = None,
     title: str | None = None,
     inputs: Any = None,
@@ -81,7 +81,7 @@ def render(
         view: "forward", "backward", or "both" with the saved tensors between them.
         format: one of :data:`FORMATS`; SVG by default.
         theme: "auto" follows the reader's colour scheme; "light", "dark".
-        layout: who places the boxes: "graphviz", or "own", which "auto" stands for, too.
+        layout: who places the boxes: "own", this package, or "graphviz".
         leaves: True gives every leaf and AccumulateGrad a box of its own.
         title: the title of the picture; without it, the name of ``obj``, if it has one.
         inputs: what a module or function is called with: one input, a tuple of them, or a

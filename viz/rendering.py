@@ -37,7 +37,7 @@ from viz.svg import escape, title_of, write_svg
 from viz.text import write_text
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
-LAYOUTS = ("auto", "graphviz", "own")
+LAYOUTS = ("own", "graphviz")
 
 _SUFFIXES = {
     **{f".{name}": name for name in FORMATS},
@@ -112,7 +112,7 @@ def render_graph(
     *,
     view: View = "both",
     theme_name: str = "auto",
-    layout: str = "auto",
+    layout: str = "own",
     leaves: bool | None = None,
     title: str | None = None,
     magnitude: bool | None = None,
