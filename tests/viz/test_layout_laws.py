@@ -15,8 +15,10 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.folding import fold
 from autograd_core.dag.model import Graph, Half
 from autograd_core.debug import Session
-from tests.viz import sample_graphs
+from tests.viz import sample_graphs, sample_programs
 from tests.viz.laws import check, check_labels, inside, label_places, points_of
+from tests.viz.sample_programs import graph_of
+from viz import theme
 from viz.compose import make_picture
 from viz.geometry import Place, Route
 from viz.layout import lay_out
@@ -196,6 +198,19 @@ def test_a_long_chain_goes_on_in_the_next_column() -> None:
     assert len(turns) == len({place.x for place in layout.places}) - 1 > 0
     for one, other in turns:
         assert other.x > one.right, "the next column is on the right"
+
+
+def test_the_last_page_is_as_wide_as_what_is_on_it() -> None:
+    graph = graph_of(sample_programs.transformer)
+    picture = make_picture(fold(graph, max_boxes=40), "both")
+    layout = lay_out(picture)
+    below = zip(picture.boxes, layout.places, strict=True)
+    tops = [place.y for box, place in below if box.half == "forward"]
+    assert any(lower < upper for upper, lower in pairwise(tops)), "it has one page only"
+    texts = [place.right for place in label_places(picture, layout)]
+    lines = [x for route in layout.routes for x, _ in points_of(route)]
+    reach = max(*texts, *lines, *(place.right for place in layout.places))
+    assert layout.width - reach < 2 * theme.MARGIN
 
 
 def test_a_picture_is_not_paged_where_many_lines_would_turn() -> None:

@@ -13,7 +13,7 @@ from math import ceil
 
 from autograd_core.dag.model import Half
 from viz import geometry, theme
-from viz.geometry import Label, Layout, Route, Segment
+from viz.geometry import Label, Layout, Place, Route, Segment
 from viz.layout import data_lines, paths, saved
 from viz.layout.grid import MANY, Grid, make_grid
 from viz.layout.halves import set_columns
@@ -45,9 +45,12 @@ def lay_out(picture: Picture) -> Layout:
     pages = _make_pages(grid, tracks, ports, corners, right)
     grid.set_rows(geometry.header_height(picture, captions), tracks, pages)
     routes = _routes(grid, ports, corners, tracks)
-    right = max(right + pages.shifts[-1], geometry.header_width(picture, captions))
-    width = right + theme.MARGIN
-    return Layout(width, grid.bottom + theme.MARGIN, grid.places(), routes, captions)
+    places = grid.places()
+    right += pages.shifts[-1]
+    if pages and len(routes) <= MANY:
+        right = min(right, _reach(picture, places, routes))
+    width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
+    return Layout(width, grid.bottom + theme.MARGIN, places, routes, captions)
 
 
 def _set_halves(
@@ -139,6 +142,18 @@ def _routes(
     labels = place_labels(grid, ways, corners, tracks)
     starts, segments = [start for start, _ in courses], [tuple(rest) for _, rest in courses]
     return Records(Route, start=starts, segments=segments, label=labels)
+
+
+def _reach(picture: Picture, places: Records[Place], routes: Records[Route]) -> float:
+    """How far to the right there is anything: the last page need not be as wide as the others."""
+    reach = [x + width for x, width in zip(places.column("x"), places.column("width"), strict=True)]
+    for segments in routes.column("segments"):
+        reach += [x for segment in segments for x in segment[::2]]
+    texts = picture.lines.column("label")
+    for text, label in zip(texts, routes.column("label"), strict=True):
+        if label is not None and label[2] == "start":
+            reach.append(label[0] + geometry.text_width(text, theme.MUTED_SIZE))
+    return float(ceil(max(reach)))
 
 
 def _square_course(grid: Grid, line: int, way: list[Corner]) -> paths.Path:
