@@ -98,6 +98,7 @@ def render(options: argparse.Namespace) -> None:
         format=options.format,
         view=options.view,
         call=options.call,
+        profiled=options.profiled,
         theme=options.theme,
         layout=options.layout,
         leaves=options.leaves,

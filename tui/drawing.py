@@ -11,6 +11,7 @@ from typing import Any
 
 import viz
 from autograd_core.autograd.call import Gradients
+from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
@@ -33,6 +34,7 @@ def render_target(
     format: str | None,
     view: View,
     call: Wanted,
+    profiled: bool = False,
     **options: Any,
 ) -> list[str]:
     """Draw a TARGET, and return notes for the user.
@@ -40,6 +42,7 @@ def render_target(
     Args:
         output: the file to write, "-" for standard output; None for one named after TARGET.
         call: which call of a script to draw; of several, the last one.
+        profiled: measure what ops and nodes take, and show it.
         options: as :func:`viz.render` takes them.
 
     Raises:
@@ -53,7 +56,7 @@ def render_target(
         chosen = choose_format(None if to_stdout else name, format)
         # before the script runs: it may take long, and change the directory
         path = None if to_stdout else writable(Path(name))
-        with _stdout_kept_free() if to_stdout else nullcontext():
+        with _stdout_kept_free() if to_stdout else nullcontext(), profile(enabled=profiled):
             graph = graph_of(target, arguments, view, call)
         folder = folder_of(target.path)
         drawing = viz.render(graph, view=view, format=chosen, folder=folder, **options)

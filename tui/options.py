@@ -166,6 +166,8 @@ def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--magnitude", action=argparse.BooleanOptionalAction,
         help="show how large gradients are, on a log scale (without either: where they spread "
         "over more than a factor of 100)")  # fmt: skip
+    add("--profile", dest="profiled", action="store_true",
+        help="show how long ops and nodes took, and how many bytes they made")  # fmt: skip
     add("--legend", action="store_true", help="explain colours, lines and marks below the picture")
     add("--link", metavar="URL", help="lead from boxes to the lines of the program: "
         "vscode://file/{path}:{line}, or https://host/repo/blob/main/{path}#L{line}")  # fmt: skip

@@ -34,6 +34,7 @@ from viz.subject import subject_of
 if TYPE_CHECKING:
     import graphviz
 
+    from autograd_core.autograd import profiler
     from viz.filming import Film, film
 
 __all__ = ["FORMATS", "Film", "Rendering", "VizError", "film", "render", "to_dot", "to_graphviz"]
@@ -59,6 +60,7 @@ def render(
     leaves: bool | None = None,
     title: str | None = None,
     inputs: Any = None,
+    profile: profiler.profile | None = None,
     magnitude: bool | None = None,
     legend: bool = False,
     link: str | None = None,
@@ -86,6 +88,8 @@ def render(
         title: the title of the picture; without it, the name of ``obj``, if it has one.
         inputs: what a module or function is called with: one input, a tuple of them, or a
             dictionary by name.  Without it, the attribute ``sample_inputs`` of a module is used.
+        profile: of :mod:`autograd_core.autograd.profiler`, which measured the program: boxes say
+            how long their ops and nodes took, and how many bytes these made.
         magnitude: show how large gradients are by a sign, a shade and a width, on a log scale;
             by default where they are known and spread over more than a factor of 100.
         legend: explain the colours, lines and marks that occur; JSON has none to explain.
@@ -110,7 +114,7 @@ def render(
             that nothing on this machine can make.
     """
     chosen = choose_format(out, format)
-    subject = subject_of(obj, view, inputs)
+    subject = subject_of(obj, view, inputs, profile)
     here = Path.cwd() if folder is None else Path(folder)
     rendering = render_graph(
         subject.graph,

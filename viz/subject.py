@@ -14,6 +14,7 @@ from viz.errors import NothingToDraw
 from viz.picture import View
 
 if TYPE_CHECKING:
+    from autograd_core.autograd.profiler import profile
     from autograd_core.debug.session import Session
 
 
@@ -24,9 +25,11 @@ class Subject(NamedTuple):
     position: int | None = None
 
 
-def subject_of(obj: Any, view: View, inputs: Any = None) -> Subject:
+def subject_of(
+    obj: Any, view: View, inputs: Any = None, measured: profile | None = None
+) -> Subject:
     """What is drawn of ``obj``: a graph, a session, a tensor or several, or a module or function,
-    which is called with ``inputs``.
+    which is called with ``inputs``; with what a profile has measured.
 
     Raises:
         NothingToDraw: it has no graph, or cannot be called so, or nothing that it returns has one.
@@ -37,7 +40,7 @@ def subject_of(obj: Any, view: View, inputs: Any = None) -> Subject:
         return Subject(graph_of_session(obj, view), obj.position)
     if is_tensor(obj) or isinstance(obj, (tuple, list)):
         with drawable():
-            return Subject(capture(obj, view))
+            return Subject(capture(obj, view, profile=measured))
     if isinstance(obj, Node):
         raise NothingToDraw(f"cannot draw {obj.name()}", remedy="pass the tensor whose node it is")
     if not callable(obj):
@@ -62,7 +65,8 @@ def subject_of(obj: Any, view: View, inputs: Any = None) -> Subject:
             f"nothing that {_name_of(obj)} returns has a graph",
             remedy="give a parameter or an input requires_grad=True",
         )
-    return Subject(capture(roots, view, names=names, title=_name_of(obj)))
+    title = _name_of(obj)
+    return Subject(capture(roots, view, names=names, title=title, profile=measured))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from autograd_core.dag.model import RETURNED, Graph, SavedValue, Source
 from autograd_core.dag.statistics import (
     Statistics,
     format_bytes,
+    format_seconds,
     format_statistics,
 )
 
@@ -229,3 +230,13 @@ def place(source: Source) -> str:
 def in_trouble(stats: Statistics | None, value: SavedValue | None) -> bool:
     """Whether a line carries NaN or Inf, or a saved value that has changed since."""
     return bool(stats and stats.trouble) or (value is not None and value.state == "changed")
+
+
+def cost(graph: Graph, id: int) -> str:
+    """What a profile measured of a node in its half, "35 µs, 512 B"; "" where none did."""
+    known = graph.costs.get(id)
+    if known is None:
+        return ""
+    seconds, size = known[:2] if graph.halves[id] == "forward" else known[2:]
+    took = "" if seconds is None else format_seconds(seconds)
+    return ", ".join(filter(None, (took, "" if not size else format_bytes(size))))

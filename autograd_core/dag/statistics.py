@@ -159,6 +159,18 @@ def format_bytes(count: int) -> str:
     return f"{count} B" if unit == "B" else f"{size:.1f} {unit}"
 
 
+def format_seconds(seconds: float) -> str:
+    """A time as a person reads it.
+
+    >>> format_seconds(3.52e-5), format_seconds(0.0123), format_seconds(2.0)
+    ('35.2 µs', '12.3 ms', '2 s')
+    """
+    for unit, factor in (("µs", 1e6), ("ms", 1e3)):
+        if seconds * factor < 999.5:
+            return f"{format_number(seconds * factor)} {unit}"
+    return f"{format_number(seconds)} s"
+
+
 @functools.lru_cache(maxsize=4096)
 def format_shape(shape: tuple[int, ...] | None) -> str:
     """The shape as PyTorch writes it in a list; a scalar is "[]", an unknown shape "".

@@ -11,12 +11,15 @@ import pytest
 
 import autograd_core
 from autograd_core import nn
+from autograd_core.autograd.call import make_call
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import capture
 from autograd_core.dag.folding import fold
+from autograd_core.dag.names import Names
 from autograd_core.dag.records import Cost
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.trace import trace
+from autograd_core.debug.recording.observed_pass import ObservedPass
 
 
 def profiler_of(torch: Any) -> Any:
@@ -319,3 +322,32 @@ def test_the_newer_profiler_has_another_face(torch: Any) -> None:
     assert ready == [found]
     assert {"mine", "aten::exp"} <= {event.name for event in found.events()}
     assert "mine" in found.key_averages().table(sort_by="cpu_time_total", row_limit=10)
+
+
+def test_a_forward_view_knows_what_its_ops_took() -> None:
+    x = autograd_core.ones(3, 4, requires_grad=True)
+    with profile() as found, trace():
+        z = x.sin().sum()
+    graph = capture(z, "forward", profile=found)
+    (sine,) = [graph.costs[id] for id, name in enumerate(graph.names) if name == "sin"]
+    assert sine.forward_bytes == 48
+    assert sine.backward_seconds is None
+
+
+def test_a_graph_that_is_taken_within_a_profile_knows_what_it_measured() -> None:
+    x = autograd_core.ones(3, 4, requires_grad=True)
+    with profile():
+        z = x.sin().sum()
+        assert capture(z, "backward").costs
+    assert not capture(z, "backward").costs
+
+
+def test_a_pass_that_is_observed_is_measured_as_a_plain_one() -> None:
+    x = autograd_core.ones(3, 4, requires_grad=True)
+    with profile():
+        z = x.sin().sum()
+        with ObservedPass(make_call(z, None, None, False), Names({"x": x})) as seen:
+            seen.run()
+            costs = seen.graph("backward").costs
+    assert [cost.backward_bytes for cost in costs.values()] == [48, 48, 0]
+    assert all(cost.backward_seconds > 0 for cost in costs.values())

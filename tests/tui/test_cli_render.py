@@ -698,3 +698,11 @@ def test_magnitudes_and_the_legend_are_options(run: Run) -> None:
     assert "▁" not in picture("--no-magnitude")
     assert 'class="legend"' not in picture()
     assert "▁▂ rms 1e−6 …" in picture("--legend")
+
+
+def test_a_profile_of_the_script_stands_in_the_boxes(run: Run) -> None:
+    code, _, _ = run(SQUARE, "--profile", "script.py", "-o", "out.txt")
+    text = Path("out.txt").read_text()
+    assert code == 0
+    assert re.search(r"MulBackward0 +#1  [\d.]+ (µs|ms), 8 B · g · a, g · a", text)
+    assert text.count(" · took ") == 2

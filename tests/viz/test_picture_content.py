@@ -9,9 +9,12 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
+import viz
+from autograd_core.autograd.profiler import profile
 from autograd_core.dag import capture, trace
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph, SavedValue, Source
+from autograd_core.dag.records import Cost
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
 from viz import wording
@@ -267,3 +270,25 @@ def test_the_title_is_the_statement_that_made_the_result_unless_it_has_one() -> 
 def test_a_long_list_leaves_room_for_the_shape_ops_in_its_box() -> None:
     said = box_text.joined("dim 1, start 1, end 100, step 5", "with clone, unsafe_view", "")
     assert said == "dim 1, start 1, … · with clone, unsafe_view"
+
+
+def test_a_picture_says_what_a_profile_measured() -> None:
+    x = torch.ones(3, 4, requires_grad=True)
+    with profile() as found, trace():
+        z = x.sin().sum()
+        z.backward(retain_graph=True)
+    text = viz.render(z, format="txt", profile=found).text
+    took = r"[\d.]+ (µs|ms|s)"
+    assert re.search(rf"sin +{took}, 48 B  ", text)
+    assert re.search(rf"SinBackward0 +#2  {took}, 48 B · g · cos\(x\)", text)
+    assert re.search(rf"forward ↓ .* · took {took}\n", text)
+    assert re.search(rf"backward ↑ .* · took {took}\n", text)
+    assert not re.search(took, viz.render(z, format="txt").text)
+
+
+def test_a_box_begins_its_second_line_with_what_it_took() -> None:
+    build = GraphBuilder("two ops")
+    build.costs[build.node("op", "forward", "exp")] = Cost(2e-6, 8)
+    graph = build.graph()
+    assert wording.cost(graph, 0) == "2 µs, 8 B"
+    assert box(make_picture(graph, "forward"), "exp").detail == "2 µs, 8 B"

@@ -55,13 +55,16 @@ def detail(graph: Graph, id: int, view: str, changed: str) -> str:
     """The second line: what a reader asks next; ``changed`` says what is wrong."""
     if changed:
         return wording.shorten(f"! saved {changed}", LONGEST_DETAIL)
-    if graph.kinds[id] == "group":
-        return wording.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
-    if graph.kinds[id] == "op":
-        return _op_detail(graph, id)
     if graph.kinds[id] in ("output", "seed"):
         return ""  # it has the title
-    return wording.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
+    if graph.kinds[id] == "group":
+        text = wording.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
+    elif graph.kinds[id] == "op":
+        text = _op_detail(graph, id)
+    else:
+        text = wording.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
+    took = wording.cost(graph, id) if graph.costs else ""
+    return " · ".join(part for part in (took, text) if part)
 
 
 def _group_detail(graph: Graph, id: int, view: str) -> str:

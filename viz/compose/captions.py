@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograd_core.dag.model import Graph
-from autograd_core.dag.statistics import format_bytes
+from autograd_core.dag.model import Graph, Half
+from autograd_core.dag.statistics import format_bytes, format_seconds
 from autograd_core.dag.totals import totals
 from autograd_core.dag.turns import turn
 from viz import wording
@@ -35,7 +35,7 @@ def _forward_caption(graph: Graph) -> str:
     if total.constants:
         counts.append(wording.plural(total.constants, "constant"))
     derived = " · derived from the backward graph" if graph.derived_forward else ""
-    return f"forward ↓ · {', '.join(counts)}{derived}"
+    return f"forward ↓ · {', '.join(counts)}{_took(graph, 'forward')}{derived}"
 
 
 def _backward_caption(graph: Graph, view: str) -> str:
@@ -49,7 +49,15 @@ def _backward_caption(graph: Graph, view: str) -> str:
     if total.saved_bytes:
         dots = "⋯ " if view == "both" else ""
         text += f" · {dots}saved, {format_bytes(total.saved_bytes)}"
-    return text
+    return text + _took(graph, "backward")
+
+
+def _took(graph: Graph, half: Half) -> str:
+    """How long all of a half took, as far as it was measured."""
+    measured = [cost for id, cost in graph.costs.items() if graph.halves[id] == half]
+    times = [one.forward_seconds if half == "forward" else one.backward_seconds for one in measured]
+    total = sum(filter(None, times))
+    return f" · took {format_seconds(total)}" if total else ""
 
 
 def _shown(graph: Graph, half: str, total: int, text: str) -> str:

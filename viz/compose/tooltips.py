@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from autograd_core.dag.model import Graph, Group, SavedState, SavedValue, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
 from autograd_core.dag.turns import turn
-from viz.wording import clean, place, plural, saved_state, value
+from viz.wording import clean, cost, place, plural, saved_state, value
 
 LONGEST_TOOLTIP = 1200
 
@@ -25,6 +25,8 @@ def node_tooltip(graph: Graph, id: int, address: str) -> str:
         facts += map(clean, _group_facts(group))
     if id in graph.orders:
         facts.append(f"runs as {turn(graph.orders[id])}")
+    if took := cost(graph, id):
+        facts.append(f"took {took}")
     for kept in graph.saved.get(id, ()):
         facts.append(_saved_text(kept[:5], kept.lines))
     if id in graph.undefined:

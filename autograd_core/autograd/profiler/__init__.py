@@ -6,7 +6,12 @@ from autograd_core.autograd.profiler.events import (
     FunctionEventAvg,
     Interval,
 )
-from autograd_core.autograd.profiler.recording import Spent, profile, record_function
+from autograd_core.autograd.profiler.recording import (
+    Spent,
+    profile,
+    record_function,
+    running_profile,
+)
 
 __all__ = [
     "EventList",
@@ -16,4 +21,5 @@ __all__ = [
     "Spent",
     "profile",
     "record_function",
+    "running_profile",
 ]

@@ -110,7 +110,7 @@ class profile:
         event.cpu_memory_usage = sum(t.nbytes for t in outputs if t.view_of is None)
         if node is not None:
             event.sequence_nr = node.sequence_nr
-            _count(self.forward, node, event)
+            _count(self.forward, node, event.cpu_time_total / 1e6, event.cpu_memory_usage)
 
     @contextmanager
     def function(self, name: str, values: Sequence[Any]) -> Iterator[FunctionEvent]:
@@ -138,7 +138,11 @@ class profile:
             for each in (around, event):
                 each.sequence_nr = node.sequence_nr if node.edges else -1
                 each.cpu_memory_usage = sum(g.nbytes for g in sent if g is not None)
-            _count(self.backward, node, event)
+            self.ran(node, event.cpu_time_total / 1e6, event.cpu_memory_usage)
+
+    def ran(self, node: Node, seconds: float, nbytes: int) -> None:
+        """Take note that ``node`` ran in a backward pass, also where someone else did that."""
+        _count(self.backward, node, seconds, nbytes)
 
     @contextmanager
     def _within(self, name: str, scope: int, values: Sequence[Any] = ()) -> Iterator[FunctionEvent]:
@@ -195,14 +199,17 @@ class profile:
     __repr__ = __str__
 
 
-def _count(spent: Any, node: Node, event: FunctionEvent) -> None:
+def running_profile() -> profile | None:
+    """The profile that is being made around the caller."""
+    mode = current_mode()
+    found = None if mode is None else mode.profiler
+    return found if isinstance(found, profile) else None
+
+
+def _count(spent: Any, node: Node, seconds: float, nbytes: int) -> None:
     known: Mapping[Node, Spent] = spent
     before = known.get(node, Spent())
-    spent[node] = Spent(
-        before.seconds + event.cpu_time_total / 1e6,
-        before.bytes + event.cpu_memory_usage,
-        before.calls + 1,
-    )
+    spent[node] = Spent(before.seconds + seconds, before.bytes + nbytes, before.calls + 1)
 
 
 class record_function:

@@ -15,11 +15,12 @@ from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import resolve
 from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.autograd.profiler import profile as profile_type
+from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.backward import add_backward
 from autograd_core.dag.capture.costs import add_costs
-from autograd_core.dag.capture.forward import add_derived_forward, add_traced_forward
+from autograd_core.dag.capture.forward import ForwardOf, add_derived_forward, add_traced_forward
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
@@ -58,7 +59,8 @@ def capture(
         order: the nodes that run, where that is less than the whole backward pass.
         live: work out formulas and saved values when they are read, and as they then are;
             this keeps the nodes of the backward half alive.
-        profile: what measured the program; the costs of nodes come from it.
+        profile: what measured the program; the costs of nodes come from it.  By default the one
+            that is being made.
         title: of the graph; by default made from the names of the roots.
 
     Raises:
@@ -78,14 +80,16 @@ def capture(
     if order is not None and order is not whole:
         plan = plan._replace(order=order)
     ids: dict[GradFn, int] = {}
+    ids_of: list[ForwardOf] = [ids.get]
     if view != "forward":
-        ids = add_backward(build, plan.order, whole, known, list(steps), live=live)
+        ids.update(add_backward(build, plan.order, whole, known, list(steps), live=live))
         _add_seeds(build, tensors, labels, _seeds(tensors, gradient), ids)
     if view != "backward":
         add = add_traced_forward if _traced(plan) else add_derived_forward
-        add(build, tensors, labels, plan, ids if view == "both" else {}, known)
-    if profile is not None:
-        add_costs(build, ids, profile)
+        ids_of.append(add(build, tensors, labels, plan, ids, known))
+    measured = profile or running_profile()
+    if measured is not None:
+        add_costs(build, plan.order, ids_of, measured)
     return build.graph()
 
 

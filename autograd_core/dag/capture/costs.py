@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
@@ -33,10 +33,16 @@ def node_costs(found: profile, nodes: Iterable[Node]) -> dict[Node, Cost]:
     return costs
 
 
-def add_costs(build: GraphBuilder, ids: Mapping[Node, int], found: profile) -> None:
-    """Enter the costs of the backward half, and of the forward nodes that belong to it."""
-    for node, cost in node_costs(found, ids).items():
-        build.costs[ids[node]] = cost
-    for one, other in build.pairs.items():
-        if other in build.costs:
-            build.costs.setdefault(one, build.costs[other])
+def add_costs(
+    build: GraphBuilder,
+    nodes: Iterable[Node],
+    ids_of: Iterable[Callable[[Node], int | None]],
+    found: profile,
+) -> None:
+    """Enter the cost of each of ``nodes`` at those that stand for it, in either half."""
+    costs = node_costs(found, nodes)
+    for id_of in ids_of:
+        for node, cost in costs.items():
+            id = id_of(node)
+            if id is not None:
+                build.costs[id] = cost

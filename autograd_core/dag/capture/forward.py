@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from autograd_core.autograd.accumulate import AccumulateGrad
@@ -27,6 +27,8 @@ from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
+ForwardOf = Callable[[GradFn], int | None]
+
 
 def add_traced_forward(
     build: GraphBuilder,
@@ -35,8 +37,9 @@ def add_traced_forward(
     plan: Plan,
     backward_ids: Mapping[GradFn, int],
     names: Names,
-) -> None:
-    """Add every op and constant that the roots were computed from, in the order they ran."""
+) -> ForwardOf:
+    """Add every op and constant that the roots were computed from, in the order they ran; returns
+    what tells of a grad_fn which of them it belongs to."""
     origins = [origin(tensor) for tensor in tensors]
     records = reachable([found[0] for found in origins if isinstance(found, tuple)])
     ids = {record: _add_record(build, record, names) for record in records}
@@ -70,6 +73,7 @@ def add_traced_forward(
         if forward is not None:
             build.pair(forward, backward)
             add_saved(build, node, forward, backward, producer_of, forward_of, names)
+    return forward_of
 
 
 def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
@@ -130,9 +134,9 @@ def add_derived_forward(
     plan: Plan,
     backward_ids: Mapping[GradFn, int],
     names: Names,
-) -> None:
+) -> ForwardOf:
     """Turn the backward graph round: what it cannot know (constants, detours without gradient,
-    values) is missing."""
+    values) is missing.  Returns the same as :func:`add_traced_forward`."""
     build.derived_forward = True
     ids: dict[GradFn, int] = {}
     for node in sorted(plan.order, key=_forward_order):
@@ -157,6 +161,7 @@ def add_derived_forward(
     for node, backward in backward_ids.items():
         build.pair(ids[node], backward)
         add_saved(build, node, ids[node], backward, producer_of, ids.get, names)
+    return ids.get
 
 
 def _forward_order(node: GradFn) -> tuple[bool, int]:

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from weakref import ref
 
 from autograd_core.autograd.call import BackwardCall, Gradients
-from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.addresses import NOT_TRACED
@@ -52,7 +51,7 @@ class RecordedPass:
             plan=driver.plan,
             order=driver.order,
             live=True,
-            profile=measured or _running_profile(),
+            profile=measured,
         )
         self.walk = walk = Walk(driver, history_bytes)
         self.ledger = Ledger(
@@ -136,13 +135,6 @@ class RecordedPass:
             for inner in around.nested:
                 if isinstance(inner, RecordedPass):
                     inner._release()
-
-
-def _running_profile() -> profile | None:
-    """The profile within which the program has called us."""
-    mode = current_mode()
-    found = None if mode is None else mode.profiler
-    return found if isinstance(found, profile) else None
 
 
 def _hint(nodes: Sequence[Node]) -> str:

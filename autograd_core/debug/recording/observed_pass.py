@@ -8,6 +8,7 @@ from typing import Self
 
 from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.step import Step
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
@@ -62,8 +63,16 @@ class ObservedPass:
         Raises:
             Exception: whatever a node or a hook raised.
         """
-        for index in range(len(self.steps), len(self.order) if stop is None else stop):
-            self.steps.append(self._driver.execute(index))
+        end = len(self.order) if stop is None else stop
+        self._driver.record(len(self.steps), end, self._keep)
+
+    def _keep(self, step: Step, seconds: float) -> bool:
+        self.steps.append(step)
+        measured = running_profile()
+        if measured is not None:
+            sent = [each.gradient for each in step.deliveries]
+            measured.ran(step.node, seconds, sum(g.nbytes for g in sent if g is not None))
+        return True
 
     def graph(self, view: View, title: str = "") -> Graph:
         """The graph as it now stands."""
