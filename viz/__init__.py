@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
+from autograd_core.autograd import profiler
 from viz.compose import make_picture
 from viz.errors import VizError
 from viz.extent import Extent, Shown, chosen_part, folded, folding_of
@@ -34,7 +35,6 @@ from viz.subject import subject_of
 if TYPE_CHECKING:
     import graphviz
 
-    from autograd_core.autograd import profiler
     from viz.filming import Film, film
 
 __all__ = ["FORMATS", "Film", "Rendering", "VizError", "film", "render", "to_dot", "to_graphviz"]
