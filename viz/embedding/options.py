@@ -19,7 +19,7 @@ import viz
 Value = str | bool | int | float | tuple[str, ...]
 
 # the document says these by itself
-_NOT_FOR_DOCUMENTS = ("obj", "out", "format", "inputs", "folder", "return")
+_NOT_FOR_DOCUMENTS = ("obj", "out", "format", "inputs", "profile", "folder", "return")
 _TRUTH = {"": True, "yes": True, "true": True, "no": False, "false": False}
 
 
