@@ -176,4 +176,4 @@ def to_graphviz(
         scale = scale_of(small, None)
         return make_picture(small, view, leaves=leaves, scale=scale, position=subject.position)
 
-    return make_digraph(on_one_screen(compose, extent, view), legend)
+    return make_digraph(on_one_screen(compose, extent, view).picture, legend)

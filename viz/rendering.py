@@ -150,22 +150,22 @@ def render_graph(
 
     def draw(names: Sequence[str]) -> tuple[Picture, str]:
         opened = compose(extent.opening(names, view)) if names else picture
-        places, said = place(opened, layout, helpers)
+        places, said = place(opened, layout, helpers, None if names else own)
         notes.extend(said)
         return opened, write_svg(opened, places, theme_name, legend=legend, linked=False)
 
-    picture = on_one_screen(compose, extent, view)
+    picture, own = on_one_screen(compose, extent, view)
     if not picture.boxes:
         raise _nothing(graph, view)
     if format in _WRITERS:
         data = _WRITERS[format](picture, legend).encode()
     elif format in _BINARY:
-        data = _render_binary(picture, format, theme_name, legend, helpers)
+        data = _render_binary(picture, own, format, theme_name, legend, helpers)
     elif format == "html":
         notes.clear()
         data = write_graph_page(pictures_within(draw, len(graph)), theme_name).encode()
     else:
-        places, said = place(picture, layout, helpers)
+        places, said = place(picture, layout, helpers, own)
         notes.extend(said)
         data = write_svg(picture, places, theme_name, legend=legend).encode()
     return Rendering(format, data, tuple(dict.fromkeys(notes)))
@@ -194,11 +194,14 @@ def _json(graph: Graph, view: View, extent: Extent, leaves: bool | None) -> byte
 
 
 def place(
-    picture: Picture, layout: str, renderers: Sequence[Renderer]
+    picture: Picture, layout: str, renderers: Sequence[Renderer], own: Layout | None = None
 ) -> tuple[Layout, tuple[str, ...]]:
-    """Lay the picture out: by ourselves, or by Graphviz if that is asked for and works."""
+    """Lay the picture out: by ourselves, or by Graphviz if that is asked for and works.
+
+    ``own`` is our layout, where it is known already.
+    """
     if layout != "graphviz":
-        return lay_out(picture), ()
+        return own or lay_out(picture), ()
     failures: list[str] = []
     for renderer in renderers:
         if "json0" not in renderer.formats:
@@ -214,11 +217,16 @@ def place(
             failures.append(f"{renderer.name} crashed ({type(error).__name__})")
     if not failures:
         failures.append("there is no Graphviz here")
-    return lay_out(picture), (*failures, "drawn by the own layout instead")
+    return own or lay_out(picture), (*failures, "drawn by the own layout instead")
 
 
 def _render_binary(
-    picture: Picture, format: str, theme_name: str, legend: bool, renderers: Sequence[Renderer]
+    picture: Picture,
+    own: Layout | None,
+    format: str,
+    theme_name: str,
+    legend: bool,
+    renderers: Sequence[Renderer],
 ) -> bytes:
     """By the first renderer that can: from our own SVG, else from DOT, with Graphviz's looks."""
     problems: list[str] = []
@@ -228,7 +236,8 @@ def _render_binary(
         try:
             if renderer.source == "dot":
                 return renderer.render(write_dot(picture, legend), format)
-            svg = write_svg(picture, lay_out(picture), theme_name, plain=True, legend=legend)
+            places = own or lay_out(picture)
+            svg = write_svg(picture, places, theme_name, plain=True, legend=legend)
             return renderer.render(svg, format)
         except VizError as error:
             problems.append(error.what)
