@@ -97,6 +97,17 @@ def test_nan_that_was_given_is_told_from_nan_that_was_made() -> None:
     )
 
 
+def test_a_row_that_is_masked_as_a_whole_is_found() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 2.0)
+        loss = torch.softmax(w.masked_fill(torch.tensor([True, True]), float("-inf")), 0).sum()
+    found = only(lint(loss), "not-finite")
+    assert found.what == (
+        "softmax:1 gives nan at 2 of 2 places, and is given the result of masked_fill "
+        "with inf at 2 of 2 places"
+    )
+
+
 def test_an_infinite_loss_is_led_back_to_the_op_that_made_it_so() -> None:
     with trace(values=True):
         w = leaf(1000.0, 2.0)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from autograd_core.dag.statistics import Statistics, statistics
-from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record
+from autograd_core.dag.trace.records import OpRecord, Record
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 
@@ -33,8 +33,7 @@ def _first(records: Iterable[Record], trouble: Trouble) -> OpRecord | None:
     for record in records:
         if isinstance(record, OpRecord) and _has(record, trouble):
             inputs = [each[0] for each in record.inputs if isinstance(each, tuple)]
-            made = [each for each in inputs if isinstance(each, OpRecord)]
-            if not any(_has(each, "nan") or _has(each, "inf") for each in made):
+            if not any(isinstance(each, OpRecord) and _has(each, trouble) for each in inputs):
                 return record
     return None
 
@@ -67,11 +66,14 @@ def _amount(known: Statistics | None, trouble: Trouble) -> str:
 
 
 def _given(subject: Subject, record: OpRecord) -> Iterator[str]:
-    """The tensors that no op made, and that are not finite themselves."""
+    """The inputs that are not finite themselves."""
     for each in record.inputs:
-        if isinstance(each, tuple) and isinstance(each[0], LeafRecord):
-            tensor = each[0].tensor()
-            known = each[0].statistics if tensor is None else statistics(tensor.array)
-            if known is not None and known.trouble:
-                name = tensor is not None and subject.names.of(tensor)
-                yield f"{name or 'a tensor'} with {_amount(known, known.trouble)}"
+        if not isinstance(each, tuple):
+            continue
+        known, name = each[0].statistics, "a tensor"
+        if isinstance(each[0], OpRecord):
+            name = f"the result of {each[0].name}"
+        elif (tensor := each[0].tensor()) is not None:
+            known, name = statistics(tensor.array), subject.names.of(tensor) or name
+        if known is not None and known.trouble:
+            yield f"{name} with {_amount(known, known.trouble)}"
