@@ -93,7 +93,6 @@ if _TYPE_CHECKING:
         distributions,
         fft,
         func,
-        masked,
         nn,
         optim,
         profiler,
@@ -106,7 +105,7 @@ __version__ = "2.13.0+gradstep"  # the PyTorch that this behaves as
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
 _WHEN_ASKED_FOR = (
-    "accelerator", "backends", "cuda", "distributions", "fft", "func", "masked", "nn", "optim",
+    "accelerator", "backends", "cuda", "distributions", "fft", "func", "nn", "optim",
     "profiler", "random", "special", "utils",
 )  # fmt: skip
 # Functions of neural networks that PyTorch has under its first name, too.
@@ -189,7 +188,6 @@ __all__ = [
     "lu",
     "lu_solve",
     "lu_unpack",
-    "masked",
     "matrix_exp",
     "matrix_power",
     "memory_format",

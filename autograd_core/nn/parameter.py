@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
 from autograd_core.functions import zeros
 from autograd_core.tensor import Tensor
 
@@ -72,48 +70,3 @@ else:
             buffer = given.detach().requires_grad_(given.requires_grad)
             buffer._is_buffer, buffer.persistent = True, persistent
             return buffer
-
-
-class UninitializedTensor(Tensor):
-    """A tensor that a module will own, without shape and values as yet."""
-
-    def materialize(self, shape: tuple[int, ...], device: Any = None, dtype: Any = None) -> None:
-        """Take this shape, and become a tensor like any other; its values are yet to be set."""
-        self.become(zeros(*shape, dtype=dtype).array)
-
-    def become(self, array: NDArray[Any]) -> None:
-        """Take these values, and become a tensor like any other, for whoever holds it already."""
-        self.__class__ = Tensor  # type: ignore[assignment]
-        self.data = Tensor.from_array(array)
-
-    @property
-    def shape(self) -> Any:
-        raise RuntimeError(
-            "Can't access the shape of an uninitialized parameter or buffer. This error usually "
-            "happens in `load_state_dict` when trying to load an uninitialized parameter into an "
-            "initialized one. Call `forward` to initialize the parameters before accessing their "
-            "attributes."
-        )
-
-    def detach(self) -> Tensor:
-        return self
-
-    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
-        copied: Tensor = type(self)()
-        memo[id(self)] = copied
-        return copied
-
-    def __repr__(self) -> str:
-        return f"<{type(self).__name__}>"
-
-
-class UninitializedParameter(UninitializedTensor):
-    """A parameter whose shape the first input of its module will tell."""
-
-    def __init__(self) -> None:
-        self.is_parameter = True
-        self.requires_grad_()
-
-
-class UninitializedBuffer(UninitializedTensor):
-    """A buffer whose shape the first input of its module will tell."""

@@ -57,6 +57,12 @@ NAMES = [
 # Of torch.nn and torch.nn.functional: what is not here, and why.
 LEFT_OUT = {
     "several devices": "DataParallel",
+    "sizes that the first input tells": (
+        "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
+        "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "
+        "LazyInstanceNorm2d LazyInstanceNorm3d LazyLinear UninitializedBuffer "
+        "UninitializedParameter"
+    ),
     "deprecated and without use": "Container NLLLoss2d CrossMapLRN2d",
     "a choice of kernels": "LinearCrossEntropyLoss LinearCrossEntropyOptions",
     "made for one kind of hardware": (

@@ -170,9 +170,6 @@ def trained(torch: Any, make: Any, shape: tuple[int, int] = (4, 3)) -> dict[str,
     for name, value in state.items():
         if name.endswith(("_u", "_v", "original", "bias")):
             value.copy_(torch.tensor(rng.standard_normal(tuple(value.shape)).clip(0.1)))
-    base = state.get("parametrizations.weight.0.base")
-    if base is not None:
-        base.copy_(torch.tensor(np.linalg.qr(rng.standard_normal(tuple(base.shape)))[0]))
     with torch.no_grad():
         start = layer.parametrizations.weight[0]
         if hasattr(start, "_u"):
@@ -195,10 +192,6 @@ PARAMETRIZATIONS: dict[str, Any] = {
     "spectral_norm of a vector": lambda p, layer: (
         p.spectral_norm(layer, "bias") and p.weight_norm(layer)
     ),
-    "orthogonal": lambda p, layer: p.orthogonal(layer),
-    "exponential": lambda p, layer: p.orthogonal(layer, orthogonal_map="matrix_exp"),
-    "cayley": lambda p, layer: p.orthogonal(layer, orthogonal_map="cayley"),
-    "reflections": lambda p, layer: p.orthogonal(layer, use_trivialization=False),
 }
 
 
@@ -213,31 +206,6 @@ def test_a_parametrization_computes_what_pytorch_computes(
     assert list(mine) == list(theirs)
     for key, value in theirs.items():
         np.testing.assert_allclose(mine[key], value, rtol=1e-8, atol=1e-10, err_msg=key)
-
-
-@pytest.mark.parametrize("map_", ["matrix_exp", "cayley", "householder"])
-def test_a_weight_stays_orthogonal_and_starts_nearby(torch: Any, map_: str) -> None:
-    nn, _, parametrizations = parts(torch)
-    layer = square(torch, nn)
-    start = np.linalg.qr(ROWS[:4])[0]
-    layer.weight.data = torch.tensor(start)
-    parametrizations.orthogonal(layer, orthogonal_map=map_)
-    np.testing.assert_allclose(layer.weight.tolist(), start, atol=1e-12)
-    layer(torch.tensor(ROWS)).sum().backward()
-    with torch.no_grad():
-        for p in layer.parameters():
-            p -= 0.1 * p.grad
-    weight = layer.weight.detach().numpy()
-    assert not np.allclose(weight, start)
-    np.testing.assert_allclose(weight @ weight.T, np.eye(4), atol=1e-12)
-
-
-def test_rotations_without_a_start_take_no_value(torch: Any) -> None:
-    nn, _, parametrizations = parts(torch)
-    layer = square(torch, nn)
-    parametrizations.orthogonal(layer, orthogonal_map="cayley", use_trivialization=False)
-    with pytest.raises(NotImplementedError, match="when use_trivialization=False"):
-        layer.weight = torch.eye(4, dtype=torch.float64)
 
 
 def test_a_power_iteration_finds_the_largest_singular_value(torch: Any) -> None:

@@ -1,11 +1,10 @@
-"""Special functions, Fourier transforms and masked reductions, held to PyTorch."""
+"""Special functions and Fourier transforms, held to PyTorch."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 import pytest
 
 import autograd_core
@@ -15,7 +14,6 @@ torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
 
 HALF = [0.1, 0.5, 0.85]
-MASK = np.array([[True, False, True], [True, True, True], [False, False, True]])
 
 
 def special(name: str, *arguments: Any) -> Case:
@@ -55,33 +53,6 @@ FOURIER = [
 ]  # fmt: skip
 
 
-def masked(name: str, *arguments: Any, label: str = "", **options: Any) -> list[Case]:
-    """With the mask, and without."""
-
-    def run(torch: Any, x: Any, mask: bool) -> Any:
-        given = {"mask": torch.tensor(MASK)} if mask else {}
-        return getattr(torch.masked, name)(x, *arguments, **options, **given)
-
-    return [
-        Case(f"{name} {arguments} {options} {kind}", ((3, 3),),
-             lambda torch, x, mask=mask: run(torch, x, mask))
-        for kind, mask in (("masked", True), ("whole", False))
-    ]  # fmt: skip
-
-
-MASKED = [
-    *(c for name in ("sum", "prod", "amax", "amin", "mean", "logsumexp", "var", "std")
-      for c in (*masked(name, 1), *masked(name, 0, keepdim=True))),
-    *masked("sum"), *masked("mean"), *masked("var", 1, False), *masked("std", correction=0),
-    *(c for name in ("cumsum", "cumprod", "softmax", "log_softmax", "softmin", "median")
-      for c in masked(name, 1)),
-    *(c for order in (2.0, 1.0, 3.0) for c in masked("norm", order, 1)),
-    *masked("normalize", 2.0, 1),
-    Case("logaddexp", ((3, 3), (3, 3)), lambda torch, x, y: torch.masked.logaddexp(
-        x, y, input_mask=torch.tensor(MASK))),
-]  # fmt: skip
-
-
 @each(SPECIAL)
 def test_special_functions_are_those_of_pytorch(case: Case) -> None:
     compare(torch, case)
@@ -92,11 +63,6 @@ def test_fourier_transforms_are_those_of_pytorch(case: Case) -> None:
     compare(torch, case)
 
 
-@each(MASKED)
-def test_masked_functions_are_those_of_pytorch(case: Case) -> None:
-    compare(torch, case)
-
-
 ERRORS: list[Callable[[Any], Any]] = [
     lambda t: t.fft.irfft(t.ones(3), norm="x"),
     lambda t: t.fft.irfft(t.ones(3), n=0),
@@ -104,8 +70,6 @@ ERRORS: list[Callable[[Any], Any]] = [
     lambda t: t.fft.irfftn(t.ones(3, 3), s=(2, 2), dim=(0,)),
     lambda t: t.fft.irfft(t.tensor(1.0)),
     lambda t: t.fft.irfft(t.ones(3).half()),
-    lambda t: t.masked.mean(t.tensor([1, 2])),
-    lambda t: t.masked.sum(t.ones(2), mask=t.ones(2, 2)),
 ]
 
 

@@ -1,6 +1,6 @@
 """What to do with all parameters of a model at once, under the names of ``torch.nn.utils``."""
 
-from autograd_core.nn.utils import parametrizations, parametrize, prune, rnn
+from autograd_core.nn.utils import parametrizations, parametrize, rnn
 from autograd_core.nn.utils.clip_grad import (
     clip_grad_norm_,
     clip_grad_value_,
@@ -24,7 +24,6 @@ __all__ = [
     "parameters_to_vector",
     "parametrizations",
     "parametrize",
-    "prune",
     "remove_spectral_norm",
     "remove_weight_norm",
     "rnn",

@@ -1,5 +1,4 @@
-"""Parametrizations: weights by length and direction, over their largest singular value, or
-orthogonal."""
+"""Parametrizations: weights by length and direction, or over their largest singular value."""
 
 from __future__ import annotations
 
@@ -7,13 +6,12 @@ from typing import TypeVar
 
 from autograd_core.nn.modules.module import Module
 from autograd_core.nn.utils.norms import length_of, rows_of, singular_step, start_vectors
-from autograd_core.nn.utils.orthogonal import orthogonal
 from autograd_core.nn.utils.parametrize import register_parametrization
 from autograd_core.ops.linalg import dot, mv
 from autograd_core.ops.weight_norm import weight_norm as normed
 from autograd_core.tensor import Tensor
 
-__all__ = ["orthogonal", "spectral_norm", "weight_norm"]
+__all__ = ["spectral_norm", "weight_norm"]
 
 M = TypeVar("M", bound=Module)
 
