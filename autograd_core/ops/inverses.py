@@ -198,6 +198,8 @@ def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
 def matrix_exp(x, /):
     """The matrix exponential, ``1 + x + x @ x / 2 + ...``."""
     check_square("linalg.matrix_exp", x)
+    if not x.size:
+        return np.array(x)
     from scipy.linalg import expm
 
     return each_matrix(lambda a: (expm(a),), x)[0].astype(x.dtype, copy=False)

@@ -6,13 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.ops.diagonals import tril, triu
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.matrices import (
+    check_floating,
     check_matrices,
+    check_square,
     constant,
     each_matrix,
     lapack,
@@ -50,20 +53,27 @@ def lu_factor_ex(x, /, pivot=True):
         factors, pivots, info = getrf(a)
         return factors, (pivots + 1).astype(np.int32), np.int32(info)
 
-    factors, pivots, info = each_matrix(one, x)
-    return np.ascontiguousarray(factors), pivots, info, permutation(pivots, x.shape[-2], x.dtype)
+    if x.size:
+        factors, pivots, info = each_matrix(one, x)
+    else:
+        lead = x.shape[:-2]
+        factors, info = x, np.zeros(lead, np.int32)
+        pivots = np.zeros((*lead, inner(x)), np.int32)
+    return np.array(factors, order="C"), pivots, info, permutation(pivots, x.shape[-2], x.dtype)
 
 
 def permutation(pivots: Any, rows: int, kind: Any) -> Any:
     """The matrices ``P`` of ``P @ L @ U`` that undo the exchanges of rows."""
-    flat = np.asarray(pivots).reshape(-1, np.shape(pivots)[-1])
-    result = np.zeros((len(flat), rows, rows), kind)
-    for matrix, exchanges in zip(result, flat, strict=True):
-        order = np.arange(rows)
-        for row, other in enumerate(exchanges):
-            order[[row, other - 1]] = order[[other - 1, row]]
-        matrix[order, np.arange(rows)] = 1
-    return result.reshape(*np.shape(pivots)[:-1], rows, rows)
+    lead = pivots.shape[:-1]
+    order = np.array(np.broadcast_to(np.arange(rows), (*lead, rows)))
+    for row in range(pivots.shape[-1]):
+        other = pivots[..., row : row + 1].astype(np.int64) - 1
+        here, there = order[..., row : row + 1].copy(), np.take_along_axis(order, other, -1)
+        np.put_along_axis(order, other, here, -1)
+        order[..., row : row + 1] = there
+    result = np.zeros((*lead, rows, rows), kind)
+    np.put_along_axis(result, order[..., None, :], 1, -2)
+    return result
 
 
 def inner(x: Any) -> int:
@@ -125,9 +135,36 @@ def lu(x, /, pivot=True):
 )
 def lu_unpack(LU, pivots, /, unpack_data=True, unpack_pivots=True):
     """``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""
+    if LU.ndim < 2:
+        raise RuntimeError(
+            "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
+            f"{list(LU.shape)} instead"
+        )
+    if unpack_pivots:
+        _check_pivots_to_unpack(LU, pivots)
     none = np.zeros(0, LU.dtype)
     P = permutation(pivots, LU.shape[-2], LU.dtype) if unpack_pivots else none
     return (P, *parts(LU)) if unpack_data else (P, none, none)
+
+
+def _check_pivots_to_unpack(LU: Any, pivots: Any) -> None:
+    if pivots.dtype != np.int32:
+        raise RuntimeError(
+            "torch.lu_unpack: LU_pivots is expected to be a contiguous tensor of torch.int32 dtype."
+            "\nNote: this function is intended to be used with the output produced by "
+            "torch.linalg.lu_factor"
+        )
+    expected = (*LU.shape[:-2], inner(LU))
+    if pivots.shape != expected:  # PyTorch reads beyond the end of what there is
+        raise RuntimeError(
+            f"torch.lu_unpack: Expected LU_pivots of shape {list(expected)} but got "
+            f"{list(pivots.shape)}"
+        )
+    if pivots.size and not (pivots.min() >= 1 and pivots.max() <= LU.shape[-2]):
+        raise RuntimeError(
+            "pivots passed to lu_unpack must be between 1 and LU.size(-2) inclusive."
+            "Did you properly pass the result of lu_factor?"
+        )
 
 
 def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
@@ -157,21 +194,66 @@ def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
 )
 def lu_solve(LU, pivots, b, /, left=True, adjoint=False):
     """The ``x`` of ``A @ x = b`` (``x @ A = b``), for the ``A`` that was factored, or ``A.mT``."""
-    if b.ndim < 2 or LU.shape[-1] != b.shape[-2 if left else -1]:
-        raise RuntimeError(
-            f"linalg.lu_solve: Incompatible shapes of A and B for the equation "
-            f"{'AX = B' if left else 'XA = B'} ({LU.shape[-2]}x{LU.shape[-1]} and "
-            f"{'x'.join(map(str, b.shape[-2:]))})"
-        )
-    (getrs,) = lapack(LU, "getrs")
+    _check_system(LU, pivots, b, left)
     if not left:
         b, adjoint = b.swapaxes(-2, -1), not adjoint
+    LU, exchanges, b = same_batch(LU, pivots[..., None, :], b)
+    if not b.size:
+        result = np.zeros(b.shape, b.dtype)
+    else:
+        _check_pivots_to_solve(LU, pivots)
+        (getrs,) = lapack(LU, "getrs")
 
-    def solve(factors: Any, exchanges: Any, b: Any) -> Any:
-        return (getrs(factors, exchanges[0] - 1, b, trans=int(adjoint))[0],)
+        def solve(factors: Any, exchanges: Any, b: Any) -> Any:
+            return (getrs(factors, exchanges[0] - 1, b, trans=int(adjoint))[0],)
 
-    (result,) = each_matrix(solve, *same_batch(LU, pivots[..., None, :], b))
+        (result,) = each_matrix(solve, LU, exchanges, b)
     return result if left else result.swapaxes(-2, -1)
+
+
+def _check_system(LU: Any, pivots: Any, b: Any, left: bool) -> None:
+    name = "linalg.lu_solve"
+    check_floating(f"torch.{name}", LU)
+    if LU.dtype != b.dtype:
+        names = [from_numpy_dtype(each.dtype).scalar_name for each in (LU, b)]
+        raise RuntimeError(
+            f"{name}: Expected LU and B to have the same dtype, but found LU of type {names[0]} "
+            f"and B of type {names[1]} instead"
+        )
+    if pivots.dtype != np.int32:
+        raise RuntimeError(f"{name}: pivots should be a Tensor of scalar type torch.int32")
+    check_square(f"torch.{name}", LU)
+    if b.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor B must have at least 2 dimensions.")
+    if LU.shape[-1] != b.shape[-2 if left else -1]:
+        raise RuntimeError(
+            f"{name}: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'} ({LU.shape[-2]}x{LU.shape[-1]} and "
+            f"{b.shape[-2]}x{b.shape[-1]})"
+        )
+    if not pivots.ndim or LU.shape[-1] != pivots.shape[-1]:
+        raise RuntimeError(
+            f"{name}: Number of pivots per batch should be same as the dimension of the matrix"
+        )
+    if LU.shape[:-1] != pivots.shape:
+        raise RuntimeError(
+            f"{name}: Expected LU.shape[:-1] and pivots.shape to be the same, but got pivots with "
+            f"shape {list(pivots.shape)} instead"
+        )
+
+
+def _check_pivots_to_solve(LU: Any, pivots: Any) -> None:
+    """Refuse pivots that name no row: LAPACK would exchange rows with memory beside the matrix."""
+    if pivots.min() < 1:
+        raise RuntimeError(
+            "Pivots given to lu_solve must all be greater or equal to 1. Did you properly pass "
+            "the result of lu_factor?"
+        )
+    if pivots.max() > LU.shape[-2]:
+        raise RuntimeError(
+            "Pivots given to lu_solve must all be smaller or equal to LU.size(-2). Did you "
+            "properly pass the result of lu_factor?"
+        )
 
 
 def lu_solve_factor_gradient(

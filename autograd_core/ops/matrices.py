@@ -71,15 +71,13 @@ def check_info(name: str, info: Any, wrong: Callable[[int], str]) -> None:
 
 
 def each_matrix(function: Callable[..., Any], *batches: Any) -> tuple[Any, ...]:
-    """The results of ``function`` for each matrix, or each tuple of matrices, of equal batches.
+    """The results of ``function`` for each matrix, or each tuple of matrices, of equal batches,
+    none of which is empty.
 
     SciPy's solvers take one matrix at a time.
     """
     lead = batches[0].shape[:-2]
     flat = [batch.reshape(-1, *batch.shape[-2:]) for batch in batches]
-    if lead and not len(flat[0]):
-        shapes = function(*(np.zeros(batch.shape[1:], batch.dtype) for batch in flat))
-        return tuple(np.zeros((*lead, *np.shape(s)), np.asarray(s).dtype) for s in shapes)
     results = [function(*matrices) for matrices in zip(*flat, strict=True)]
     return tuple(
         np.stack([np.asarray(part) for part in parts]).reshape((*lead, *np.shape(parts[0])))

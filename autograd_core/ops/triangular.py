@@ -46,12 +46,15 @@ def solve_triangular(a, b, /, upper, left=True, unitriangular=False):
             f"{'AX = B' if left else 'XA = B'} ({a.shape[-2]}x{a.shape[-1]} and "
             f"{b.shape[-2]}x{b.shape[-1]})"
         )
+    a, b = same_batch(a, b)
+    if not b.size:
+        return np.zeros(b.shape, b.dtype)
     trsm = lapack(a, "trsm")[0]
 
     def solve(a: Any, b: Any) -> Any:
         return (trsm(1, a, b, side=not left, lower=not upper, diag=unitriangular),)
 
-    return each_matrix(solve, *same_batch(a, b))[0]
+    return each_matrix(solve, a, b)[0]
 
 
 def triangular_matrix_gradient(
