@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
-from pathlib import Path
 
-_OURS = (str(Path(__file__).parent), "<op ")
+from autograd_core.own_files import is_own_file
 
 
 def warn(message: str) -> None:
@@ -15,6 +14,6 @@ def warn(message: str) -> None:
     (From Python 3.12 on, ``skip_file_prefixes`` does this.)
     """
     level, frame = 1, sys._getframe()
-    while frame.f_back and frame.f_code.co_filename.startswith(_OURS):
+    while frame.f_back and is_own_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, stacklevel=level)

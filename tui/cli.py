@@ -6,9 +6,8 @@ import argparse
 import importlib.util
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from difflib import get_close_matches
 from pathlib import Path
 
 from tui.failure import ExitCode, Failure, ScriptFailed
@@ -59,14 +58,20 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         before = arguments[: arguments.index(options.target)]
     for other in others:
         word = other.partition("=")[0]
-        likely = get_close_matches(word, options.known, n=1, cutoff=0.7)
-        hint = f"did you mean {likely[0]}?" if likely else ""
+        hint = _did_you_mean(word, options.known, cutoff=0.7)
         if other in before:
             options.parser.error(f"there is no option {word}" + (f", {hint}" if hint else ""))
         if hint and word.startswith("--"):
             _say(f"{word} goes to the script; {hint}")
     options.arguments = [*others, *verbatim]
     return options
+
+
+def _did_you_mean(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
+    # imported late: it takes NumPy with it, for which --help need not wait
+    from autograd_core.text import did_you_mean
+
+    return did_you_mean(word, words, cutoff=cutoff)
 
 
 def _require_command(arguments: list[str]) -> None:
@@ -78,8 +83,8 @@ def _require_command(arguments: list[str]) -> None:
     elif ".py" in word:
         problem = f"what is to be done with {word}?"
     else:
-        near = get_close_matches(word, _COMMANDS, n=1)
-        problem = f"there is no command '{word}'{f', did you mean {near[0]}?' if near else '.'}"
+        hint = _did_you_mean(word, _COMMANDS)
+        problem = f"there is no command '{word}'{f', {hint}' if hint else '.'}"
     raise Failure(
         f"{problem} (render draws a graph, debug steps through backward(); gradstep --help says "
         "more)",

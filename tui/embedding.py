@@ -21,6 +21,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from autograd_core.own_files import FOLDER
 from tui.failure import ExitCode, Failure
 from viz.errors import CannotWrite
 from viz.files import write_atomically
@@ -29,7 +30,6 @@ from viz.svg import title_of
 _BEGIN = re.compile(r"\s*<!--\s*gradstep:(?P<command>.*?)-->\s*")
 _END = re.compile(r"\s*<!--\s*/gradstep\s*-->\s*")
 _FENCE = re.compile(r"\s*(```+|~~~+)")
-_OURS = Path(__file__).resolve().parent.parent
 _DRAWN_BY_READERS = ("mermaid", "dot")
 
 
@@ -153,7 +153,7 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
 
 def _run(words: Sequence[str], path: Path, block: Block) -> str:
     """Run the command where the document is, and return what it printed."""
-    search = os.pathsep.join(filter(None, (str(_OURS), os.environ.get("PYTHONPATH", ""))))
+    search = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH", ""))))
     done = subprocess.run(
         [sys.executable, "-P", "-m", "tui", *words],
         cwd=path.absolute().parent,

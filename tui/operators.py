@@ -6,7 +6,6 @@ import importlib
 import inspect
 import pkgutil
 from collections.abc import Iterator
-from difflib import get_close_matches
 from textwrap import indent
 
 from autograd_core import ops
@@ -14,6 +13,7 @@ from autograd_core.op import OPS, Op
 from autograd_core.op.formula import rule_text
 from autograd_core.op.generate import code_text
 from autograd_core.op.record import REQUIRED
+from autograd_core.text import did_you_mean
 from tui.failure import ExitCode, Failure
 
 
@@ -45,10 +45,9 @@ def import_all() -> None:
 
 
 def _no_such(name: str) -> str:
-    known = {word.lower(): word for op in OPS.values() for word in (op.name, op.node_name)}
-    near = get_close_matches(name.lower(), known, n=3, cutoff=0.6)
-    hint = f"; did you mean {', '.join(known[word] for word in near)}?" if near else ""
-    return f"there is no op '{name}'{hint or '; gradstep ops lists them'}"
+    known = [word for op in OPS.values() for word in (op.name, op.node_name)]
+    hint = did_you_mean(name, known, most=3, otherwise="gradstep ops lists them")
+    return f"there is no op '{name}'; {hint}"
 
 
 def _table() -> Iterator[str]:

@@ -10,8 +10,9 @@ from autograd_core.dag.records import Source
 from autograd_core.dag.sources import portable
 from autograd_core.debug.checking import NodeCheck
 from autograd_core.debug.linting import Finding
+from autograd_core.own_files import is_own_file
+from autograd_core.text import plural
 
-_OURS = f"{Path(__file__).resolve().parent.parent / 'autograd_core'}"
 _MOST_UNCHECKED = 5  # that are named unasked
 
 
@@ -70,7 +71,7 @@ def _wrong(found: NodeCheck, here: Path) -> str:
     for each in found.inputs:
         if each.verdict == "wrong":
             lines += [f"  {each.claim}", *([f"  {each.cause}"] if each.cause else [])]
-    if found.rule is not None and not found.rule.file.startswith(_OURS):
+    if found.rule is not None and not is_own_file(found.rule.file):
         lines.append(f"  the rule is written at {_place(found.rule, here)}")
     return "\n".join(lines)
 
@@ -113,12 +114,12 @@ def _place(source: Source | None, here: Path, otherwise: str = "") -> str:
 
 def _summary(report: Report, everything: bool) -> str:
     counts = {verdict: len(report.of(verdict)) for verdict in ("wrong", "right", "not checkable")}
-    nodes = f"{_plural(len(report.checks), 'node')}: " + ", ".join(
+    nodes = f"{plural(len(report.checks), 'node')}: " + ", ".join(
         f"{count:,} {verdict}" for verdict, count in counts.items() if count
     )
     severities = [found.severity for found in report.findings]
     found = [
-        _plural(severities.count(severity), word)
+        plural(severities.count(severity), word)
         for severity, word in (("error", "error"), ("warning", "warning"), ("info", "note"))
         if severity in severities
     ]
@@ -126,7 +127,3 @@ def _summary(report: Report, everything: bool) -> str:
     return "; ".join([nodes, *([", ".join(found)] if found else [])]) + (
         " (--all lists notes too)" if hidden else ""
     )
-
-
-def _plural(count: int, word: str) -> str:
-    return f"{count:,} {word}{'' if count == 1 else 's'}"

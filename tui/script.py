@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import os
 import sys
 import traceback
 import warnings
@@ -15,11 +14,10 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from autograd_core.own_files import FOLDER, is_own_file
 from tui.failure import ExitCode, Failure, ScriptDone, ScriptFailed
 
 T = TypeVar("T")
-_OURS = Path(__file__).resolve().parent.parent
-_PACKAGES = tuple(f"{_OURS / name}{os.sep}" for name in ("autograd_core", "viz", "tui"))
 _GENERIC = ("viz", "tui")
 
 
@@ -77,7 +75,7 @@ def script_process(path: Path | None, arguments: list[str]) -> Iterator[None]:
     folder = path.resolve().parent if path else Path.cwd()
     sys.argv = [str(path) if path else "", *arguments]
     sys.path.insert(0, str(folder))
-    names = _GENERIC if folder != _OURS else ()
+    names = _GENERIC if folder != FOLDER else ()
     try:
         with _free_names(names), warnings.catch_warnings(), np.errstate():
             yield
@@ -161,4 +159,4 @@ def user_traceback(error: BaseException) -> str:
 
 
 def _is_ours(file: str) -> bool:
-    return file.startswith((*_PACKAGES, "<op ", "<frozen ")) or file == importlib.__file__
+    return is_own_file(file) or file.startswith("<frozen ") or file == importlib.__file__

@@ -5,13 +5,13 @@ from __future__ import annotations
 import importlib
 import re
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
 from autograd_core.dag.roots import PYTORCH, NeedsArguments, computed, is_tensor, last_scalars
 from autograd_core.tensor import Tensor
+from autograd_core.text import did_you_mean
 from tui.failure import ExitCode, Failure
 from tui.script import guarded, load_source, registered, script_process
 
@@ -89,14 +89,13 @@ def require_file(target: Target) -> None:
         return
     if path.is_dir():
         raise Failure(f"{path} is a directory, not a script", ExitCode.TARGET)
-    near = get_close_matches(path.stem, _scripts_beside(path), n=1)
-    hint = f"; did you mean {path.with_stem(near[0])}?" if near else ""
-    raise Failure(f"{path} does not exist{hint}", ExitCode.TARGET)
+    hint = did_you_mean(str(path), _scripts_beside(path))
+    raise Failure(f"{path} does not exist{hint and f'; {hint}'}", ExitCode.TARGET)
 
 
 def _scripts_beside(path: Path) -> list[str]:
     try:
-        return sorted(each.stem for each in path.parent.glob("*.py"))
+        return sorted(str(each) for each in path.parent.glob("*.py"))
     except OSError:
         return []
 
@@ -164,16 +163,13 @@ def _attribute(module: ModuleType, target: Target) -> Any:
     value: Any = module
     for part in target.name.split("."):
         if not hasattr(value, part):
-            likely = _likely(part, value)
-            hint = f"; did you mean {likely}?" if likely else ""
-            raise Failure(f"{target.place} has no {target.name}{hint}", ExitCode.TARGET)
+            public = (name for name in dir(value) if not name.startswith("_"))
+            hint = did_you_mean(part, public, most=3, cutoff=0.5)
+            raise Failure(
+                f"{target.place} has no {target.name}{hint and f'; {hint}'}", ExitCode.TARGET
+            )
         value = getattr(value, part)
     return value
-
-
-def _likely(name: str, holder: Any) -> str:
-    known = [n for n in dir(holder) if not n.startswith("_")]
-    return ", ".join(get_close_matches(name, known, n=3, cutoff=0.5))
 
 
 def _computed(value: Any, target: Target) -> Any:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from autograd_core.dag.model import Half
-from viz import wording
+from autograd_core.text import plural
 from viz.picture import Picture
 
 _NAMED = 3
@@ -35,7 +35,7 @@ def alternative_text(picture: Picture) -> str:
 def _forward(picture: Picture) -> str:
     boxes = picture.boxes.rows("half", "role", "ops")
     ops = sum(ops for half, role, ops in boxes if half == "forward" and role == "fwd")
-    return wording.plural(ops, "operation")
+    return plural(ops, "operation")
 
 
 def _backward(picture: Picture) -> str:
@@ -46,7 +46,7 @@ def _backward(picture: Picture) -> str:
         )
         if half == "backward" and role == "bwd"
     ]
-    count = wording.plural(sum(ops for _, _, ops in nodes), "node")
+    count = plural(sum(ops for _, _, ops in nodes), "node")
     return f"{count} from {picture.boxes[min(nodes)[1]].title}" if nodes else count
 
 

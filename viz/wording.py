@@ -13,6 +13,7 @@ from autograd_core.dag.statistics import (
     format_seconds,
     format_statistics,
 )
+from autograd_core.text import plural
 
 MOST_NAMES = 3
 
@@ -114,14 +115,6 @@ def _depths(text: str) -> Iterator[tuple[int, int]]:
     for index, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
         yield index, depth
-
-
-def plural(count: int, one: str, many: str = "") -> str:
-    """
-    >>> plural(1, "leaf", "leaves"), plural(2990, "node")
-    ('1 leaf', '2,990 nodes')
-    """
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
 
 
 def count(number: int) -> str:

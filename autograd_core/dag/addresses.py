@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 from pathlib import PurePath
 
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.turns import all_turns, index_of
+from autograd_core.text import did_you_mean
 
 MOST_WORDS = 10_000
 
@@ -23,10 +23,8 @@ class UnknownAddress(ValueError):
 
 def unknown(what: str, text: str, words: Iterable[str], remedy: str) -> UnknownAddress:
     """The error for ``text``, with what was likely meant, else with ``remedy``."""
-    near = get_close_matches(text, list(dict.fromkeys(words)), n=3, cutoff=0.5)
-    return UnknownAddress(
-        f"nothing {what} is called '{text}'", f"did you mean {', '.join(near)}?" if near else remedy
-    )
+    hint = did_you_mean(text, words, most=3, cutoff=0.5, otherwise=remedy)
+    return UnknownAddress(f"nothing {what} is called '{text}'", hint)
 
 
 def find_nodes(graph: Graph, text: str, length: int | None = None) -> tuple[int, ...]:

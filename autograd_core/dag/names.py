@@ -2,21 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import CO_OPTIMIZED
-from pathlib import Path
 from types import FrameType
 from typing import Any
 
+from autograd_core.own_files import is_own_file
 from autograd_core.tensor import Tensor
-
-OUR_FILES = tuple(
-    f"{Path(__file__).resolve().parent.parent.parent / name}{os.sep}"
-    for name in ("autograd_core", "viz", "tui")
-)
-"""Where the names of our own source files begin."""
 
 
 class Names:
@@ -122,7 +115,7 @@ def caller_names(others: Mapping[str, Any] | None = None) -> Names:
     """The names in the program that called this library: local ones first, then global, then
     ``others``."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and frame.f_code.co_filename.startswith(OUR_FILES):
+    while frame is not None and is_own_file(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return Names(others or {})

@@ -7,6 +7,7 @@ import functools
 from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
 from autograd_core.dag.turns import turn
+from autograd_core.text import plural
 from viz import wording
 from viz.magnitude import Gradients, sign
 
@@ -77,7 +78,7 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
         parts = [f"like {group.like}"]
     if group.kind in ("loop", "iteration"):
         parts.append(graph.scopes[id])
-    parts.append(wording.plural(group.ops, "op" if forward else "node"))
+    parts.append(plural(group.ops, "op" if forward else "node"))
     if group.parameters and (forward or view != "both"):
         parts.append(f"{wording.count(group.parameters)} parameters")
     if group.saved_bytes and (not forward or view != "both"):

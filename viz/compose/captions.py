@@ -6,7 +6,7 @@ from autograd_core.dag.model import Graph, Half
 from autograd_core.dag.statistics import format_bytes, format_seconds
 from autograd_core.dag.totals import totals
 from autograd_core.dag.turns import turn
-from viz import wording
+from autograd_core.text import plural
 from viz.magnitude import Scale
 
 
@@ -30,20 +30,20 @@ def captions(
 
 def _forward_caption(graph: Graph) -> str:
     total = totals(graph)
-    ops = _shown(graph, "forward", total.ops, wording.plural(total.ops, "op"))
-    counts = [ops, wording.plural(total.leaves, "leaf", "leaves")]
+    ops = _shown(graph, "forward", total.ops, plural(total.ops, "op"))
+    counts = [ops, plural(total.leaves, "leaf", "leaves")]
     if total.constants:
-        counts.append(wording.plural(total.constants, "constant"))
+        counts.append(plural(total.constants, "constant"))
     derived = " · derived from the backward graph" if graph.derived_forward else ""
     return f"forward ↓ · {', '.join(counts)}{_took(graph, 'forward')}{derived}"
 
 
 def _backward_caption(graph: Graph, view: str) -> str:
     total = totals(graph)
-    nodes = _shown(graph, "backward", total.grad_fns, wording.plural(total.grad_fns, "node"))
+    nodes = _shown(graph, "backward", total.grad_fns, plural(total.grad_fns, "node"))
     text = f"backward ↑ · {nodes}"
     if total.leaf_gradients:
-        text += f", {wording.plural(total.leaf_gradients, 'leaf gradient')}"
+        text += f", {plural(total.leaf_gradients, 'leaf gradient')}"
     if graph.orders:
         text += " · run in the order #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
     if total.saved_bytes:

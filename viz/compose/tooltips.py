@@ -8,7 +8,8 @@ from collections.abc import Iterable, Sequence
 from autograd_core.dag.model import Graph, Group, SavedState, SavedValue, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
 from autograd_core.dag.turns import turn
-from viz.wording import clean, cost, place, plural, saved_state, value
+from autograd_core.text import plural
+from viz.wording import clean, cost, place, saved_state, value
 
 LONGEST_TOOLTIP = 1200
 

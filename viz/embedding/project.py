@@ -9,22 +9,21 @@ import sysconfig
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
-from pathlib import Path
 
-_OURS = Path(__file__).resolve().parents[2]
+from autograd_core.own_files import is_own_file
 
 
 @cache
 def _installed() -> tuple[str, ...]:
     places = {*sysconfig.get_paths().values(), site.getusersitepackages()}
-    places |= {str(_OURS / package) for package in ("autograd_core", "viz", "tui")}
     return tuple(f"{os.path.realpath(place)}{os.sep}" for place in places)
 
 
 @cache
 def is_of_project(file: str) -> bool:
     """Whether ``file`` is the author's own, neither Python's, nor installed, nor ours."""
-    return os.path.isabs(file) and not os.path.realpath(file).startswith(_installed())
+    real = os.path.realpath(file)
+    return os.path.isabs(file) and not (is_own_file(real) or real.startswith(_installed()))
 
 
 @contextmanager

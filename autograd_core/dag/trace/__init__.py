@@ -23,15 +23,13 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Source
-from autograd_core.dag.names import OUR_FILES
 from autograd_core.dag.statistics import statistics
 from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
 from autograd_core.dag.trace.kept import BUDGET, Keeper
 from autograd_core.dag.trace.records import OpRecord, next_number, origin, scalar_statistics
 from autograd_core.op.saved import SavedNode
+from autograd_core.own_files import OWN_FILES
 from autograd_core.tensor import Tensor
-
-_NOT_THE_USERS = (*OUR_FILES, "<op ")
 
 
 class GraphTracer:
@@ -193,7 +191,7 @@ def user_source(frame: FrameType | None) -> Source | None:
     """The innermost line on the stack that is not our own."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(_NOT_THE_USERS):
+        if not file.startswith(OWN_FILES):
             return Source(file, frame.f_lineno)
         frame = frame.f_back
     return None

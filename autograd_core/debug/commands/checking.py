@@ -10,8 +10,9 @@ from autograd_core.dag.turns import turn
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
-from autograd_core.debug.commands.wording import plural, source_place, wrapped
+from autograd_core.debug.commands.wording import source_place, wrapped
 from autograd_core.debug.linting import lint
+from autograd_core.text import plural
 
 
 def _check(console: Console, operands: Operands) -> str:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterable, Sequence
-from difflib import get_close_matches
 from typing import Final, Literal, NamedTuple
 
 from autograd_core.debug.commands.language import CommandError, Operands
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.records.snapshot import Leave, Reply
+from autograd_core.text import did_you_mean
 
 Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]
 _PATIENCE: Final = 1000  # lines that one line may lead to, beyond ten per node
@@ -121,9 +121,8 @@ class Console:
             return self._by_word[begins[0]]
         if begins:
             raise word.error(f"'{word.text}' may be {', '.join(begins)}: write more of it")
-        near = get_close_matches(word.text, self._by_word, n=1)
-        hint = f"; did you mean {near[0]}?" if near else ""
-        raise word.error(f"unknown command: {word.text}{hint} (help lists them)")
+        hint = did_you_mean(word.text, self._by_word)
+        raise word.error(f"unknown command: {word.text}{hint and f'; {hint}'} (help lists them)")
 
     def node(self) -> int | None:
         """The node that looking commands speak of; None at the end of the pass."""

@@ -7,8 +7,8 @@ from typing import Final
 
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import CommandError, Operands, choose
-from autograd_core.debug.commands.wording import plural
 from autograd_core.debug.records.breakpoint import Breakpoint
+from autograd_core.text import plural
 
 _HEADER: Final = "# breakpoints, saved by gradstep"
 _DEEPEST: Final = 10  # files that source files

@@ -9,8 +9,9 @@ from autograd_core.dag.statistics import Statistics, format_bytes, format_statis
 from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands
-from autograd_core.debug.commands.wording import plural, shown, table_text, wrapped
+from autograd_core.debug.commands.wording import shown, table_text, wrapped
 from autograd_core.debug.records.timeline import CallRecord
+from autograd_core.text import plural
 
 
 def leaves(console: Console, operands: Operands) -> str:

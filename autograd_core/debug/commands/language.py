@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from difflib import get_close_matches
 from textwrap import wrap
 from typing import NamedTuple
 
 from autograd_core.debug.stopping.locations import UnknownLocation
 from autograd_core.debug.stopping.predicate import ExpressionError
+from autograd_core.text import did_you_mean
 
 WIDTH = 80
 
@@ -129,6 +129,5 @@ def choose(word: Operands, known: Iterable[str], what: str) -> str:
         return begins[0]
     if begins:
         raise word.error(f"'{word.text}' may be {', '.join(begins)}: write more of it")
-    near = get_close_matches(word.text, words, n=1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    raise word.error(f"there is no {what} '{word.text}'{hint}")
+    hint = did_you_mean(word.text, words)
+    raise word.error(f"there is no {what} '{word.text}'{hint and f'; {hint}'}")

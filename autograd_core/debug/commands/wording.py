@@ -97,11 +97,6 @@ def culprit_lines(reached: Reached) -> list[str]:
     return [f"  {name:<{width}}  {text}" for name, text in rows]
 
 
-def plural(count: int, noun: str) -> str:
-    """``1 node``, ``2 nodes``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def shown(value: Value | None, nothing: str = "undefined") -> str:
     """A tensor in a few words; ``nothing`` where there is none."""
     return nothing if value is None else format_statistics(value.statistics)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import operator
-from difflib import get_close_matches
 from fnmatch import fnmatchcase
 from typing import Final
 
@@ -28,6 +27,7 @@ from autograd_core.debug.stopping.predicate.vocabulary import (
     Kind,
     is_tensor,
 )
+from autograd_core.text import did_you_mean
 
 WHAT: Final[dict[Kind, str]] = {
     "flag": "true or false",
@@ -126,12 +126,10 @@ class Compiler:
         return statistic.kind, applied(statistic.of, tensor)
 
     def _unknown(self, word: str, column: int) -> ExpressionError:
-        near = get_close_matches(word, WORDS, n=1)
-        if near:
-            hint = f"; did you mean {near[0]}?"
-        else:
-            hint = f": help expressions lists the words, and text stands in quotes: '{word}'"
-        return ExpressionError(f"unknown word '{word}'{hint}", column)
+        listed = f"help expressions lists the words, and text stands in quotes: '{word}'"
+        hint = did_you_mean(word, WORDS, otherwise=listed)
+        separator = ":" if hint is listed else ";"
+        return ExpressionError(f"unknown word '{word}'{separator} {hint}", column)
 
     # forms
 
@@ -162,10 +160,9 @@ class Compiler:
     def _call(self, tree: ast.Call) -> tuple[Kind, Evaluate]:
         name = self._source.typed(tree.func)
         if name not in FUNCTIONS:
-            near = get_close_matches(name, FUNCTIONS, n=1)
-            known = f"did you mean {near[0]}?" if near else f"there are {', '.join(FUNCTIONS)}"
+            hint = did_you_mean(name, FUNCTIONS, otherwise=f"there are {', '.join(FUNCTIONS)}")
             raise ExpressionError(
-                f"there is no function {name}; {known}", self._source.start(tree.func)
+                f"there is no function {name}; {hint}", self._source.start(tree.func)
             )
         if len(tree.args) != 1 or tree.keywords:
             raise ExpressionError(f"{name} takes one number", self._source.start(tree.func))
