@@ -26,6 +26,8 @@ class Constraint:
 
 
 class _Test(Constraint):
+    """A constraint given by a function that says which values belong."""
+
     def __init__(
         self,
         name: str,
@@ -96,21 +98,6 @@ def integer_interval(lower_bound: Any, upper_bound: Any) -> Constraint:
     )
 
 
-def integer_greater_than(lower_bound: Any) -> Constraint:
-    """The whole numbers not below the bound."""
-    name = f"IntegerGreaterThan(lower_bound={_shown(lower_bound)})"
-    return _Test(name, lambda x: (x % 1 == 0) & (lower_bound <= x), is_discrete=True)
-
-
-def multinomial(upper_bound: int) -> Constraint:
-    """Numbers not below 0 that add up to not more than the bound."""
-
-    def test(x: Tensor) -> Tensor:
-        return (x >= 0).all(-1) & (x.sum(-1) <= upper_bound)
-
-    return _Test("Multinomial()", test, 1, is_discrete=True)
-
-
 def _definite(matrices: Tensor) -> Tensor:
     symmetric = (matrices - matrices.mT).abs().amax((-2, -1)) < 1e-6
     return symmetric & (linalg.cholesky_ex(matrices).info == 0)
@@ -124,12 +111,10 @@ def _lower_cholesky(matrices: Tensor) -> Tensor:
 boolean = _Test("Boolean()", lambda x: (x == 0) | (x == 1), is_discrete=True)
 lower_cholesky = _Test("LowerCholesky()", _lower_cholesky, 2)
 nonnegative = greater_than_eq(0.0)
-nonnegative_integer = integer_greater_than(0)
 one_hot = _Test(
     "OneHot()", lambda x: ((x == 0) | (x == 1)).all(-1) & (x.sum(-1) == 1), 1, is_discrete=True
 )
 positive = greater_than(0.0)
-positive_integer = integer_greater_than(1)
 positive_definite = _Test("PositiveDefinite()", _definite, 2)
 real = _Test("Real()", lambda x: x == x)
 real_vector = independent(real, 1)

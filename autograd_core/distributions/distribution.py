@@ -176,6 +176,11 @@ def broadcast_all(*values: Any) -> tuple[Tensor, ...]:
     return tuple(broadcast_tensors(*tensors))
 
 
+def sum_rightmost(value: Tensor, count: int) -> Tensor:
+    """``value`` summed over its last ``count`` dimensions."""
+    return value.sum(tuple(range(-count, 0))) if count else value
+
+
 def derived(compute: Callable[[Any], Tensor]) -> Any:
     """A parameter that follows from another: computed when first asked for, always in a graph."""
 

@@ -14,10 +14,9 @@ import numpy as np
 
 from autograd_core.distributions import constraints
 from autograd_core.distributions.constraints import Constraint
-from autograd_core.distributions.independent import sum_rightmost
+from autograd_core.distributions.distribution import sum_rightmost
 from autograd_core.functions import full_like, zeros_like
 from autograd_core.nn import functional as F
-from autograd_core.numeric import finfo
 from autograd_core.tensor import Tensor
 
 Shape = tuple[int, ...]
@@ -228,65 +227,6 @@ class ExpTransform(Transform):
         return x
 
 
-class PowerTransform(Transform):
-    """``x ** exponent``, of positive numbers."""
-
-    domain = codomain = constraints.positive
-
-    def __init__(self, exponent: Any, cache_size: int = 0) -> None:
-        super().__init__(cache_size)
-        self.exponent = exponent
-
-    @property
-    def sign(self) -> Any:
-        if isinstance(self.exponent, Tensor):
-            return self.exponent.sign()
-        return (self.exponent > 0) - (self.exponent < 0)
-
-    def _call(self, x: Tensor) -> Tensor:
-        return x.pow(self.exponent)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return y.pow(1 / self.exponent)
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        found: Tensor = (self.exponent * y / x).abs().log()
-        return found
-
-
-class SigmoidTransform(Transform):
-    """``1 / (1 + exp(-x))``."""
-
-    codomain = constraints.unit_interval
-
-    def _call(self, x: Tensor) -> Tensor:
-        limits = finfo(x.dtype)
-        return x.sigmoid().clamp(limits.tiny, 1.0 - limits.eps)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        limits = finfo(y.dtype)
-        y = y.clamp(limits.tiny, 1.0 - limits.eps)
-        return y.log() - (-y).log1p()
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -F.softplus(-x) - F.softplus(x)
-
-
-class SoftplusTransform(Transform):
-    """``log(1 + exp(x))``."""
-
-    codomain = constraints.positive
-
-    def _call(self, x: Tensor) -> Tensor:
-        return F.softplus(x)
-
-    def _inverse(self, y: Tensor) -> Tensor:
-        return (-y).expm1().neg().log() + y
-
-    def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
-        return -F.softplus(-x)
-
-
 class TanhTransform(Transform):
     """``tanh(x)``; better with ``cache_size=1`` where its inverse is near -1 and 1."""
 
@@ -300,6 +240,3 @@ class TanhTransform(Transform):
 
     def log_abs_det_jacobian(self, x: Tensor, y: Tensor) -> Tensor:
         return 2.0 * (math.log(2.0) - x - F.softplus(-2.0 * x))
-
-
-identity_transform = ComposeTransform([])

@@ -15,8 +15,8 @@ from autograd_core.functions.generators import use_generator as use_generator
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "bernoulli", "multinomial", "normal", "poisson", "rand", "rand_like", "randint",
-    "randint_like", "randn", "randn_like", "randperm",
+    "bernoulli", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn",
+    "randn_like", "randperm",
 ]  # fmt: skip
 
 
@@ -102,8 +102,3 @@ def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tenso
         generator().choice(len(row), num_samples, replacement, row / row.sum()) for row in rows
     ]
     return Tensor.from_array(np.stack(drawn).reshape(*x._shape[:-1], num_samples))
-
-
-def poisson(x: Tensor) -> Tensor:
-    """How often what happens ``x`` times on average happened; in the shape and dtype of ``x``."""
-    return Tensor.from_array(np.asarray(generator().poisson(x.array)).astype(x.dtype.dtype))

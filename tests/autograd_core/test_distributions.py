@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from scipy.special import gammaincinv
 import autograd_core
 from autograd_core import distributions
 from autograd_core.ops.gamma import standard_gamma_grad
+from tests.autograd_core.side_by_side import Case, compare
 
 
 @pytest.fixture
@@ -21,26 +22,25 @@ def dist(torch: Any) -> Any:
 
 
 LEFT_OUT = {
-    "seldom used": (
-        "ContinuousBernoulli ExponentialFamily FisherSnedecor GeneralizedPareto HalfCauchy "
-        "InverseGamma Kumaraswamy LKJCholesky LogisticNormal LowRankMultivariateNormal "
-        "NegativeBinomial OneHotCategoricalStraightThrough Pareto RelaxedBernoulli "
-        "RelaxedOneHotCategorical VonMises Weibull Wishart"
+    "distributions beyond the common ones": (
+        "Binomial Cauchy Chi2 ContinuousBernoulli ExponentialFamily FisherSnedecor "
+        "GeneralizedPareto Geometric Gumbel HalfCauchy HalfNormal InverseGamma Kumaraswamy "
+        "LKJCholesky LogNormal LogisticNormal LowRankMultivariateNormal MixtureSameFamily "
+        "Multinomial NegativeBinomial OneHotCategoricalStraightThrough Pareto Poisson "
+        "RelaxedBernoulli RelaxedOneHotCategorical StudentT VonMises Weibull Wishart"
     ),
-    "transforms that change the shape of an event, or have no inverse": (
+    "transforms beyond the common ones": (
         "AbsTransform CatTransform CorrCholeskyTransform CumulativeDistributionTransform "
-        "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform ReshapeTransform "
-        "SoftmaxTransform StackTransform StickBreakingTransform"
+        "IndependentTransform LowerCholeskyTransform PositiveDefiniteTransform PowerTransform "
+        "ReshapeTransform SigmoidTransform SoftmaxTransform SoftplusTransform StackTransform "
+        "StickBreakingTransform identity_transform"
     ),
     "constraints are checked, not mapped to": "biject_to transform_to",
 }
 # name, the parameters' values, a value to look at
 CASES: list[tuple[str, dict[str, Any], Any]] = [
     ("Normal", {"loc": [0.0, 1.0], "scale": [1.0, 2.5]}, [0.3, -1.0]),
-    ("LogNormal", {"loc": [0.0, 1.0], "scale": [1.0, 0.5]}, [0.3, 2.0]),
-    ("HalfNormal", {"scale": [1.0, 0.5]}, [0.3, 2.0]),
     ("Laplace", {"loc": [0.0, 1.0], "scale": [1.0, 2.5]}, [0.3, -1.0]),
-    ("Gumbel", {"loc": [0.0, 1.0], "scale": [1.0, 2.5]}, [0.3, -1.0]),
     ("Exponential", {"rate": [0.5, 3.0]}, [0.3, 2.0]),
     ("Uniform", {"low": [0.0, 1.0], "high": [2.0, 4.0]}, [0.5, 3.0]),
     ("Bernoulli", {"probs": [0.3, 0.9]}, [1.0, 0.0]),
@@ -55,35 +55,16 @@ CASES: list[tuple[str, dict[str, Any], Any]] = [
     ("MultivariateNormal", {"loc": [[0.1, 0.2]] * 3, "scale_tril": [[2.0, 0.0], [0.5, 1.0]]},
      [0.3, -0.4]),
     ("Gamma", {"concentration": [0.6, 3.0], "rate": [0.5, 2.0]}, [0.3, 2.0]),
-    ("Chi2", {"df": [3.0, 4.5]}, [0.3, 2.0]),
-    ("StudentT", {"df": [1.5, 4.5], "loc": [0.0, 1.0], "scale": [1.0, 0.5]}, [0.3, 2.0]),
-    ("Cauchy", {"loc": [0.0, 1.0], "scale": [1.0, 2.5]}, [0.3, -1.0]),
     ("Dirichlet", {"concentration": [[0.6, 3.0, 1.0], [2.0, 2.0, 2.0]]}, [0.2, 0.3, 0.5]),
     ("Beta", {"concentration1": [0.6, 3.0], "concentration0": [2.5, 2.0]}, [0.2, 0.7]),
-    ("Poisson", {"rate": [0.6, 3.0]}, [0.0, 4.0]),
-    ("Geometric", {"probs": [0.3, 0.9]}, [0.0, 4.0]),
-    ("Geometric", {"logits": [0.3, -0.9]}, [0.0, 4.0]),
-    ("Binomial", {"total_count": 5, "probs": [0.3, 0.9]}, [0.0, 4.0]),
-    ("Binomial", {"total_count": 5, "logits": [0.3, -0.9]}, [0.0, 4.0]),
-    ("Multinomial", {"total_count": 5, "probs": [0.3, 0.9, 0.3]}, [0.0, 4.0, 1.0]),
-    ("Multinomial", {"total_count": 5, "logits": [[0.3, 0.9], [1.0, 2.0]]}, [3.0, 2.0]),
 ]  # fmt: skip
-each = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{'-'.join(case[1])}")
-BOTH = ("autograd_core", "torch")
-ABOUT = ("mean", "variance", "stddev", "batch_shape", "event_shape")
+ALL = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0]}-{'-'.join(case[1])}")
+OTHER_STEPS = "MultivariateNormal"  # whose graph differs; differences.rst says so
 
 
-def leaves(namespace: Any, values: dict[str, Any]) -> dict[str, Any]:
-    return {
-        name: value
-        if isinstance(value, int)
-        else namespace.tensor(value, dtype=namespace.float64, requires_grad=True)
-        for name, value in values.items()
-    }
-
-
-def tensors(parameters: dict[str, Any]) -> list[Any]:
-    return [value for value in parameters.values() if not isinstance(value, int)]
+def made(torch: Any, name: str, names: Iterable[str], parameters: Iterable[Any]) -> Any:
+    kind = getattr(importlib.import_module(f"{torch.__name__}.distributions"), name)
+    return kind(**dict(zip(names, parameters, strict=True)))
 
 
 @pytest.mark.torch
@@ -94,109 +75,87 @@ def test_all_names_are_there_but_those_left_out() -> None:
 
 
 @pytest.mark.torch
-@each
+@ALL
 def test_densities_entropies_and_moments_are_pytorchs(case: tuple[str, Any, Any]) -> None:
-    pytest.importorskip("torch")
     name, values, at = case
-    found = []
-    for library in BOTH:
-        namespace = importlib.import_module(library)
-        kind = getattr(importlib.import_module(f"{library}.distributions"), name)
-        parameters = leaves(namespace, values)
-        made = kind(**parameters)
-        density = made.log_prob(namespace.tensor(at, dtype=namespace.float64))
-        quantities = {"log_prob": density}
-        if name != "Poisson":  # which has none in either
-            quantities |= {"entropy": made.entropy()}
-        gradients = [
-            (f"d {what} / d {p}", g)
-            for what, y in quantities.items()
-            for p, g in zip(
-                parameters,
-                namespace.autograd.grad(y.sum(), tensors(parameters), allow_unused=True,
-                                        materialize_grads=True, retain_graph=True),
-                strict=False,
-            )
-        ]  # fmt: skip
-        about = {each: getattr(made, each) for each in ABOUT}
-        everything = [*quantities.items(), *gradients, *about.items(), ("repr", repr(made))]
-        found.append(everything)
-    for (what, mine), (_, theirs) in zip(*found, strict=True):
-        if isinstance(mine, autograd_core.Tensor):
-            close = np.testing.assert_allclose
-            rtol = 2e-8 if what.startswith("d entropy") else 1e-10  # their trigamma has 9 digits
-            close(mine.detach().numpy(), theirs.detach().numpy(), rtol, 1e-12, err_msg=what)
-        else:
-            assert str(mine).replace("autograd_core", "torch") == str(theirs), what
 
+    def run(torch: Any, *parameters: Any) -> tuple[Any, ...]:
+        d = made(torch, name, values, parameters)
+        density = d.log_prob(torch.tensor(at, dtype=torch.float64))
+        return density, d.entropy(), d.mean, d.variance, d.stddev, d.mode
 
-WITHOUT_ESTIMATE = "HalfNormal Gumbel OneHotCategorical Chi2 StudentT Cauchy Multinomial"
-WITH_DIVERGENCE = [case for case in CASES if case[0] not in WITHOUT_ESTIMATE]
-
-
-@pytest.mark.parametrize("case", WITH_DIVERGENCE, ids=lambda case: f"{case[0]}-{'-'.join(case[1])}")
-def test_the_divergence_is_the_mean_of_the_difference_in_density(case: tuple[Any, ...]) -> None:
-    autograd_core.manual_seed(3)
-    name, values, _ = case
-    kind = getattr(distributions, name)
-    p = kind(**leaves(autograd_core, values))
-    changed = leaves(autograd_core, values)
-    for parameter, value in changed.items():
-        if isinstance(value, int):
-            continue
-        wider = parameter not in ("loc", "low", "probs", "logits")
-        shift = 0.5 if parameter != "low" else -0.5
-        with autograd_core.no_grad():
-            value.mul_(1.3) if wider else value.add_(0.1 * shift)
-    q = kind(**changed)
-    x = p.sample((200_000,))
-    estimate = (p.log_prob(x) - q.log_prob(x)).mean(0)
-    exact = distributions.kl_divergence(p, q)
-    np.testing.assert_allclose(exact.detach().numpy(), estimate.detach().numpy(), atol=0.01)
+    pytorch = pytest.importorskip("torch")
+    whole = Case(name, tuple(values.values()), run, graph=False)
+    compare(pytorch, whole)
+    if name not in OTHER_STEPS:
+        compare(pytorch, whole._replace(run=lambda *a: run(*a)[:2], graph=True))
+    about = []
+    for torch in (autograd_core, pytorch):
+        d = made(torch, name, values, map(torch.tensor, values.values()))
+        about.append([repr(d), repr(d.support), tuple(d.batch_shape), tuple(d.event_shape)])
+    assert about[0] == about[1]
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize(
-    "case", CASES[:1] + CASES[5:16] + CASES[18:26], ids=lambda c: f"{c[0]}-{'-'.join(c[1])}"
-)
+@ALL
 def test_divergences_are_pytorchs(case: tuple[str, Any, Any]) -> None:
-    pytest.importorskip("torch")
     name, values, _ = case
-    found = []
-    for library in BOTH:
-        namespace = importlib.import_module(library)
-        module = importlib.import_module(f"{library}.distributions")
-        first, second = leaves(namespace, values), leaves(namespace, values)
-        second = {
-            k: v
-            if k == "total_count"
-            else (v * (1.0 if k == "low" else 1.1)).detach().requires_grad_()
-            for k, v in second.items()
-        }
-        if name == "Categorical" and "probs" in values:
-            second = {"probs": namespace.tensor([[0.5, 0.5], [0.1, 0.9]], requires_grad=True)}
-        kl = module.kl_divergence(
-            getattr(module, name)(**first), getattr(module, name)(**second)
-        ).sum()
-        grads = namespace.autograd.grad(kl, [*tensors(first), *tensors(second)],
-                                        materialize_grads=True)  # fmt: skip
-        found.append([kl, *grads])
-    for mine, theirs in zip(*found, strict=True):
-        np.testing.assert_allclose(mine.detach().numpy(), theirs.detach().numpy(), 1e-6, 1e-7)
+    others = [np.multiply(v, 1.0 if k == "low" else 1.1) for k, v in values.items()]
+    if name == "Categorical" and "probs" in values:
+        others = [np.array([[0.5, 0.5], [0.1, 0.9]])]
+
+    def run(torch: Any, *parameters: Any) -> Any:
+        half = len(parameters) // 2
+        pair = [made(torch, name, values, p) for p in (parameters[:half], parameters[half:])]
+        return importlib.import_module(f"{torch.__name__}.distributions").kl_divergence(*pair)
+
+    graph = name not in (OTHER_STEPS, "Beta")
+    compare(pytest.importorskip("torch"), Case(name, (*values.values(), *others), run, graph))
+
+
+@ALL
+def test_the_divergence_is_the_mean_of_the_difference_in_density(case: tuple[Any, ...]) -> None:
+    autograd_core.manual_seed(3)
+    name, values, _ = case
+    wider = {"loc": 1.0, "low": 1.1, "probs": 1.05}
+    others = [np.multiply(v, wider.get(k, 1.3)) + (-0.3 if k == "low" else 0.05 * (k == "loc"))
+              for k, v in values.items()]  # fmt: skip
+    p, q = (
+        made(autograd_core, name, values, [autograd_core.tensor(np.array(v)) for v in parameters])
+        for parameters in (values.values(), others)
+    )
+    count = 50_000
+    x = p.sample((count,))
+    differences = (p.log_prob(x) - q.log_prob(x)).numpy()
+    exact = distributions.kl_divergence(p, q).numpy()
+    error = differences.std(0) / np.sqrt(count)
+    assert (np.abs(exact - differences.mean(0)) <= 5 * error + 1e-6).all()
+    assert (exact >= -1e-7).all()
+
+
+def test_an_impossible_value_makes_the_divergence_infinite(dist: Any, torch: Any) -> None:
+    inf = float("inf")
+    for p, q, expected in (([0.5, 1.0, 0.0], [0.0, 0.5, 0.0], [inf, np.log(2), 0.0]),
+                           ([0.5, 1.0, 1.0], [1.0, 1.0, 0.0], [inf, 0.0, inf])):  # fmt: skip
+        kl = dist.kl_divergence(dist.Bernoulli(torch.tensor(p)), dist.Bernoulli(torch.tensor(q)))
+        np.testing.assert_allclose(kl.tolist(), expected, atol=1e-5)
+        mass = dist.kl_divergence(
+            *(dist.Categorical(torch.tensor([[x, 1 - x] for x in each])) for each in (p, q))
+        )
+        np.testing.assert_allclose(mass.tolist(), expected, atol=1e-5)
+    narrow, wide = dist.Uniform(0.0, 1.0), dist.Uniform(0.0, 2.0)
+    assert dist.kl_divergence(wide, narrow).item() == inf
+    assert dist.kl_divergence(narrow, wide).item() == pytest.approx(np.log(2))
 
 
 def test_samples_have_the_moments_they_should(dist: Any, torch: Any) -> None:
     torch.manual_seed(0)
-    for made in (dist.Normal(1.0, 2.0), dist.Laplace(1.0, 2.0), dist.Exponential(0.5),
-                 dist.Uniform(-1.0, 3.0), dist.Bernoulli(0.3), dist.Gumbel(0.0, 1.0),
-                 dist.HalfNormal(2.0), dist.Gamma(0.7, 2.0), dist.Beta(0.5, 2.0), dist.Poisson(3.0),
-                 dist.Geometric(0.3), dist.Binomial(5, torch.tensor(0.3)), dist.StudentT(9.0, 1.0),
-                 dist.Chi2(torch.tensor(2.0)),
-                 dist.MixtureSameFamily(dist.Categorical(torch.ones(2)),
-                                        dist.Normal(torch.tensor([0.0, 3.0]), 1.0))):  # fmt: skip
-        x = made.sample((100_000,))
-        assert x.mean().item() == pytest.approx(made.mean.item(), abs=0.05)
-        assert x.std().item() == pytest.approx(made.stddev.item(), abs=0.1)
+    for d in (dist.Normal(1.0, 2.0), dist.Laplace(1.0, 2.0), dist.Exponential(0.5),
+              dist.Uniform(-1.0, 3.0), dist.Bernoulli(0.3), dist.Gamma(0.7, 2.0),
+              dist.Beta(0.5, 2.0)):  # fmt: skip
+        x = d.sample((100_000,))
+        assert x.mean().item() == pytest.approx(d.mean.item(), abs=0.05)
+        assert x.std().item() == pytest.approx(d.stddev.item(), abs=0.1)
 
 
 def test_a_reparametrized_sample_hands_its_gradient_on(dist: Any, torch: Any) -> None:
@@ -247,22 +206,26 @@ def test_a_divergence_of_ones_own_takes_the_place_of_the_inherited_one() -> None
 
 def test_samples_of_vectors_have_the_moments_they_should(dist: Any, torch: Any) -> None:
     torch.manual_seed(0)
-    for made in (dist.Dirichlet(torch.tensor([0.5, 2.0, 1.0])),
-                 dist.Multinomial(5, torch.tensor([0.5, 0.2, 0.3]))):  # fmt: skip
-        x = made.sample((50_000,))
+    factor = torch.tensor([[1.0, 0.0, 0.0], [0.5, 2.0, 0.0], [0.0, -1.0, 0.5]])
+    for d in (
+        dist.Dirichlet(torch.tensor([0.5, 2.0, 1.0])),
+        dist.MultivariateNormal(torch.ones(3), scale_tril=factor),
+        dist.OneHotCategorical(torch.tensor([0.5, 2.0, 1.0])),
+    ):
+        x = d.sample((50_000,))
         assert x.shape == (50_000, 3)
-        np.testing.assert_allclose(x.mean(0).numpy(), made.mean.numpy(), atol=0.03)
-        np.testing.assert_allclose(x.var(0).numpy(), made.variance.numpy(), atol=0.05)
+        np.testing.assert_allclose(x.mean(0).numpy(), d.mean.numpy(), atol=0.03)
+        np.testing.assert_allclose(x.var(0).numpy(), d.variance.numpy(), atol=0.1)
 
 
 def test_the_gradient_of_a_sample_is_that_of_the_mean(dist: Any, torch: Any) -> None:
     torch.manual_seed(0)
     for kind, values in ((dist.Gamma, (0.7, 2.0)), (dist.Gamma, (30.0, 2.0)),
-                         (dist.Beta, (0.5, 2.0)), (dist.StudentT, (9.0, 1.0))):  # fmt: skip
+                         (dist.Beta, (0.5, 2.0))):  # fmt: skip
         parameters = [torch.tensor(value, requires_grad=True) for value in values]
-        made = kind(*parameters)
-        sampled = torch.autograd.grad(made.rsample((100_000,)).pow(2).mean(), parameters)
-        exact = torch.autograd.grad(made.variance + made.mean**2, parameters, allow_unused=True)
+        d = kind(*parameters)
+        sampled = torch.autograd.grad(d.rsample((100_000,)).pow(2).mean(), parameters)
+        exact = torch.autograd.grad(d.variance + d.mean**2, parameters, allow_unused=True)
         for one, other in zip(sampled, exact, strict=True):
             assert one.item() == pytest.approx(0.0 if other is None else other.item(), 0.05, 0.02)
 
@@ -308,9 +271,9 @@ def test_a_sample_may_be_sent_through_functions(dist: Any, torch: Any) -> None:
     assert one.expand((5, 2)).sample().shape == (5, 2, 3)
 
 
-@pytest.mark.parametrize("name", ["Exp", "Sigmoid", "Softplus", "Tanh", "Affine", "Power"])
+@pytest.mark.parametrize("name", ["Exp", "Tanh", "Affine"])
 def test_a_transform_knows_its_inverse_and_its_stretch(name: str, dist: Any, torch: Any) -> None:
-    arguments = {"Affine": (1.0, -3.0), "Power": (2.0,)}.get(name, ())
+    arguments = {"Affine": (1.0, -3.0)}.get(name, ())
     transform = getattr(dist, f"{name}Transform")(*arguments)
     x = torch.tensor([0.3, 1.5], dtype=torch.float64, requires_grad=True)
     y = transform(x)
@@ -323,22 +286,3 @@ def test_a_transform_knows_its_inverse_and_its_stretch(name: str, dist: Any, tor
     twice = dist.ComposeTransform([transform, dist.AffineTransform(0.0, 2.0)])
     more = twice.log_abs_det_jacobian(x, twice(x)) - stretch
     np.testing.assert_allclose(more.detach().numpy(), np.log([2.0, 2.0]), rtol=1e-9)
-
-
-@pytest.mark.torch
-def test_a_mixture_has_pytorchs_density() -> None:
-    pytest.importorskip("torch")
-    found = []
-    for library in BOTH:
-        t, d = (importlib.import_module(f"{library}{part}") for part in ("", ".distributions"))
-        loc = t.tensor([[0.0, 1.0], [2.0, 3.0], [4.0, 7.0]], dtype=t.float64, requires_grad=True)
-        weights = t.tensor([0.2, 0.3, 0.5], dtype=t.float64, requires_grad=True)
-        made = d.MixtureSameFamily(d.Categorical(weights), d.Independent(d.Normal(loc, 1.5), 1))
-        y = made.log_prob(t.tensor([[0.5, 1.5], [3.0, 2.0]], dtype=t.float64))
-        grads = t.autograd.grad(y.sum(), [loc, weights])
-        found.append([y, *grads, made.mean, made.variance])
-        assert made.sample((5,)).shape == (5, 2)
-        with pytest.raises(ValueError, match="does not equal"):
-            d.MixtureSameFamily(d.Categorical(weights), d.Normal(t.zeros(2), 1.0))
-    for mine, theirs in zip(*found, strict=True):
-        np.testing.assert_allclose(mine.detach().numpy(), theirs.detach().numpy(), 1e-10)

@@ -1,4 +1,4 @@
-"""What becomes of a random tensor that is sent through functions."""
+"""Distributions made of another one: Independent and TransformedDistribution."""
 
 from __future__ import annotations
 
@@ -6,11 +6,81 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from autograd_core.autograd.grad_mode import no_grad
-from autograd_core.distributions.constraints import Constraint
-from autograd_core.distributions.distribution import Distribution, Shape
-from autograd_core.distributions.independent import Independent, sum_rightmost
+from autograd_core.distributions import constraints
+from autograd_core.distributions.distribution import Distribution, Shape, sum_rightmost
 from autograd_core.distributions.transforms import ComposeTransform, Transform
+from autograd_core.size import Size
 from autograd_core.tensor import Tensor
+
+
+class Independent(Distribution):
+    """``base_distribution``, with its last ``reinterpreted_batch_ndims`` batch dimensions taken
+    for dimensions of one event: their log-probabilities are summed.
+
+    Raises:
+        ValueError: it has fewer batch dimensions.
+    """
+
+    arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}
+
+    def __init__(
+        self,
+        base_distribution: Distribution,
+        reinterpreted_batch_ndims: int,
+        validate_args: bool | None = None,
+    ) -> None:
+        batch = base_distribution.batch_shape
+        if reinterpreted_batch_ndims > len(batch):
+            raise ValueError(
+                "Expected reinterpreted_batch_ndims <= len(base_distribution.batch_shape), "
+                f"actual {reinterpreted_batch_ndims} vs {len(batch)}"
+            )
+        self.base_dist = base_distribution
+        self.reinterpreted_batch_ndims = reinterpreted_batch_ndims
+        kept = len(batch) - reinterpreted_batch_ndims
+        super().__init__(batch[:kept], batch[kept:] + base_distribution.event_shape, validate_args)
+
+    @property
+    def has_rsample(self) -> bool:  # type: ignore[override]
+        return self.base_dist.has_rsample
+
+    @property
+    def support(self) -> constraints.Constraint:
+        own = self.base_dist.support
+        count = self.reinterpreted_batch_ndims
+        return constraints.independent(own, count) if count else own
+
+    @property
+    def mean(self) -> Tensor:
+        return self.base_dist.mean
+
+    @property
+    def mode(self) -> Tensor:
+        return self.base_dist.mode
+
+    @property
+    def variance(self) -> Tensor:
+        return self.base_dist.variance
+
+    def sample(self, sample_shape: Shape = ()) -> Tensor:
+        return self.base_dist.sample(sample_shape)
+
+    def rsample(self, sample_shape: Shape = ()) -> Tensor:
+        return self.base_dist.rsample(sample_shape)
+
+    def log_prob(self, value: Tensor) -> Tensor:
+        return sum_rightmost(self.base_dist.log_prob(value), self.reinterpreted_batch_ndims)
+
+    def entropy(self) -> Tensor:
+        return sum_rightmost(self.base_dist.entropy(), self.reinterpreted_batch_ndims)
+
+    def expand(self, batch_shape: Shape) -> Independent:
+        events = self.event_shape[: self.reinterpreted_batch_ndims]
+        base = self.base_dist.expand(Size((*batch_shape, *events)))
+        return Independent(base, self.reinterpreted_batch_ndims, self._validate_args)
+
+    def __repr__(self) -> str:
+        return f"Independent({self.base_dist}, {self.reinterpreted_batch_ndims})"
 
 
 class TransformedDistribution(Distribution):
@@ -22,7 +92,7 @@ class TransformedDistribution(Distribution):
     tensor(-0.7821)
     """
 
-    arg_constraints: ClassVar[dict[str, Constraint]] = {}
+    arg_constraints: ClassVar[dict[str, constraints.Constraint]] = {}
 
     def __init__(
         self,
@@ -70,28 +140,28 @@ class TransformedDistribution(Distribution):
 
     def log_prob(self, value: Tensor) -> Tensor:
         self._validate_sample(value)
-        dims, total = len(self.event_shape), None
+        dims = len(self.event_shape)
+        total: Any = 0.0
         for transform in reversed(self.transforms):
             before = transform.invert(value)
             dims += transform.domain.event_dim - transform.codomain.event_dim
             stretch = transform.log_abs_det_jacobian(before, value)
             stretch = sum_rightmost(stretch, dims - transform.domain.event_dim)
-            total = -stretch if total is None else total - stretch
+            total = total - stretch
             value = before
         own = self.base_dist.log_prob(value)
-        own = sum_rightmost(own, dims - len(self.base_dist.event_shape))
-        return own if total is None else total + own
+        return total + sum_rightmost(own, dims - len(self.base_dist.event_shape))
 
     def cdf(self, value: Tensor) -> Tensor:
         for transform in reversed(self.transforms):
             value = transform.invert(value)
-        return self._turned(self.base_dist.cdf(value))
+        return self._counted_from_low_end(self.base_dist.cdf(value))
 
     def icdf(self, value: Tensor) -> Tensor:
-        return self._transformed(self.base_dist.icdf(self._turned(value)))
+        return self._transformed(self.base_dist.icdf(self._counted_from_low_end(value)))
 
-    def _turned(self, part: Tensor) -> Tensor:
-        """The part below, where the transforms turn the order of numbers round: that above."""
+    def _counted_from_low_end(self, part: Tensor) -> Tensor:
+        """1 - ``part`` where the transforms reverse the order of numbers, else ``part``."""
         sign = ComposeTransform(self.transforms).sign
         if not isinstance(sign, Tensor) and sign == 1:
             return part
