@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import importlib.util
 import shutil
 
@@ -14,9 +15,27 @@ settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True
 settings.register_profile("full", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("ci")
 
+
+@functools.cache
+def a_font_is_seen() -> bool:
+    """Whether a letter in the fonts of our pictures leaves a trace in a PNG."""
+    try:
+        from resvg_py import svg_to_bytes
+    except ImportError:
+        return True  # what needs a font needs this package, too, and says so
+
+    from viz.theme import FONT_FAMILY
+
+    page = "<svg xmlns='http://www.w3.org/2000/svg' width='9' height='9'>{}</svg>"
+    letter = f"<text y='9' font-size='9' font-family='{FONT_FAMILY}'>M</text>"
+    empty, written = (svg_to_bytes(svg_string=page.format(text)) for text in ("", letter))
+    return empty != written
+
+
 NEEDS = {
-    "torch": (importlib.util.find_spec("torch") is not None, "PyTorch is not installed"),
-    "dot": (shutil.which("dot") is not None, "`dot` is not on PATH"),
+    "torch": (lambda: importlib.util.find_spec("torch") is not None, "PyTorch is not installed"),
+    "dot": (lambda: shutil.which("dot") is not None, "`dot` is not on PATH"),
+    "fonts": (a_font_is_seen, "no font of our pictures, such as DejaVu Sans Mono, is installed"),
 }
 
 
@@ -24,5 +43,5 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Skip, with the reason, what needs something that this machine does not have."""
     for item in items:
         for name, (present, reason) in NEEDS.items():
-            if not present and item.get_closest_marker(name):
+            if item.get_closest_marker(name) and not present():
                 item.add_marker(pytest.mark.skip(reason=reason))

@@ -28,10 +28,9 @@ def readme_command(number: int) -> str:
     return subprocess.run(script, capture_output=True, text=True, check=True).stdout
 
 
-def test_ci_takes_both_commands_out_of_the_readme() -> None:
+def test_ci_takes_its_commands_out_of_the_readme() -> None:
     blocks = re.findall(r"^```sh\n(.*?)^```", (ROOT / "README.md").read_text("utf-8"), re.M | re.S)
-    assert len(blocks) >= 2
-    assert [readme_command(1), readme_command(2)] == blocks[:2]
+    assert [readme_command(number) for number in range(1, 5)] == blocks
 
 
 def test_the_first_command_sets_up_and_draws_and_the_second_tests() -> None:
@@ -39,6 +38,59 @@ def test_the_first_command_sets_up_and_draws_and_the_second_tests() -> None:
     assert "-e '.[test]'" in set_up
     assert "gradstep render samples/digits_mlp.py --view both -o digits.svg" in draw
     assert "-m pytest" in readme_command(2)
+    assert "-m sphinx" in readme_command(4)
+
+
+def run_parts(script: str) -> tuple[int, str]:
+    """What CI's parts end with and say, when ``script`` runs them."""
+    end = 'echo; echo "$summary"; exit $failed'
+    source = f"set -uo pipefail; source .ci/parts.sh; {script}; {end}"
+    run = subprocess.run(
+        ["bash", "-c", source], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    return run.returncode, run.stdout + run.stderr
+
+
+def verdicts(said: str) -> dict[str, str]:
+    return {name: verdict for verdict, name in re.findall(r"^ +\d+ s  (\w+) +(.*)$", said, re.M)}
+
+
+def test_a_part_of_ci_that_needs_a_failed_one_is_skipped_and_says_so() -> None:
+    code, said = run_parts(
+        "part 'set up: all' false; part draw --needs 'set up: all' echo drawn;"
+        "part look --needs draw echo looked; part lint echo linted"
+    )
+    assert code == 1
+    assert verdicts(said) == {
+        "set up: all": "FAILED", "draw": "skipped", "look": "skipped", "lint": "ok"
+    }  # fmt: skip
+    assert "skipped: needs set up: all\n" in said
+    assert "skipped: needs draw\n" in said
+    assert "drawn" not in said
+    assert "linted" in said
+
+
+def test_parts_of_ci_that_all_succeed_end_with_0() -> None:
+    code, said = run_parts("part a true; part b --needs a true")
+    assert (code, verdicts(said)) == (0, {"a": "ok", "b": "ok"})
+
+
+def test_a_part_of_ci_that_hangs_is_ended_and_says_so() -> None:
+    code, said = run_parts("LIMIT_MINUTES=0.005; part wait sleep 60; part next true")
+    assert (code, verdicts(said)) == (1, {"wait": "FAILED", "next": "ok"})
+    assert "ended after 0.005 minutes\n" in said
+
+
+def test_a_part_of_ci_cannot_need_what_is_no_part() -> None:
+    code, said = run_parts("part a --needs b true")
+    assert code == 2
+    assert "a needs b, which is no part" in said
+
+
+def test_hatchling_is_bounded_alike_for_builds_and_for_tests() -> None:
+    (build,) = PROJECT["build-system"]["requires"]
+    assert build in PROJECT["project"]["optional-dependencies"]["test"]
+    assert re.fullmatch(r"hatchling>=[\d.]+,<\d+", build)
 
 
 def test_every_file_the_readme_speaks_of_is_there() -> None:

@@ -152,8 +152,8 @@ def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
         "(without it: the name of TARGET with .svg, in this directory)")  # fmt: skip
     add("--output", help=argparse.SUPPRESS)
     add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
-        "(without it: as the suffix of FILE says); png and pdf need the extras gradstep[png] and "
-        "gradstep[pdf], or Graphviz's dot")  # fmt: skip
+        "(without it: as the suffix of FILE says); png and pdf need a font, and resvg-py and "
+        "svg2pdf-py, or Graphviz's dot")  # fmt: skip
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward, backward, or both (default)")  # fmt: skip
     add("--call", type=_call, default=Wanted(1), metavar="K", help=_CALL_HELP)

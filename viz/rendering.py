@@ -31,7 +31,7 @@ from viz.opening import pictures_within
 from viz.pages import write_graph_page
 from viz.picture import VIEWS, Picture, View
 from viz.placement import read_placement
-from viz.renderers import Renderer, default_renderers
+from viz.renderers import Renderer, all_failed, default_renderers
 from viz.screen import on_one_screen
 from viz.svg import escape, title_of, write_svg
 from viz.text import write_text
@@ -229,7 +229,7 @@ def _render_binary(
     renderers: Sequence[Renderer],
 ) -> bytes:
     """By the first renderer that can: from our own SVG, else from DOT, with Graphviz's looks."""
-    problems: list[str] = []
+    failures: list[VizError] = []
     for renderer in renderers:
         if format not in renderer.formats:
             continue
@@ -240,15 +240,10 @@ def _render_binary(
             svg = write_svg(picture, places, theme_name, plain=True, legend=legend)
             return renderer.render(svg, format)
         except VizError as error:
-            problems.append(error.what)
+            failures.append(error)
         except Exception as error:
-            problems.append(f"{renderer.name} crashed ({type(error).__name__})")
-    reason = f" ({'; '.join(problems)})" if problems else ""
-    raise RendererUnavailable(
-        f"nothing on this machine can make {format.upper()}{reason}",
-        remedy=f"pip install 'gradstep[{format}]', or install Graphviz so that 'dot' is on the "
-        "PATH, or draw an SVG",
-    )
+            failures.append(VizError(f"{renderer.name} crashed ({type(error).__name__})"))
+    raise all_failed(format.upper(), failures, instead="draw an SVG")
 
 
 def known(what: str, value: str, values: Sequence[str]) -> None:

@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
@@ -35,37 +35,43 @@ def copy_of(folder: Path) -> Iterator[Path]:
 
 
 def run_commands(commands: Sequence[str], folder: Path) -> Iterator[Done]:
-    """Run ``commands`` in ``folder``, one after the other.
-
-    ``gradstep`` and ``python`` are those that run here, and ``$?`` is the exit code of the
-    command before, as in a shell that stays open.
-    """
+    """Run ``commands`` in ``folder``; ``gradstep`` and ``python`` are those that run here."""
     with tempfile.TemporaryDirectory() as programs:
         _program(Path(programs, "gradstep"), f'exec "{sys.executable}" -P -m tui "$@"')
         _program(Path(programs, "python"), f'exec "{sys.executable}" "$@"')
-        environment = os.environ | {
-            "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-            "PYTHONPATH": str(ROOT),
-            "PYTHONIOENCODING": "utf-8",
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "NO_COLOR": "1",
-            "COLUMNS": "80",
-        }
-        code = 0
-        for command in commands:
-            done = subprocess.run(
-                ["bash", "-o", "pipefail", "-c", f"(exit {code})\n{command}"],
-                cwd=folder,
-                env=environment,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=subprocess.STDOUT,
-                encoding="utf-8",
-                timeout=TIME_LIMIT,
-                check=False,
-            )
-            code = done.returncode
-            yield Done(command, done.stdout.replace(f"{folder}{os.sep}", ""), code)
+        path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+        environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}
+        yield from run_in_shell(commands, folder, environment)
+
+
+def run_in_shell(
+    commands: Sequence[str], folder: Path, environment: Mapping[str, str], opening: str = ""
+) -> Iterator[Done]:
+    """Run ``commands`` in ``folder``, one after the other, as in a shell that stays open.
+
+    ``$?`` is the exit code of the command before; ``opening`` is what was typed first.
+    """
+    plain = {
+        "PYTHONIOENCODING": "utf-8",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "NO_COLOR": "1",
+        "COLUMNS": "80",
+    }
+    code = 0
+    for command in commands:
+        done = subprocess.run(
+            ["bash", "-o", "pipefail", "-c", f"{opening}\n(exit {code})\n{command}"],
+            cwd=folder,
+            env={**environment, **plain},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            encoding="utf-8",
+            timeout=TIME_LIMIT,
+            check=False,
+        )
+        code = done.returncode
+        yield Done(command, done.stdout.replace(f"{folder}{os.sep}", ""), code)
 
 
 def _program(path: Path, line: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,34 @@ class Block(NamedTuple):
     language: str
     text: str
     line: int
+
+
+class Command(NamedTuple):
+    """A command after ``$``, and the output that is shown below it, if any."""
+
+    text: str
+    output: str
+
+    def check(self, output: str, code: int) -> None:
+        """Fail unless it printed what is shown, or succeeded where nothing is."""
+        ran = f"$ {self.text}\n{output}"
+        if self.output.strip():
+            flags = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
+            assert doctest.OutputChecker().check_output(self.output, output, flags), ran
+        else:
+            assert code == 0, ran
+
+
+def commands_of(path: Path) -> list[Command]:
+    """The commands of all ``console`` blocks of a document, in their order."""
+    texts = [block.text for block in blocks_of(path) if block.language == "console"]
+    parts = [part for text in texts for part in f"\n{text}".split("\n$ ")[1:]]
+    return [Command(text, output) for text, _, output in (part.partition("\n") for part in parts)]
+
+
+def opens_screen(command: str) -> bool:
+    """Whether a command opens the full screen, which wants a terminal."""
+    return command.startswith("gradstep debug ") and "--batch" not in command
 
 
 def blocks_of(path: Path) -> list[Block]:

@@ -11,17 +11,18 @@ import struct
 import subprocess
 import termios
 import time
+from collections.abc import Mapping
 from pathlib import Path
 
 ALTERNATE_SCREEN = b"\x1b[?1049h"
 DEADLINE = 60.0  # seconds, for a busy machine
 
 
-def run_screen(command: list[str], folder: Path, search: Path) -> int:
+def run_screen(command: list[str], folder: Path, environment: Mapping[str, str]) -> int:
     """The exit code of ``command``, which opens its screen and is left by ``q``."""
     ours, theirs = pty.openpty()
     fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 32, 120, 0, 0))
-    environment = os.environ | {"PYTHONPATH": str(search), "TERM": "xterm-256color"}
+    environment = {**environment, "TERM": "xterm-256color"}
     with subprocess.Popen(
         command, cwd=folder, env=environment, stdin=theirs, stdout=theirs, stderr=theirs
     ) as process:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import doctest
 import importlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -12,17 +13,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.docs.blocks import Block, blocks_of
+from tests.docs.blocks import Block, blocks_of, commands_of, opens_screen
 from tests.docs.terminal import run_screen
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 sys.path.insert(0, str(DOCS / "_ext"))
 shell = importlib.import_module("shell")  # no package: Sphinx finds it in the same way
-PAGES = [ROOT / "README.md", *sorted(DOCS.rglob("*.rst"))]
+README = ROOT / "README.md"
+PAGES = [README, *sorted(DOCS.rglob("*.rst"))]
 # what needs no test of its own, and who runs it
 ELSEWHERE = {
-    "sh": "the README's two commands: .ci/run, in a fresh copy",
+    "sh": "the README's commands: .ci/run, in a fresh copy",
+    "bat": "the same for Windows, which nobody runs here",
     "rst": "tests/viz/embedding/test_published_instructions.py",
     "yaml": "the same, and below",
     "markdown": "the same",
@@ -38,6 +41,14 @@ FLAGS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
 
 def named(paths: list[Path]) -> list[object]:
     return [pytest.param(path, id=str(path.relative_to(ROOT))) for path in paths]
+
+
+def shown(page: Path) -> object:
+    """A page with commands, under its name; some of them need fonts."""
+    paints = any(re.search(r"\.(png|pdf)\b", command.text) for command in commands_of(page))
+    return pytest.param(
+        page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.fonts] if paints else []
+    )
 
 
 def of(page: Path, *languages: str) -> list[Block]:
@@ -67,40 +78,27 @@ def test_the_python_of_a_page_runs_and_shows_what_it_says(
             exec(compile(code, str(page), "exec"), variables)
 
 
-def expected(block: Block) -> list[tuple[str, str]]:
-    """The commands of a block, each with the output that is shown below it, if any."""
-    parts = ("\n" + block.text).split("\n$ ")[1:]
-    return [(command, output) for command, _, output in (part.partition("\n") for part in parts)]
-
-
 @pytest.mark.skipif(
     any(shutil.which(name) is None for name in ("bash", "less")),
     reason="the commands use bash and less",
 )
-@pytest.mark.parametrize("page", named([p for p in PAGES if of(p, "console")]))
+@pytest.mark.parametrize(
+    "page", [shown(page) for page in PAGES if page != README and of(page, "console")]
+)
 def test_the_commands_of_a_page_run_and_print_what_stands_below_them(page: Path) -> None:
-    folder = ROOT if page.suffix == ".md" else DOCS / "examples"
-    wanted = [each for block in of(page, "console") for each in expected(block)]
+    wanted = commands_of(page)
     assert wanted
-    plain = [(command, output) for command, output in wanted if not opens_screen(command)]
-    with shell.copy_of(folder) as copy:
-        for (command, output), done in zip(
-            plain, shell.run_commands([c for c, _ in plain], copy), strict=True
+    plain = [each for each in wanted if not opens_screen(each.text)]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    with shell.copy_of(DOCS / "examples") as copy:
+        for command, done in zip(
+            plain, shell.run_commands([each.text for each in plain], copy), strict=True
         ):
-            if not output.strip():
-                assert done.code == 0, f"$ {command}\n{done.output}"
-            else:
-                assert doctest.OutputChecker().check_output(output, done.output, FLAGS), (
-                    f"$ {command}\n{done.output}"
-                )
-        for command, _ in wanted:
-            if opens_screen(command):
-                arguments = command.split()[1:]
-                assert run_screen([sys.executable, "-P", "-m", "tui", *arguments], copy, ROOT) == 0
-
-
-def opens_screen(command: str) -> bool:
-    return command.startswith("gradstep debug ") and "--batch" not in command
+            command.check(done.output, done.code)
+        for command in wanted:
+            if opens_screen(command.text):
+                gradstep = [sys.executable, "-P", "-m", "tui"]
+                assert run_screen([*gradstep, *command.text.split()[1:]], copy, environment) == 0
 
 
 @pytest.mark.parametrize("page", named(PAGES))

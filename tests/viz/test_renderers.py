@@ -9,6 +9,7 @@ import struct
 import subprocess
 import sys
 import time
+import tomllib
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 from typing import Literal
@@ -89,8 +90,16 @@ def test_pictures_are_laid_out_by_ourselves_unless_graphviz_is_asked_for(view: V
 
 
 def test_png_without_a_renderer_says_what_to_do() -> None:
-    with pytest.raises(RendererUnavailable, match=r"PNG.*install Graphviz"):
+    with pytest.raises(RendererUnavailable, match=r"PNG; draw an SVG"):
         render_graph(sample_graphs.quadratic(), "png", renderers=[])
+    blind = Fake("png", fails=RendererUnavailable("fake sees no font", remedy="install a font"))
+    missing = Fake("png", fails=RendererUnavailable("no fake", remedy="install Fake"))
+    with pytest.raises(RendererUnavailable) as caught:
+        render_graph(sample_graphs.quadratic(), "png", renderers=[blind, missing])
+    assert str(caught.value) == (
+        "nothing on this machine can make PNG (fake sees no font: install a font; "
+        "no fake: install Fake); do one of these, or draw an SVG"
+    )
     broken = Fake("pdf", fails=ValueError("bug"))
     with pytest.raises(RendererUnavailable, match=r"PDF \(fake crashed \(ValueError\)\)"):
         render_graph(sample_graphs.quadratic(), "pdf", renderers=[broken])
@@ -119,16 +128,22 @@ def test_where_a_converter_fails_the_next_renderer_is_asked() -> None:
     assert fake.heard.startswith("digraph")
 
 
-@pytest.mark.parametrize(("module", "painter"), [("resvg_py", Resvg()), ("svg2pdf_py", Svg2Pdf())])
-def test_a_converter_that_is_not_installed_says_how_to_get_it(
-    module: str, painter: Renderer, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("module", "painter", "extra"), [("resvg_py", Resvg(), "png"), ("svg2pdf_py", Svg2Pdf(), "pdf")]
+)
+def test_a_converter_that_is_not_installed_names_the_package_that_the_extra_installs(
+    module: str, painter: Renderer, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(RendererUnavailable) as caught:
         painter.render("<svg/>", "png")
-    assert "pip install 'gradstep[" in caught.value.remedy
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    (wanted,) = extras["optional-dependencies"][extra]
+    package, bound = re.fullmatch(r"([\w-]+)>=[\d.]+,(<\d+)", wanted).groups()
+    assert caught.value.remedy == f'pip install "{package}{bound}"'
 
 
+@pytest.mark.fonts
 def test_png_by_resvg_is_twice_the_size_of_the_svg() -> None:
     pytest.importorskip("resvg_py", reason="the extra png is not installed")
     graph = sample_graphs.quadratic()
@@ -139,6 +154,7 @@ def test_png_by_resvg_is_twice_the_size_of_the_svg() -> None:
     assert (width, height) == (2 * int(svg.get("width", 0)), 2 * int(svg.get("height", 0)))
 
 
+@pytest.mark.fonts
 def test_pdf_by_svg2pdf_keeps_text_as_text() -> None:
     pytest.importorskip("svg2pdf_py", reason="the extra pdf is not installed")
     data = render_graph(sample_graphs.quadratic(), "pdf", renderers=[Svg2Pdf()]).data
@@ -160,6 +176,7 @@ def test_a_picture_without_its_text_is_no_picture(monkeypatch: pytest.MonkeyPatc
         render_graph(sample_graphs.quadratic(), "png", renderers=[Resvg()])
 
 
+@pytest.mark.fonts
 def test_svg_that_no_converter_reads_is_a_failure_with_a_name() -> None:
     pytest.importorskip("resvg_py", reason="the extra png is not installed")
     with pytest.raises(RenderingFailed, match="resvg cannot"):

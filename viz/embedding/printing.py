@@ -13,7 +13,7 @@ from typing import Literal
 from viz.embedding.drawing import Drawing
 from viz.errors import RendererUnavailable, RenderingFailed, VizError
 from viz.files import write_atomically
-from viz.renderers import Renderer, default_renderers
+from viz.renderers import Renderer, all_failed, default_renderers
 
 _FOR_PAGES = re.compile(r"^(?:@supports|[^{]*\{color-scheme:).*\n?", re.MULTILINE)
 _VARIABLE = re.compile(r"--gs-(\w+):(#\w+)")
@@ -62,18 +62,16 @@ def _name_of(data: bytes) -> str:
 
 
 def _printed(drawing: Drawing) -> tuple[str, bytes]:
+    failures: list[VizError] = []
     for format, renderer in _choices():
         text = _plain(drawing.still) if renderer.source == "svg" else drawing.dot
         if not text:
             continue
         try:
             return format, renderer.render(text, format)
-        except VizError:
-            continue
-    raise RendererUnavailable(
-        "nothing on this machine can make a PDF of a picture",
-        remedy="pip install 'gradstep[pdf]', or install librsvg (rsvg-convert) or Graphviz (dot)",
-    )
+        except VizError as error:
+            failures.append(error)
+    raise all_failed("a PDF of a picture", failures)
 
 
 def _choices() -> Iterator[tuple[str, Renderer]]:
@@ -102,7 +100,10 @@ class RsvgConvert:
     def render(self, text: str, format: str) -> bytes:
         path = shutil.which(self.name)
         if path is None:
-            raise RendererUnavailable(f"no {self.name!r} on the PATH")
+            raise RendererUnavailable(
+                f"no {self.name!r} on the PATH",
+                remedy="install librsvg (for example: apt install librsvg2-bin)",
+            )
         try:
             done = subprocess.run(
                 [path, f"--format={format}"],

@@ -7,13 +7,23 @@ writer then draws, so that all SVG is of one family.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Literal, Protocol
 
+from viz.errors import RendererUnavailable, VizError
 from viz.renderers.command import DotCommand
 from viz.renderers.embedded import EmbeddedGraphviz
 from viz.renderers.painters import Resvg, Svg2Pdf
 
-__all__ = ["DotCommand", "EmbeddedGraphviz", "Renderer", "Resvg", "Svg2Pdf", "default_renderers"]
+__all__ = [
+    "DotCommand",
+    "EmbeddedGraphviz",
+    "Renderer",
+    "Resvg",
+    "Svg2Pdf",
+    "all_failed",
+    "default_renderers",
+]
 
 
 class Renderer(Protocol):
@@ -38,3 +48,23 @@ class Renderer(Protocol):
 def default_renderers() -> tuple[Renderer, ...]:
     """Those that are tried, in this order."""
     return (Resvg(), Svg2Pdf(), EmbeddedGraphviz(), DotCommand())
+
+
+def all_failed(
+    wanted: str, failures: Iterable[VizError], *, instead: str = ""
+) -> RendererUnavailable:
+    """Say why each renderer failed, what would help it, and what to do instead.
+
+    >>> failures = [RendererUnavailable("no ink", remedy="buy ink")]
+    >>> print(all_failed("PNG", failures, instead="draw an SVG"))
+    nothing on this machine can make PNG (no ink: buy ink); do one of these, or draw an SVG
+    """
+    reasons = dict.fromkeys(
+        f"{failure.what}: {failure.remedy}" if failure.remedy else failure.what
+        for failure in failures
+    )
+    said = f" ({'; '.join(reasons)})" if reasons else ""
+    return RendererUnavailable(
+        f"nothing on this machine can make {wanted}{said}",
+        remedy=", or ".join(filter(None, ["do one of these" if reasons else "", instead])),
+    )

@@ -34,7 +34,7 @@ class Resvg:
     source: Literal["dot", "svg"] = "svg"
 
     def render(self, text: str, format: str) -> bytes:
-        module = _import("resvg_py", "png")
+        module = _import("resvg_py", "resvg-py<1")
         _need_fonts(self.name, _resvg_sees_fonts(module))
         try:
             return bytes(module.svg_to_bytes(svg_string=text, zoom=_zoom(text)))
@@ -50,7 +50,7 @@ class Svg2Pdf:
     source: Literal["dot", "svg"] = "svg"
 
     def render(self, text: str, format: str) -> bytes:
-        module = _import("svg2pdf_py", "pdf")
+        module = _import("svg2pdf_py", "svg2pdf-py<2")
         fonts = module.FontDatabase.system()
         _need_fonts(self.name, _leaves_a_trace(lambda svg: module.svg_to_pdf(svg, fonts)))
         try:
@@ -59,12 +59,13 @@ class Svg2Pdf:
             raise RenderingFailed(f"svg2pdf cannot draw this picture: {error}") from None
 
 
-def _import(name: str, extra: str) -> ModuleType:
+def _import(name: str, requirement: str) -> ModuleType:
     try:
         return importlib.import_module(name)
     except ImportError as error:
+        # Double quotes: every shell knows them, the Command Prompt of Windows knows no others.
         raise RendererUnavailable(
-            f"{name} is not installed ({error})", remedy=f"pip install 'gradstep[{extra}]'"
+            f"{name} is not installed ({error})", remedy=f'pip install "{requirement}"'
         ) from None
 
 
