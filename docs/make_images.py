@@ -10,18 +10,16 @@ from __future__ import annotations
 import asyncio
 import os
 import re
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
 from textual.pilot import Pilot
 
 from autograd_core.debug.session import Session
+from autograd_core.program.calls import CallSelector, InterceptedCall
+from autograd_core.program.run import run_target
+from autograd_core.program.target import parse_target
 from tui.app import DebuggerApp, Outcome
-from tui.failure import ScriptDone
-from tui.intercept import Intercepted, intercepting
-from tui.script import run_script
-from tui.wanted import Wanted
 
 ROOT = Path(__file__).resolve().parent.parent
 IMAGES = ROOT / "docs" / "images"
@@ -50,14 +48,13 @@ PHOTOGRAPHS = (
 def take(photograph: Photograph, theme: str, path: Path) -> None:
     """Run the script up to its first ``backward()``, and write the screen there to ``path``."""
 
-    def halt(found: Intercepted) -> bool:
+    def stop(found: InterceptedCall) -> bool:
         session = Session.of_call(found.call, names=found.names)
         picture = asyncio.run(screen(session, photograph, theme))
         path.write_text(tidy(picture), encoding="utf-8", newline="\n")
-        raise ScriptDone
+        return False
 
-    with intercepting(halt, Wanted(1), values=True), suppress(ScriptDone):
-        run_script(Path(photograph.script), [])
+    run_target(parse_target(photograph.script), [], CallSelector(1), stop, values=True)
 
 
 async def screen(session: Session, photograph: Photograph, theme: str) -> str:

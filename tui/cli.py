@@ -9,9 +9,14 @@ import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tui.failure import ExitCode, Failure, ScriptFailed
+from tui.exit_codes import ExitCode, Failure, exit_code_of, is_message_of_script
 from tui.options import command_parser
+
+if TYPE_CHECKING:
+    from autograd_core.program.calls import CallSelector
+    from autograd_core.program.target import Target
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -20,17 +25,20 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _check_packages()
         options = _parse(sys.argv[1:] if arguments is None else list(arguments))
         return _COMMANDS[options.command](options) or ExitCode.FINE
-    except ScriptFailed as failure:
-        print(failure.message, file=sys.stderr)
-        return failure.code
-    except Failure as failure:
-        _say(failure.message)
-        return failure.code
     except BrokenPipeError:
         _silence_stdout()
     except KeyboardInterrupt:
         _say("interrupted")
         return ExitCode.INTERRUPTED
+    except Exception as error:
+        code = exit_code_of(error)
+        if code is None:
+            raise
+        if is_message_of_script(error):
+            print(error, file=sys.stderr)
+        else:
+            _say(str(error))
+        return code
     return ExitCode.FINE
 
 
@@ -52,7 +60,7 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         cut = arguments.index("--")
         arguments, verbatim = arguments[:cut], arguments[cut + 1 :]
     _require_command(arguments)
-    options, others = command_parser().parse_known_args(arguments)
+    options, others = _parse_known(arguments)
     before = arguments
     if options.command not in ("ops", "embed"):  # which have no script
         before = arguments[: arguments.index(options.target)]
@@ -65,6 +73,32 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
             _say(f"{word} goes to the script; {hint}")
     options.arguments = [*others, *verbatim]
     return options
+
+
+def _parse_known(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+    """Our options, and what we do not know; ``-m MODULE`` stands where a TARGET would."""
+    if "-m" in arguments[:-1]:
+        at = arguments.index("-m")
+        name = arguments[at + 1]
+        options, others = command_parser().parse_known_args([*arguments[:at], *arguments[at + 1 :]])
+        if options.target == name:  # else it stands behind TARGET, and is the script's
+            options.module = True
+            return options, others
+    options, others = command_parser().parse_known_args(arguments)
+    options.module = False
+    return options, others
+
+
+def _target(options: argparse.Namespace) -> Target:
+    from autograd_core.program.target import parse_target  # with NumPy; --help need not wait
+
+    return parse_target(options.target, module=options.module)
+
+
+def _call(text: str) -> CallSelector:
+    from autograd_core.program.calls import CallSelector  # with NumPy; --help need not wait
+
+    return CallSelector.parse(text)
 
 
 def _did_you_mean(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
@@ -94,15 +128,15 @@ def _require_command(arguments: list[str]) -> None:
 
 def render(options: argparse.Namespace) -> None:
     """``gradstep render``."""
-    from tui.drawing import render_target
+    from tui.commands.render import render_target
 
     notes = render_target(
-        options.target,
+        _target(options),
         options.arguments,
         output=options.output,
         format=options.format,
         view=options.view,
-        call=options.call,
+        call=_call(options.call),
         profiled=options.profiled,
         theme=options.theme,
         layout=options.layout,
@@ -125,14 +159,14 @@ def render(options: argparse.Namespace) -> None:
 
 def film(options: argparse.Namespace) -> None:
     """``gradstep film``."""
-    from tui.filming import film_target
+    from tui.commands.film import film_target
 
     notes = film_target(
-        options.target,
+        _target(options),
         options.arguments,
         output=options.output,
         view=options.view,
-        call=options.call,
+        call=_call(options.call),
         theme=options.theme,
         leaves=options.leaves,
         seconds=options.seconds,
@@ -144,13 +178,13 @@ def film(options: argparse.Namespace) -> None:
 
 def debug(options: argparse.Namespace) -> None:
     """``gradstep debug``."""
-    from tui.debugging import debug_target
+    from tui.commands.debug import debug_target
 
     debug_target(
-        options.target,
+        _target(options),
         options.arguments,
         places=options.breakpoints,
-        call=options.call,
+        call=None if options.call is None else _call(options.call),
         grads=options.grad,
         commands=options.commands,
         batch=options.batch,
@@ -161,12 +195,12 @@ def debug(options: argparse.Namespace) -> None:
 
 def check(options: argparse.Namespace) -> ExitCode:
     """``gradstep check``."""
-    from tui.checking import check_target
+    from tui.commands.check import check_target
 
     return check_target(
-        options.target,
+        _target(options),
         options.arguments,
-        call=options.call,
+        call=_call(options.call),
         ignore=options.ignore,
         everything=options.everything,
         quiet=options.quiet,
@@ -175,14 +209,14 @@ def check(options: argparse.Namespace) -> ExitCode:
 
 def ops(options: argparse.Namespace) -> None:
     """``gradstep ops``."""
-    from tui.operators import show_operators
+    from tui.commands.ops import show_operators
 
     show_operators(options.target, code=options.code)
 
 
 def embed(options: argparse.Namespace) -> ExitCode:
     """``gradstep embed``."""
-    from tui.embedding import embed as embed_into
+    from tui.commands.embed import embed as embed_into
 
     code, notes = embed_into(options.target, check=options.check)
     for note in notes:

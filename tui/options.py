@@ -6,8 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 from tui import usage
-from tui.failure import ExitCode, Failure
-from tui.wanted import Wanted
+from tui.exit_codes import ExitCode, Failure
 
 _CALL_HELP = (
     "which backward() call of a script: 1 (default), 2, ... or last; grad:1, grad:2, ... or "
@@ -90,28 +89,6 @@ def _number(text: str) -> int:
     return int(text)
 
 
-def _call(text: str) -> Wanted:
-    """Which call of a script: a number from 1 on, or "last", and grad: before it if it is one of
-    ``autograd.grad()``."""
-    of_grad = text.startswith("grad:")
-    number = text.removeprefix("grad:")
-    if number == "last":
-        return Wanted(None, ("grad",) if of_grad else ("backward",))
-    if not number.isdecimal():
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is neither a number from 1 on nor 'last', with or without grad: before it"
-        )
-    return Wanted(_number(number), ("grad",) if of_grad else ("backward",))
-
-
-def _numbered_call(text: str) -> Wanted:
-    """As :func:`_call`, for who cannot wait for the last one."""
-    found = _call(text)
-    if found.number is None:
-        raise argparse.ArgumentTypeError(f"'{text}' is no number from 1 on, such as 2 or grad:2")
-    return found
-
-
 def _words(text: str) -> list[str]:
     """Words between commas."""
     return [word.strip() for word in text.split(",") if word.strip()]
@@ -156,7 +133,7 @@ def _add_render(commands: argparse._SubParsersAction[Parser]) -> Parser:
         "svg2pdf-py, or Graphviz's dot")  # fmt: skip
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward, backward, or both (default)")  # fmt: skip
-    add("--call", type=_call, default=Wanted(1), metavar="K", help=_CALL_HELP)
+    add("--call", default="1", metavar="K", help=_CALL_HELP)
     add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
     add("--layout", choices=("own", "graphviz"), default="own", metavar="LAYOUT",
         help="who places the boxes: own (default), or graphviz")  # fmt: skip
@@ -214,7 +191,7 @@ def _add_film(commands: argparse._SubParsersAction[Parser]) -> Parser:
     add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
         help="forward, how the graph is built; backward, how the gradients run; or both "
         "(default)")  # fmt: skip
-    add("--call", type=_call, default=Wanted(1), metavar="K", help=_CALL_HELP)
+    add("--call", default="1", metavar="K", help=_CALL_HELP)
     add("--seconds", type=_seconds, default=1.5, metavar="S",
         help="how long a frame lasts (1.5)")  # fmt: skip
     add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
@@ -238,7 +215,7 @@ def _add_debug(commands: argparse._SubParsersAction[Parser]) -> Parser:
         help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
         "a number (#12), a line (train.py:12), with a condition behind it if need be "
         "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
-    add("--call", type=_numbered_call, metavar="K", help="open in this backward() call only: "
+    add("--call", metavar="K", help="open in this backward() call only: "
         "1, 2, ...; grad:1, grad:2, ... are the calls of autograd.grad()")  # fmt: skip
     add("--grad", action="store_true", help="open in each call of autograd.grad() too")
     add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
@@ -261,7 +238,7 @@ def _add_check(commands: argparse._SubParsersAction[Parser]) -> Parser:
         epilog=usage.CHECK_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("--call", type=_call, default=Wanted(1), metavar="K", help=_CALL_HELP)
+    add("--call", default="1", metavar="K", help=_CALL_HELP)
     add("--ignore", type=_words, default=[], metavar="CODES",
         help="leave out findings of these kinds, such as stale-grad,unreached")  # fmt: skip
     add("--all", dest="everything", action="store_true",

@@ -6,6 +6,7 @@ TARGET is one of
   file.py:name         a tensor, a function that returns one, or a module
                        with sample_inputs
   package.module:name  the same
+  -m package.module    a module, run as python -m does, with ARGS
 """
 _ARGUMENTS = """\
 Options may also follow TARGET. What gradstep does not know there goes to the

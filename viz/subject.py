@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 from autograd_core.autograd.node import Node
 from autograd_core.dag import Graph, NotInGraph, capture, trace
 from autograd_core.dag.names import caller_names
-from autograd_core.dag.roots import NeedsArguments, computed, is_tensor
+from autograd_core.dag.roots import is_tensor
+from autograd_core.program.errors import NeedsArguments
+from autograd_core.program.roots import evaluate
 from viz.errors import NothingToDraw
 from viz.picture import View
 
@@ -52,7 +54,7 @@ def subject_of(
     names = caller_names({"": obj, **given})
     with trace():
         try:
-            result = computed(obj) if inputs is None else _call(obj, inputs)
+            result = evaluate(obj) if inputs is None else _call(obj, inputs)
         except NeedsArguments as error:
             missing = ", ".join(error.missing)
             raise NothingToDraw(

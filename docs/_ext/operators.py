@@ -9,7 +9,7 @@ from generated import Generated, escaped, heading
 from sphinx.application import Sphinx
 
 from autograd_core.op import OPS, Op
-from tui.operators import import_all, rules, signature
+from tui.commands.ops import import_all, rules, signature
 
 
 class OperatorTable(Generated):

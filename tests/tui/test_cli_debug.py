@@ -154,7 +154,7 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
     ("arguments", "code", "said"),
     [
         (["script.py", "--call", "3"], 3, "backward() 2 times: there is no call 3; --call takes 1"),
-        (["script.py", "--call", "last"], 2, "'last' is no number from 1 on"),
+        (["script.py", "--call", "last"], 2, "--call takes the number of a call to open in"),
         (["script.py", "--break", "mull"], 2, "--break mull: nothing here is called 'mull'; did"),
         (["script.py", "-x", "nothing"], 2, "cannot read the commands in nothing (no such file"),
         (["script.py", "-x", "binary"], 2, "cannot read the commands in binary (it is no text)"),

@@ -295,7 +295,7 @@ def test_the_process_is_left_as_it_was(run: Run) -> None:
         warnings.simplefilter("ignore")
     """
     main(["render", "nothing.py"])
-    import tui.drawing  # noqa: F401  # as the first command does
+    import tui.commands.render  # noqa: F401  # as the first command does
 
     before = state()
     for ending in (SQUARE, "raise ValueError", "raise SystemExit(4)", "x = 1"):
@@ -340,7 +340,7 @@ def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
         ("", 3, "gradstep: the script ended without calling backward() in its main thread"),
         ("\ufeffx = 1", 3, "gradstep: the script ended without"),
         ("import sys; sys.exit(0)", 3, "gradstep: the script ended without"),
-        ("import sys; sys.exit(3)", 1, "gradstep: the script ended itself with exit code 3"),
+        ("import sys; sys.exit(3)", 1, "gradstep: the script ended with exit code 3"),
         ("import sys; sys.exit('no data')", 1, "no data\n"),
         ("from . import neighbour", 1, "ImportError: attempted relative import"),
         ("class Odd(BaseException): pass\nraise Odd('out')", 1, "Odd: out"),
@@ -454,8 +454,8 @@ def test_ctrl_c_ends_the_command_quietly(run: Run) -> None:
         (["script.py", "-o", "x.svg", "--format", "dot"], 2, "but dot was asked for; name it"),
         (["script.py", "--format", "svgg"], 2, "invalid choice: 'svgg'"),
         (["script.py", "--view", "sideways"], 2, "invalid choice: 'sideways'"),
-        (["script.py", "--call", "0"], 2, "'0' is no number from 1 on"),
-        (["script.py", "--call", "x"], 2, "'x' is neither a number from 1 on nor 'last'"),
+        (["script.py", "--call", "0"], 2, "--call 0: a call is a number from 1 on, or last"),
+        (["script.py", "--call", "x"], 2, "--call x: a call is a number from 1 on, or last"),
         (["--veiw", "both", "script.py"], 2, "there is no option --veiw, did you mean --view?"),
         (["scrpt.py"], 3, "scrpt.py does not exist; did you mean script.py?"),
         (["script.py", "--call", "2"], 3, "backward() once: there is no call 2; leave --call out"),
@@ -707,3 +707,43 @@ def test_a_profile_of_the_script_stands_in_the_boxes(run: Run) -> None:
     assert code == 0
     assert re.search(r"MulBackward0 +#1  [\d.]+ (µs|ms), 8 B · g · a, g · a", text)
     assert text.count(" · took ") == 2
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["script.py", "script.py:y"])
+def test_a_script_that_works_with_pytorch_itself_is_told_what_to_change(
+    tmp_path, monkeypatch, capsys, name
+):
+    pytest.importorskip("torch")
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(
+        "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()\n"
+    )
+    assert main(["render", name]) == 3
+    said = capsys.readouterr().err
+    assert "import autograd_core as torch" in said
+    assert "Traceback" not in said
+
+
+def test_a_module_is_run_as_python_m_does(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    package = tmp_path / "package_to_train"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "train.py").write_text(
+        "import sys\nimport autograd_core as torch\n"
+        "x = torch.tensor(float(sys.argv[2]), requires_grad=True)\n(x * x).backward()\n"
+    )
+    assert main(["render", "--view", "backward", "-m", "package_to_train.train", "--at", "3"]) == 0
+    assert "MulBackward0" in (tmp_path / "train.svg").read_text()
+    assert main(["render", "-m", "package_to_train.lost"]) == 3
+    assert "there is no module package_to_train.lost" in capsys.readouterr().err
+
+
+def test_a_dash_m_behind_target_belongs_to_the_script(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "script.py").write_text(
+        "import sys\nimport autograd_core as torch\nassert sys.argv[1:] == ['-m', 'adam']\n"
+        "x = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n"
+    )
+    assert main(["render", "script.py", "-m", "adam"]) == 0

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from tui.cli import main
-from tui.embedding import embed
-from tui.failure import ExitCode, Failure
+from tui.commands.embed import embed
+from tui.exit_codes import ExitCode, Failure
 
 MODEL = """\
 import autograd_core as torch

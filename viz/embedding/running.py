@@ -7,19 +7,25 @@ from __future__ import annotations
 
 import ast
 import io
-import sys
 import traceback
-import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import chdir, contextmanager, redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from autograd_core.dag import Graph
-from autograd_core.dag.roots import computed, is_tensor, last_scalars
+from autograd_core.dag.roots import is_tensor
+from autograd_core.program.errors import ProgramError, ScriptExited, ScriptFailed
+from autograd_core.program.process import (
+    import_module,
+    load_main,
+    process_state,
+    registered,
+    user_code,
+)
+from autograd_core.program.roots import attribute, evaluate, last_scalars
+from autograd_core.program.target import Target
 from viz.embedding.project import is_of_project, own_imports
 from viz.embedding.snippet import Snippet
 from viz.errors import CodeFailed, VizError
@@ -54,9 +60,12 @@ def run(snippets: Sequence[Snippet]) -> Found:
         for snippet in snippets:
             main.__file__ = snippet.file or None
             with code_of(snippet):
-                expression = _execute(snippet, vars(main))
+                if snippet.module and snippet.name:
+                    main = import_module(snippet.module)
+                else:
+                    expression = _execute(snippet, vars(main))
         with code_of(last):
-            found = _choose(last.name, expression, vars(main))
+            found = _choose(last, expression, main)
     files.update(snippet.file for snippet in snippets if snippet.file)
     return found._replace(files=tuple(sorted(files)))
 
@@ -64,23 +73,14 @@ def run(snippets: Sequence[Snippet]) -> Found:
 @contextmanager
 def _process(snippet: Snippet, main: ModuleType) -> Iterator[None]:
     """The process as the code expects it; nothing of this outlives the code."""
-    argv, search, before = sys.argv, sys.path[:], sys.modules.get(main.__name__)
-    sys.argv = [snippet.file or INLINE]
-    sys.path.insert(0, str(Path(snippet.folder).absolute()))
-    sys.modules[main.__name__] = main  # dataclasses and pickle look it up
-    try:
-        with (
-            chdir(snippet.folder),
-            redirect_stdout(io.StringIO()),
-            warnings.catch_warnings(),
-            np.errstate(),
-        ):
-            yield
-    finally:
-        sys.argv, sys.path[:] = argv, search
-        del sys.modules[main.__name__]
-        if before is not None:
-            sys.modules[main.__name__] = before
+    folder = Path(snippet.folder).absolute()
+    with (
+        chdir(folder),
+        redirect_stdout(io.StringIO()),
+        process_state(snippet.file or INLINE, [], folder),
+        registered(main.__name__, main),  # dataclasses and pickle look it up
+    ):
+        yield
 
 
 @contextmanager
@@ -91,21 +91,21 @@ def code_of(snippet: Snippet) -> Iterator[None]:
         CodeFailed: something was raised; ending itself in good order is none.
     """
     try:
-        yield
-    except VizError:
-        raise
-    except SystemExit as ending:
-        if ending.code not in (None, 0):
-            raise CodeFailed(f"the code ended itself with {ending.code!r}") from None
-    except Exception as error:
-        file, line = _place(error)
-        said = "".join(traceback.format_exception_only(error)[-1:]).strip()
+        with user_code(VizError):
+            yield
+    except ScriptExited as ending:
+        raise CodeFailed(f"the code ended itself with {ending.code!r}") from None
+    except ScriptFailed as failed:
+        file, line = _place(failed.error)
+        said = "".join(traceback.format_exception_only(failed.error)[-1:]).strip()
         if file == (snippet.file or INLINE):
             raise CodeFailed(said, where=snippet.file, line=line + snippet.line - 1) from None
         raise CodeFailed(said, where=f"{file}:{line}" if file else "") from None
+    except ProgramError as error:
+        raise CodeFailed(error.what, remedy=error.remedy) from None
 
 
-def _place(error: Exception) -> tuple[str, int]:
+def _place(error: BaseException) -> tuple[str, int]:
     """The innermost line that is the author's own."""
     if isinstance(error, SyntaxError):
         return error.filename or "", error.lineno or 1
@@ -116,6 +116,11 @@ def _place(error: Exception) -> tuple[str, int]:
 
 def _execute(snippet: Snippet, variables: dict[str, Any]) -> Any:
     """Run it; the value of the expression that it ends in, if it does."""
+    if snippet.module:
+        loaded, code = load_main(Target(snippet.module))
+        variables.update(vars(loaded))
+        exec(code, variables)
+        return None
     file = snippet.file or INLINE
     tree = ast.parse(snippet.code, file)
     ending = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
@@ -125,9 +130,10 @@ def _execute(snippet: Snippet, variables: dict[str, Any]) -> Any:
     return eval(compile(ast.Expression(ending.value), file, "eval", dont_inherit=True), variables)
 
 
-def _choose(name: str, expression: Any, variables: Mapping[str, Any]) -> Found:
+def _choose(snippet: Snippet, expression: Any, main: ModuleType) -> Found:
+    name, variables = snippet.name, vars(main)
     if name:
-        value = computed(_attribute(name, variables))
+        value = evaluate(attribute(main, name, _title_of(snippet)))
         if not _is_drawable(value):
             raise CodeFailed(
                 f"{name} is a {type(value).__name__}",
@@ -150,14 +156,8 @@ def _choose(name: str, expression: Any, variables: Mapping[str, Any]) -> Found:
     return Found(value, found, variables)
 
 
-def _attribute(name: str, variables: Mapping[str, Any]) -> Any:
-    first, *rest = name.split(".")
-    if first not in variables:
-        raise CodeFailed(f"the code defines no {first}")
-    value = variables[first]
-    for part in rest:
-        value = getattr(value, part)
-    return value
+def _title_of(snippet: Snippet) -> str:
+    return snippet.module or Path(snippet.file).name or "the code"
 
 
 def _is_drawable(value: Any) -> bool:

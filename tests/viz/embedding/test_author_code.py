@@ -62,12 +62,31 @@ def test_a_file_is_found_beside_the_document_and_gives_what_it_names(tmp_path: P
     assert taken(tmp_path, "model.py:loss").value.item() == 4.0
     assert taken(tmp_path, "model.py:net").value.item() == 10.0
     assert taken(tmp_path, "model.py:net.sample_inputs").name == "net.sample_inputs"
-    with pytest.raises(CodeFailed, match="the code defines no los"):
+    with pytest.raises(CodeFailed, match=r"model.py has no los; did you mean loss\?"):
         taken(tmp_path, "model.py:los")
     with pytest.raises(CodeFailed, match="torch is a module; name a tensor"):
         taken(tmp_path, "model.py:torch")
     with pytest.raises(CodeFailed, match=r"cannot read missing.py \(no such file or directory\)"):
         taken(tmp_path, "missing.py:x")
+
+
+def test_a_module_beside_the_document_gives_what_it_names_or_is_run(tmp_path: Path) -> None:
+    package = tmp_path / "package_of_mine"
+    package.mkdir()
+    (package / "__init__.py").touch()
+    (package / "part.py").write_text(LEAVES)
+    (package / "train.py").write_text(
+        "from .part import *\nassert __name__ == '__main__'\nloss = x * y\n"
+    )
+    assert taken(tmp_path, "package_of_mine.part:y").value.item() == 5.0
+    found = taken(tmp_path, "-m package_of_mine.train")
+    assert (found.name, found.value.item()) == ("loss", 10.0)
+    assert str(package / "part.py") in found.files
+    with pytest.raises(CodeFailed, match=r"there is no module package_of_mine\.lost"):
+        taken(tmp_path, "package_of_mine.lost:y")
+    with pytest.raises(CodeFailed, match=r"package_of_mine\.part has no z"):
+        taken(tmp_path, "package_of_mine.part:z")
+    assert "package_of_mine" not in sys.modules
 
 
 @pytest.mark.parametrize(

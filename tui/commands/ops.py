@@ -14,7 +14,7 @@ from autograd_core.op.formula import rule_text
 from autograd_core.op.generate import code_text
 from autograd_core.op.record import REQUIRED
 from autograd_core.text import did_you_mean
-from tui.failure import ExitCode, Failure
+from tui.exit_codes import ExitCode, Failure
 
 
 def show_operators(name: str | None, *, code: bool) -> None:

@@ -4,30 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 from time import monotonic
-from typing import Any
 
 from autograd_core.dag.names import Names
-from autograd_core.dag.trace import trace
 from autograd_core.debug.checking import check
 from autograd_core.debug.linting import CODES, lint
+from autograd_core.program.calls import CallSelector, InterceptedCall
+from autograd_core.program.process import user_code
+from autograd_core.program.run import run_target
+from autograd_core.program.target import Target
 from autograd_core.tensor import Tensor
-from tui.failure import ExitCode, Failure, ScriptDone
-from tui.intercept import Intercepted, intercepting
-from tui.report import Report, report_text
-from tui.script import guarded, run_script
-from tui.target import find_named, parse_target, require_file, require_graph, single_scalar
-from tui.wanted import Wanted
+from tui.commands.report import Report, report_text
+from tui.exit_codes import ExitCode, Failure
 
 _PATIENCE = 2.0  # seconds until progress is shown
 
 
 def check_target(
-    text: str,
+    target: Target,
     arguments: list[str],
     *,
-    call: Wanted,
+    call: CallSelector,
     ignore: Sequence[str],
     everything: bool,
     quiet: bool,
@@ -42,7 +39,7 @@ def check_target(
         quiet: print one line for each thing that is wrong, and nothing else.
 
     Raises:
-        Failure: with the exit code that fits.
+        Failure, ProgramError: there is nothing to check.
     """
     unknown = sorted(set(ignore).difference(CODES))
     if unknown:
@@ -50,16 +47,8 @@ def check_target(
             f"--ignore: there is no finding '{unknown[0]}'; there are {', '.join(CODES)}",
             ExitCode.USAGE,
         )
-    target = parse_target(text)
-    require_file(target)
-    folder = Path.cwd() if target.path is None else target.path.absolute().parent
-    if target.path is not None and not target.name:
-        report = _check_script(target.path, arguments, call)
-    else:
-        with trace(values=True):
-            found = find_named(target, arguments)
-        require_graph(found.root, target)
-        report = _examine(str(target), (found.root,), Names(found.names))
+    folder = target.folder
+    report = _report_on(target, arguments, call)
     report = report.without(ignore)
     lines = report_text(report, folder, everything=everything, quiet=quiet)
     if lines:
@@ -67,34 +56,25 @@ def check_target(
     return ExitCode.FOUND if report.is_bad else ExitCode.FINE
 
 
-def _check_script(path: Path, arguments: list[str], call: Wanted) -> Report:
+def _report_on(target: Target, arguments: list[str], call: CallSelector) -> Report:
     reports: list[Report] = []
 
-    def examine(found: Intercepted) -> bool:
-        title = f"{path}, {found.title}"
+    def examine(found: InterceptedCall) -> bool:
+        title = f"{target}, {found.title}"
         reports[:] = [_examine(title, found.call.roots, found.names)]
-        if call.number is not None:
-            raise ScriptDone
         return False
 
-    variables: dict[str, Any] = {}
-    with intercepting(examine, call, values=True) as calls:
-        variables = run_script(path, arguments)
-    if reports:
-        return reports[0]
-    calls.require_wanted()
-    name, scalar = single_scalar(variables, calls.counts["grad"])
-    return _examine(f"{path}:{name}", (scalar,), Names(variables))
+    found = run_target(target, arguments, call, examine, values=True)
+    return reports[0] if found is None else _examine(str(found.target), (found.root,), found.names)
 
 
 def _examine(title: str, roots: tuple[Tensor, ...], names: Names) -> Report:
     progress = _Progress()
     try:
-        return Report(
-            title,
-            lint(roots, names=names),
-            guarded(lambda: check(roots, names=names, progress=progress)) or (),
-        )
+        findings = lint(roots, names=names)
+        with user_code():  # a custom backward may raise, or end the process
+            return Report(title, findings, check(roots, names=names, progress=progress))
+        return Report(title, findings, ())
     finally:
         progress.close()
 

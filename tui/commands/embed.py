@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograd_core.own_files import FOLDER
-from tui.failure import ExitCode, Failure
+from tui.exit_codes import ExitCode, Failure
 from viz.errors import CannotWrite
 from viz.files import write_atomically
 from viz.svg import title_of

@@ -9,29 +9,27 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograd_core.autograd.call import Gradients
-from autograd_core.dag.names import Names
-from autograd_core.dag.trace import trace
 from autograd_core.debug.commands import CommandError, command_lines
 from autograd_core.debug.recording.history import DEFAULT_BUDGET
 from autograd_core.debug.records.timeline import Timeline
 from autograd_core.debug.session import Session
 from autograd_core.debug.stopping.stops import Stops
-from autograd_core.tensor import Tensor
-from tui.alarm import Alarm
-from tui.failure import ExitCode, Failure, ScriptDone
-from tui.intercept import Intercepted, intercepting
-from tui.script import guarded, run_script
-from tui.target import Target, find_named, parse_target, require_file, require_graph, single_scalar
+from autograd_core.program.calls import CallSelector, InterceptedCall
+from autograd_core.program.errors import ProgramError, ScriptDone
+from autograd_core.program.process import user_code
+from autograd_core.program.run import Found, run_target
+from autograd_core.program.target import Target, require_file
+from tui.commands.fail_on import FailOn
+from tui.exit_codes import ExitCode, Failure
 from tui.terminal import show_screen, why_no_screen
-from tui.wanted import Wanted
 
 
 def debug_target(
-    text: str,
+    target: Target,
     arguments: list[str],
     *,
     places: Sequence[str],
-    call: Wanted | None,
+    call: CallSelector | None,
     grads: bool,
     commands: str | None,
     batch: bool,
@@ -51,7 +49,6 @@ def debug_target(
     Raises:
         Failure: with the exit code that fits, FOUND for ``fail_on``.
     """
-    target = parse_target(text)
     require_file(target)
     lines = [] if commands is None else _read_commands(commands)
     if batch and commands is None and fail_on is None:
@@ -64,43 +61,40 @@ def debug_target(
             "--fail-on is for --batch; on the screen, the command catch does the same",
             ExitCode.USAGE,
         )
+    if call is not None and call.number is None:
+        raise Failure(
+            "--call takes the number of a call to open in, such as 2 or grad:2", ExitCode.USAGE
+        )
     if call is not None and grads:
         raise Failure(
             "--grad opens in each call of autograd.grad(), --call in one: leave one of them out",
             ExitCode.USAGE,
         )
-    alarm = None if fail_on is None else Alarm(fail_on)
+    condition = None if fail_on is None else FailOn(fail_on)
     if not batch:
         _require_screen()
         import tui.app  # noqa: F401  # now, while no module of the script's can come before it
-    face = _Face(places, lines, batch, alarm, title=Path(target.place).name)
+    face = _Face(places, lines, batch, condition, title=Path(target.place).name)
     if history is not None:
         face.history_bytes = history
-    if target.path is None or target.name:
-        with trace(values=True):
-            found = find_named(target, arguments)
-        face.debug_tensor(found.root, Names(found.names), target)
-    else:
-        halted = Wanted(None, ("backward", "grad") if grads else ("backward",))
-        _debug_script(target, target.path, arguments, face, halted if call is None else call)
+    stopped = CallSelector(None, ("backward", "grad") if grads else ("backward",))
+    _debug(target, arguments, face, stopped if call is None else call)
 
 
-def _debug_script(
-    target: Target, path: Path, arguments: list[str], face: _Face, halted: Wanted
-) -> None:
-    def halt(found: Intercepted) -> bool | Gradients:
+def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelector) -> None:
+    def stop(found: InterceptedCall) -> bool | Gradients:
         if face.detached:
             return False
-        return face.debug_call(found, halted.means(found.number, found.call.kind))
+        return face.debug_call(found, stopped.requests(found.number, found.call.kind))
 
-    # an alarm watches every pass, also where nobody is to halt
-    watched = Wanted(None, ("backward", "grad")) if face.watches and not halted.number else halted
-    with intercepting(halt, watched, values=True) as calls:
-        variables = run_script(path, arguments)
-        calls.require_wanted()
-        if not calls.counts["backward"] and not (calls.counts["grad"] and "grad" in watched.kinds):
-            name, scalar = single_scalar(variables, calls.counts["grad"])
-            face.debug_tensor(scalar, Names(variables), target._replace(name=name))
+    # a condition is watched for in every pass, also where nobody is to stop
+    every = CallSelector(None, ("backward", "grad"))
+    watched = every if face.watches and not stopped.number else stopped
+    found = run_target(
+        target, arguments, watched, stop, values=True, end=False, ours=(Failure, BrokenPipeError)
+    )
+    if found is not None:
+        face.debug_tensor(found)
 
 
 class _Line(NamedTuple):
@@ -134,7 +128,7 @@ class _Face:
     call they were made in.
 
     ``lines`` are one stream of commands for all sessions: ``quit`` in it closes a session, as on
-    the screen, and leaves the rest to the next one; ``abort`` ends the script, ``detach`` halts
+    the screen, and leaves the rest to the next one; ``abort`` ends the script, ``detach`` stops
     no more.
     """
 
@@ -143,26 +137,26 @@ class _Face:
         places: Sequence[str],
         lines: list[_Line],
         batch: bool,
-        alarm: Alarm | None,
+        fail_on: FailOn | None,
         title: str,
     ) -> None:
         self._places = places
         self._lines = deque(lines)
         self._batch = batch
-        self._alarm = alarm
+        self._fail_on = fail_on
         self._title = title
-        self._stops = Stops() if alarm is None else alarm.stops
+        self._stops = Stops() if fail_on is None else fail_on.stops
         self._timeline = Timeline()
-        self.detached = False  # whether to halt no more
+        self.detached = False  # whether to stop no more
         self.history_bytes = DEFAULT_BUDGET  # of each pass
 
     @property
     def watches(self) -> bool:
         """Whether a condition is to be watched for in every pass."""
-        return self._alarm is not None
+        return self._fail_on is not None
 
-    def debug_call(self, found: Intercepted, halt: bool = True) -> bool | Gradients:
-        """Debug a call of the script's, or, without ``halt``, only watch it."""
+    def debug_call(self, found: InterceptedCall, stop: bool = True) -> bool | Gradients:
+        """Debug a call of the script's, or, without ``stop``, only watch it."""
         session = Session.of_call(
             found.call,
             names=found.names,
@@ -171,17 +165,16 @@ class _Face:
             timeline=self._timeline,
             history_bytes=self.history_bytes,
         )
-        self._show(session, halt)
+        self._show(session, stop)
         return session.gradients if found.call.is_grad else True
 
-    def debug_tensor(self, root: Tensor, names: Names, target: Target) -> None:
+    def debug_tensor(self, found: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""
-        require_graph(root, target)
+        root, target, names = found
         if root.array.size != 1:
-            raise Failure(
-                f"{target} has the shape {list(root.shape)}, and backward() starts from a scalar; "
-                "name one, such as its sum()",
-                ExitCode.TARGET,
+            raise ProgramError(
+                f"{target} has the shape {list(root.shape)}, and backward() starts from a scalar",
+                remedy="name one, such as its sum()",
             )
         session = Session(
             root,
@@ -191,25 +184,24 @@ class _Face:
             history_bytes=self.history_bytes,
         )
         if _is_freed(session):
-            raise Failure(
-                f"{target}: its graph was freed by an earlier backward pass; keep it there with "
-                "retain_graph=True, or debug that pass itself",
-                ExitCode.TARGET,
+            raise ProgramError(
+                f"{target}: its graph was freed by an earlier backward pass",
+                remedy="keep it there with retain_graph=True, or debug that pass itself",
             )
-        with suppress(ScriptDone):
-            guarded(lambda: self._show(session))
+        with suppress(ScriptDone), user_code(Failure, BrokenPipeError):
+            self._show(session)
 
-    def _show(self, session: Session, halt: bool = True) -> None:
+    def _show(self, session: Session, stop: bool = True) -> None:
         self._set_breakpoints(session)
-        outcome = self._carry_out(session) if halt else ""
+        outcome = self._carry_out(session) if stop else ""
         if not outcome and not self._batch:
             _require_screen()
             outcome = show_screen(session, self._title)
         if outcome == "abort":
             session.abort()
             raise ScriptDone
-        if self._alarm is not None:
-            self._alarm.run_on(session)
+        if self._fail_on is not None:
+            self._fail_on.run_on(session)
         self.detached = outcome == "detach"
         session.finish()
 
@@ -231,8 +223,8 @@ class _Face:
                 raise Failure(reply.text, ExitCode.USAGE)
             if reply.text:
                 print(reply.text, flush=True)
-            if self._alarm is not None:
-                self._alarm.check(session)
+            if self._fail_on is not None:
+                self._fail_on.check(session)
             if reply.leave:
                 return reply.leave
         if session.console.open_block:

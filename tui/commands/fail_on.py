@@ -6,11 +6,11 @@ from autograd_core.debug.commands.wording import culprit_lines
 from autograd_core.debug.session import Session
 from autograd_core.debug.stopping.predicate import ExpressionError, parse_predicate
 from autograd_core.debug.stopping.stops import Reached, Stops
-from tui.failure import ExitCode, Failure
-from tui.wanted import call_title
+from autograd_core.program.calls import call_title
+from tui.exit_codes import ExitCode, Failure
 
 
-class Alarm:
+class FailOn:
     """Watches every pass that goes by ``stops``, and fails at the first gradient in question.
 
     Raises:

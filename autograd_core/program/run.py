@@ -1,0 +1,152 @@
+"""Runs TARGET up to the graph that it leads to: the one place where every command begins."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from autograd_core.autograd.call import Gradients
+from autograd_core.dag.names import Names
+from autograd_core.dag.roots import PYTORCH, is_tensor
+from autograd_core.dag.trace import trace
+from autograd_core.program.calls import CallSelector, Handle, InterceptedCall, intercepting
+from autograd_core.program.errors import NeedsArguments, ProgramError, ScriptDone
+from autograd_core.program.process import (
+    import_module,
+    load_module,
+    run_as_main,
+    script_process,
+    user_code,
+)
+from autograd_core.program.roots import attribute, evaluate, last_scalars
+from autograd_core.program.target import Target, require_file
+from autograd_core.tensor import Tensor
+
+
+class Found(NamedTuple):
+    """A tensor with a graph, what leads to it, and the names of the tensors around it."""
+
+    root: Tensor
+    target: Target
+    names: Names
+
+
+def run_target(
+    target: Target,
+    arguments: list[str],
+    requested: CallSelector,
+    handle: Handle,
+    *,
+    values: bool = False,
+    end: bool = True,
+    ours: tuple[type[Exception], ...] = (),
+) -> Found | None:
+    """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
+
+    Args:
+        requested: which calls of a script or module that is run whole.
+        values: keep the values of the forward pass; see :func:`~autograd_core.dag.trace.trace`.
+        end: end the program after a call that was requested by its number.
+        ours: exceptions of ``handle`` that are not the user's, and end the program.
+
+    Returns:
+        None after calls were handled; else the tensor that ``target`` names, or the one scalar
+        that a program without such calls leaves behind.
+
+    Raises:
+        ProgramError: the program failed, or leads to no graph.
+    """
+    require_file(target)
+    if target.name:
+        with trace(values=values):
+            return find_named(target, arguments)
+
+    def handle_and_end(found: InterceptedCall) -> bool | Gradients:
+        answer = handle(found)
+        if end and requested.number is not None:
+            raise ScriptDone
+        return answer
+
+    variables: dict[str, Any] = {}
+    with intercepting(handle_and_end, requested, values=values, ours=ours) as calls:
+        variables = run_as_main(target, arguments)
+    if calls.handled:
+        return None
+    calls.require_requested()
+    name, scalar = single_scalar(variables, calls.counts["grad"])
+    return Found(scalar, target._replace(name=name), Names(variables))
+
+
+def find_named(target: Target, arguments: list[str]) -> Found:
+    """The tensor that ``target`` names; imports its module, without running a main part.
+
+    Raises:
+        ProgramError: there is no such name; it is not a tensor, not a function that returns one
+            and not a module with ``sample_inputs``; or the tensor has no graph.
+    """
+    require_file(target)
+    tensor = None
+    with script_process(target, arguments):
+        module = load_module(target.path) if target.path else import_module(target.place)
+        value = attribute(module, target.name, target.place)
+        with user_code():
+            try:
+                tensor = evaluate(value)
+            except NeedsArguments as error:
+                raise ProgramError(f"{target} {error.what}", remedy=error.remedy) from None
+    if not isinstance(tensor, Tensor):
+        if is_tensor(tensor):
+            raise ProgramError(f"{target} is a tensor of PyTorch: {PYTORCH}")
+        raise ProgramError(
+            f"{target} is {_described(tensor)}",
+            remedy="name a tensor, a function that returns one, or a module with sample_inputs",
+        )
+    if tensor.edge is None:
+        raise ProgramError(
+            f"{target} has no graph: nothing that it was computed from requires a gradient",
+            remedy="give a leaf requires_grad=True, and mind no_grad() and detach()",
+        )
+    return Found(tensor, target, Names({**vars(module), target.name: tensor}))
+
+
+def _described(value: Any) -> str:
+    if isinstance(value, type):
+        return f"the class {value.__name__}"
+    if value is None:
+        return "None"
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
+
+
+def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Tensor]:
+    """The one scalar with a graph that a script without ``backward()`` leaves behind.
+
+    Scalars that others were computed from do not count.  ``grads`` is how often the script called
+    ``autograd.grad()``, which is then offered instead.
+
+    Raises:
+        ProgramError: there is none, or several, or PyTorch made it.
+    """
+    last = last_scalars(namespace)
+    if not any(isinstance(each, Tensor) for each in last.values()) and _imports_torch(namespace):
+        raise ProgramError(f"the script works with torch: {PYTORCH}")
+    if len(last) == 1:
+        return next(iter(last.items()))
+    ended = "the script ended without calling backward() in its main thread, and left"
+    times = "once" if grads == 1 else f"{grads} times"
+    offer = f"; it called autograd.grad() {times}: --call grad:1 takes the first" if grads else ""
+    if not last:
+        raise ProgramError(
+            f"{ended} no scalar with a graph in a global variable",
+            remedy=f"name what to take, as in file.py:loss{offer}",
+        )
+    raise ProgramError(
+        f"{ended} several scalars with a graph: {', '.join(last)}",
+        remedy=f"name one, as in file.py:{next(iter(last))}{offer}",
+    )
+
+
+def _imports_torch(namespace: Mapping[str, Any]) -> bool:
+    modules = (value for value in namespace.values() if isinstance(value, ModuleType))
+    return any(module.__name__.partition(".")[0] == "torch" for module in modules)

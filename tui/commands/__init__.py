@@ -1,0 +1,1 @@
+"""The subcommands of ``gradstep``, one file each."""

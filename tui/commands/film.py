@@ -1,0 +1,86 @@
+"""``gradstep film``: from a TARGET to the film of its backward pass."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from autograd_core.autograd.call import make_call
+from autograd_core.dag.model import Graph
+from autograd_core.dag.sources import with_portable_sources
+from autograd_core.program.calls import CallSelector, InterceptedCall
+from autograd_core.program.errors import ProgramError
+from autograd_core.program.run import Found, run_target
+from autograd_core.program.target import Target
+from tui.commands.render import writable
+from tui.exit_codes import ExitCode, Failure
+from viz.filming import film_of
+from viz.filming.recording import Recording, record_call
+from viz.picture import View
+
+SUFFIXES = (".svg", ".html", ".htm", "")
+
+
+def film_target(
+    target: Target,
+    arguments: list[str],
+    *,
+    output: str | None,
+    view: View,
+    call: CallSelector,
+    **options: Any,
+) -> list[str]:
+    """Film a TARGET, and return notes for the user.
+
+    Args:
+        output: an SVG, a page, or a directory for stills; None for an SVG named after TARGET.
+        call: which call of a script to film; of several, the last one.
+        options: as :func:`viz.film` takes them.
+
+    Raises:
+        Failure, ProgramError, VizError: no file has been touched.
+    """
+    name = output or f"{target.stem}.svg"
+    path = _place(Path(name))
+    recording = _recording_of(target, arguments, view, call)
+    made = film_of(recording, view=view, **options)
+    made.save(path)
+    return [f"wrote {name}, {len(made)} frames"]
+
+
+def _place(path: Path) -> Path:
+    if path.suffix.lower() not in SUFFIXES:
+        raise Failure(
+            f"a film cannot be written as {path.suffix}: end the name in .svg or .html, or name "
+            "a directory for the stills",
+            ExitCode.USAGE,
+        )
+    return path.resolve() if path.is_dir() and not path.suffix else writable(path)
+
+
+def _recording_of(
+    target: Target, arguments: list[str], view: View, call: CallSelector
+) -> Recording:
+    recorded: list[Recording] = []
+    folder = target.folder
+
+    def watch(found: InterceptedCall) -> bool:
+        recorded[:] = [_portable(record_call(found.call, view, found.names), folder)]
+        return False  # recording it has taken back what it did
+
+    found = run_target(target, arguments, call, watch, values=True)
+    return recorded[0] if found is None else _portable(_recording_of_tensor(found, view), folder)
+
+
+def _recording_of_tensor(found: Found, view: View) -> Recording:
+    try:
+        return record_call(make_call(found.root, None, None, False), view, found.names)
+    except RuntimeError as error:  # it is no scalar, or its graph was freed: PyTorch's words
+        raise ProgramError(f"the backward pass failed: {error}") from None
+
+
+def _portable(made: Recording, folder: Path) -> Recording:
+    def graph(of: Graph) -> Graph:
+        return with_portable_sources(of, folder)
+
+    return made._replace(before=graph(made.before), after=graph(made.after))
