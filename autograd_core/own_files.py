@@ -12,6 +12,7 @@ FOLDER: Final = Path(__file__).resolve().parent.parent
 OWN_FILES: Final = (
     "<op ",  # code that is generated when an op first runs
     *(f"{FOLDER / package}{os.sep}" for package in ("autograd_core", "viz", "tui")),
+    str(FOLDER / "gradstep.py"),
 )
 """How the names of this program's own files begin, as frames and tracebacks give them."""
 

@@ -46,7 +46,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_commands_beside_a_bug_name_its_culprit(name: str) -> None:
     commands = BUGS / f"{name}.commands"
-    done = run("-m", "tui", "debug", "--batch", "-x", str(commands), str(BUGS / f"{name}.py"))
+    done = run("-m", "gradstep", "debug", "--batch", "-x", str(commands), str(BUGS / f"{name}.py"))
     assert (done.returncode, done.stderr) == (0, "")
     wanted = expected(commands)
     given = answers(done.stdout)

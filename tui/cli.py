@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui.exit_codes import ExitCode, Failure, exit_code_of, is_message_of_script
@@ -22,7 +20,6 @@ if TYPE_CHECKING:
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code that the process is to end with."""
     try:
-        _check_packages()
         options = _parse(sys.argv[1:] if arguments is None else list(arguments))
         return _COMMANDS[options.command](options) or ExitCode.FINE
     except BrokenPipeError:
@@ -232,21 +229,3 @@ _COMMANDS: dict[str, Callable[[argparse.Namespace], ExitCode | None]] = {
     "ops": ops,
     "embed": embed,
 }
-
-
-def _check_packages() -> None:
-    """Our packages have generic names: make sure that Python finds ours."""
-    ours = Path(__file__).resolve().parent.parent
-    for name in ("autograd_core", "viz"):
-        spec = importlib.util.find_spec(name)
-        file = None if spec is None else spec.origin
-        if file is None or Path(file).resolve().parent.parent != ours:
-            raise Failure(
-                f"the package {name} that Python finds is not gradstep's but {file}; move that "
-                "out of the way, or install gradstep in an environment of its own",
-                ExitCode.TARGET,
-            )
-
-
-if __name__ == "__main__":
-    sys.exit(main())

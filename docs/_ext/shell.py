@@ -37,7 +37,7 @@ def copy_of(folder: Path) -> Iterator[Path]:
 def run_commands(commands: Sequence[str], folder: Path) -> Iterator[Done]:
     """Run ``commands`` in ``folder``; ``gradstep`` and ``python`` are those that run here."""
     with tempfile.TemporaryDirectory() as programs:
-        _program(Path(programs, "gradstep"), f'exec "{sys.executable}" -P -m tui "$@"')
+        _program(Path(programs, "gradstep"), f'exec "{sys.executable}" -P -m gradstep "$@"')
         _program(Path(programs, "python"), f'exec "{sys.executable}" "$@"')
         path = f"{programs}{os.pathsep}{os.environ['PATH']}"
         environment = os.environ | {"PATH": path, "PYTHONPATH": str(ROOT)}

@@ -1,7 +1,7 @@
 import autograd_core as torch
-from autograd_core.debug import Session
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands
+from gradstep import Session
 
 
 def count(console: Console, operands: Operands) -> str:

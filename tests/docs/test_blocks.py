@@ -97,7 +97,7 @@ def test_the_commands_of_a_page_run_and_print_what_stands_below_them(page: Path)
             command.check(done.output, done.code)
         for command in wanted:
             if opens_screen(command.text):
-                gradstep = [sys.executable, "-P", "-m", "tui"]
+                gradstep = [sys.executable, "-P", "-m", "gradstep"]
                 assert run_screen([*gradstep, *command.text.split()[1:]], copy, environment) == 0
 
 
@@ -127,7 +127,7 @@ def test_the_commands_of_the_workflow_run(tmp_path: Path) -> None:
     assert all(commands)
     for command in commands:
         done = subprocess.run(
-            [sys.executable, "-m", "tui", *command.split()],
+            [sys.executable, "-m", "gradstep", *command.split()],
             cwd=ROOT,
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             stdin=subprocess.DEVNULL,

@@ -25,7 +25,13 @@ def test_the_screen_opens_under_the_driver_of_a_web_server() -> None:
         "COLUMNS": "100",
         "ROWS": "30",
     }
-    command = [sys.executable, "-m", "tui", "debug", str(ROOT / "samples" / "shared_weight.py")]
+    command = [
+        sys.executable,
+        "-m",
+        "gradstep",
+        "debug",
+        str(ROOT / "samples" / "shared_weight.py"),
+    ]
     pipe = subprocess.PIPE
     with subprocess.Popen(
         command, env=environment, stdin=pipe, stdout=pipe, stderr=subprocess.STDOUT

@@ -93,7 +93,7 @@ def test_in_a_process_of_its_own_the_exit_code_is_the_same(tmp_path: Path) -> No
     for text, code in ((WRONG, 5), (RIGHT, 0)):
         script.write_text(text)
         done = subprocess.run(
-            [sys.executable, "-m", "tui", "check", "-q", str(script)], cwd=ROOT,
+            [sys.executable, "-m", "gradstep", "check", "-q", str(script)], cwd=ROOT,
             env=os.environ | {"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, check=False,
         )  # fmt: skip
         assert (done.returncode, done.stderr) == (code, "")

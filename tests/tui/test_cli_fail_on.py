@@ -155,7 +155,7 @@ def test_commands_without_their_end_are_told(
 def test_the_shell_gets_the_exit_code_and_the_alarm(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(dedent(GROWING))
     done = subprocess.run(
-        [sys.executable, "-m", "tui", "debug", "--batch", "--fail-on", "rms>50", "script.py"],
+        [sys.executable, "-m", "gradstep", "debug", "--batch", "--fail-on", "rms>50", "script.py"],
         cwd=tmp_path,
         env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"},
         stdin=subprocess.DEVNULL,

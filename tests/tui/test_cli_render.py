@@ -53,7 +53,7 @@ def gradstep(
 ) -> subprocess.CompletedProcess[bytes]:
     """The command in a process of its own."""
     return subprocess.run(
-        [sys.executable, "-m", "tui", *arguments],
+        [sys.executable, "-m", "gradstep", *arguments],
         cwd=folder,
         env={**os.environ, "PYTHONPATH": str(ROOT), **(environment or {})},
         stdin=subprocess.DEVNULL,
@@ -323,7 +323,9 @@ def test_svg_is_the_format_of_standard_output(run: Run) -> None:
 
 def test_a_reader_that_has_had_enough_is_no_error(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SQUARE)
-    command = f"{sys.executable} -m tui render script.py -o - | head -c 1; exit ${{PIPESTATUS[0]}}"
+    command = (
+        f"{sys.executable} -m gradstep render script.py -o - | head -c 1; exit ${{PIPESTATUS[0]}}"
+    )
     done = subprocess.run(
         ["bash", "-c", command], cwd=tmp_path, env={**os.environ, "PYTHONPATH": str(ROOT)},
         capture_output=True, timeout=60, check=False,
@@ -615,14 +617,6 @@ def test_drawing_imports_neither_textual_nor_scipy(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.stderr.decode() == "gradstep: wrote script.svg\n\n"
-
-
-def test_a_package_that_hides_ours_is_named(tmp_path: Path) -> None:
-    (tmp_path / "viz.py").touch()
-    done = gradstep("render", "script.py", folder=tmp_path)
-    assert done.returncode == 3
-    assert str(tmp_path / "viz.py") in done.stderr.decode()
-    assert b"Traceback" not in done.stderr
 
 
 BLOCKS = """

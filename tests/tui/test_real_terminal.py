@@ -86,7 +86,7 @@ def python(*arguments: str) -> str:
 
 
 def gradstep(*arguments: str) -> str:
-    return python("-m", "tui", *arguments)
+    return python("-m", "gradstep", *arguments)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (160, 48)])

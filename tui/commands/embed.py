@@ -155,7 +155,7 @@ def _run(words: Sequence[str], path: Path, block: Block) -> str:
     """Run the command where the document is, and return what it printed."""
     search = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH", ""))))
     done = subprocess.run(
-        [sys.executable, "-P", "-m", "tui", *words],
+        [sys.executable, "-P", "-m", "gradstep", *words],
         cwd=path.absolute().parent,
         env={**os.environ, "PYTHONPATH": search},
         capture_output=True,

@@ -78,6 +78,6 @@ def test_a_hook_before_commits_renews_pictures(tmp_path: Path) -> None:
     (tmp_path / "model.py").write_text(MODEL)
     readme = tmp_path / "README.md"
     readme.write_text(published("markdown", 2))
-    run(tmp_path, "tui", *arguments)
+    run(tmp_path, "gradstep", *arguments)
     assert "![Forward and backward graph of loss:" in readme.read_text(encoding="utf-8")
     assert (tmp_path / "loss.svg").exists()

@@ -1,0 +1,83 @@
+"""See computation graphs, and step through their backward pass.
+
+What most programs need, under the name of the distribution; ``python -m gradstep`` is the
+``gradstep`` command.
+
+>>> import autograd_core as torch
+>>> import gradstep
+>>> a = torch.tensor(2.0, requires_grad=True)
+>>> session = gradstep.Session(a * a + a)
+>>> print(session.do("next").text)
+#2 mul:1  MulBackward0  g · a, g · a
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograd_core.debug import Session, check, lint
+    from tui import debug
+    from viz import film, render, to_graphviz
+
+__all__ = ["Session", "check", "debug", "film", "lint", "render", "to_graphviz"]
+
+_FOLDER = Path(__file__).resolve().parent
+_HOMES = {
+    "Session": "autograd_core.debug",
+    "check": "autograd_core.debug",
+    "debug": "tui",
+    "film": "viz",
+    "lint": "autograd_core.debug",
+    "render": "viz",
+    "to_graphviz": "viz",
+}
+
+
+def __getattr__(name: str) -> Any:
+    """Import what is asked for; pictures and the screen take a moment to load."""
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if problem := shadowed():
+        raise ImportError(
+            f"{problem}; rename yours, or run your program by the gradstep command, which keeps "
+            "both apart"
+        )
+    return getattr(importlib.import_module(_HOMES[name]), name)
+
+
+def __dir__() -> list[str]:
+    return [*globals(), *__all__]
+
+
+def shadowed() -> str:
+    """What the user has in place of a package of gradstep's, which have generic names; "" if
+    Python finds gradstep's own."""
+    for package in ("autograd_core", "viz", "tui"):
+        loaded = sys.modules.get(package)
+        spec = find_spec(package) if loaded is None else loaded.__spec__
+        file = None if spec is None else spec.origin
+        if file is None or Path(file).resolve().parent.parent != _FOLDER:
+            return f"the package {package} that Python finds is not gradstep's but {file}"
+    return ""
+
+
+def main() -> int:
+    """Run the ``gradstep`` command; returns its exit code."""
+    if problem := shadowed():
+        print(f"gradstep: {problem}; move that out of the way", file=sys.stderr)
+        return 3
+    from tui.cli import main as command  # late: whoever imports this module may need no command
+
+    return command()
+
+
+if __name__ == "__main__":
+    # -m puts the current directory first, where a user may have a viz or tui of their own.
+    if not sys.flags.safe_path and Path(sys.path[0]).resolve() != _FOLDER:
+        del sys.path[0]
+    sys.exit(main())
