@@ -201,6 +201,7 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
                 "these gradients. To fix this error, please refer to the Optimizer.zero_grad() "
                 "function in torch/optim/optimizer.py as the solution."
             )
+        trace_cut("detach_()", self, self)
         self.edge = None
         return self
 

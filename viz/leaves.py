@@ -10,13 +10,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from autograd_core.dag.model import Graph
+from autograd_core.dag.records import LEAF_KINDS
 from autograd_core.dag.totals import totals
 
 FEW_LEAVES = 3
 FEW_CONSUMERS = 6
 
 _OPS = ("op", "group")
-_LEAF_KINDS = ("leaf", "parameter", "constant")
 
 
 def host_leaves(graph: Graph, view: str, leaves: bool | None) -> dict[int, tuple[int, ...]]:
@@ -72,7 +72,7 @@ def _consumers(graph: Graph, view: str) -> dict[int, list[int]]:
     found: dict[int, dict[int, None]] = {
         id: {}
         for id, kind in enumerate(graph.kinds)
-        if kind in _LEAF_KINDS and view in ("both", graph.halves[id])
+        if kind in LEAF_KINDS and view in ("both", graph.halves[id])
     }
     for id, kind in enumerate(graph.edge_kinds):
         source, target = graph.edge_sources[id], graph.edge_targets[id]

@@ -13,7 +13,7 @@ _BOXES = {
     "fwd": "forward op",
     "bwd": "backward node, #1 runs first",
     "leaf": "leaf or parameter, and its gradient",
-    "const": "constant: needs no gradient",
+    "const": "constant: gets no gradient",
     "out": "result, and the gradient that enters there",
 }
 _LINES = {

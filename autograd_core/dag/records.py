@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 from autograd_core.autograd.node import SavedState
 from autograd_core.dag.statistics import Statistics
 
-NodeKind = Literal["op", "group", "leaf", "parameter", "constant", "output", "seed"]
+NodeKind = Literal["op", "group", "leaf", "parameter", "frozen", "constant", "output", "seed"]
+"""A leaf gets a gradient in the backward pass, a parameter too; a frozen parameter and a constant
+get none."""
+
+LEAF_KINDS: Final[tuple[NodeKind, ...]] = ("leaf", "parameter", "frozen", "constant")
+PARAMETER_KINDS: Final[tuple[NodeKind, ...]] = ("parameter", "frozen")
 EdgeKind = Literal["value", "gradient", "saved"]
 Half = Literal["forward", "backward"]
 Shape = tuple[int, ...]
 
 
 RETURNED = "returned by grad()"
-"""The detail of a leaf whose gradient was not added to its ``.grad``."""
+"""The detail of a leaf whose gradient was not added to its ``.grad``, and of an op at which a pass
+ended, because no more than its gradient was asked for."""
 
 
 class Source(NamedTuple):
@@ -68,7 +74,8 @@ class Group(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """How much there is in a graph; leaves without the constants, which are counted apart."""
+    """How much there is in a graph; leaves are those that get a gradient, all others are counted
+    as constants."""
 
     ops: int
     leaves: int

@@ -17,7 +17,7 @@ def totals(graph: Graph) -> Totals:
     return Totals(
         ops=counts.get(("op", "forward"), 0),
         leaves=counts.get(("leaf", "forward"), 0) + counts.get(("parameter", "forward"), 0),
-        constants=counts.get(("constant", "forward"), 0),
+        constants=counts.get(("constant", "forward"), 0) + counts.get(("frozen", "forward"), 0),
         grad_fns=counts.get(("op", "backward"), 0),
         leaf_gradients=_leaf_gradients(graph),
         saved_bytes=saved_bytes(graph),

@@ -64,6 +64,8 @@ def saved_tensor(node: SavedNode, name: str) -> Any:
     if name in differentiable:
         several = len(differentiable) > 1
         tensor.edge = Port(node, differentiable.index(name)) if several else node
+    elif node.record is not None:  # where no edge tells whose result it is
+        tensor.record = (node.record, op.output_numbers[name])
     return restore_tangent(node, name, tensor)
 
 

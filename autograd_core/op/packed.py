@@ -57,7 +57,7 @@ class Packed:
                 f"type {type(unpacked).__name__}"
             )
         result = unpacked.detach()
-        result.edge = self.edge
+        result.edge, result.record = self.edge, self.record
         return result
 
     @property

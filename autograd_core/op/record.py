@@ -87,6 +87,12 @@ class Op:
         return tuple(name for name in self.outputs if name not in self.hidden)
 
     @cached_property
+    def output_numbers(self) -> dict[str, int]:
+        """The numbers by which graphs know the outputs: those that callers see come first."""
+        hidden = (name for name in self.outputs if name in self.hidden)
+        return {name: number for number, name in enumerate((*self.visible_outputs, *hidden))}
+
+    @cached_property
     def saved(self) -> dict[str, tuple[str, ...]]:
         """Inputs and outputs that rules name, each with the edges that need it."""
         users: dict[str, list[str]] = {}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 UNARY = (
     "tanh", "sin", "neg", "exp", "relu", "transpose", "double", "select", "max", "clone",
-    "exp_in_place", "column_in_place", "hooked", "retained", "custom",
+    "exp_in_place", "column_in_place", "hooked", "retained", "custom", "new_leaf",
 )  # fmt: skip
 BINARY = ("add", "sub", "mul", "cat", "matmul", "add_in_place", "row_in_place", "assign")
 SEVERAL = ("unbind", "split")
@@ -82,12 +82,16 @@ def leaves_of(program: Program, torch: Any, dtype: Any = None) -> list[Any]:
     ]  # fmt: skip
 
 
-def run_program(program: Program, torch: Any, leaves: list[Any]) -> Any:
-    """The scalar that the program computes."""
+def run_program(
+    program: Program, torch: Any, leaves: list[Any], inner: list[Any] | None = None
+) -> Any:
+    """The scalar that the program computes; what it was computed from joins ``inner``."""
     values = list(leaves)
     for name, operands in program.instructions:
         picked = [values[-1 - place % len(values)] for place in operands]
         values.extend(_apply(name, picked, torch))
+    if inner is not None:
+        inner.extend(values[len(leaves) :])
     total = values[0].sum()
     for value in values[-3:]:
         total = total + (value * 0.5).sum()
@@ -120,6 +124,11 @@ def _apply(name: str, picked: list[Any], torch: Any) -> list[Any]:
         if result.requires_grad:
             result.retain_grad()
         return [result]
+    if name == "new_leaf":  # computed, a view, and changed in place before and after it is one
+        leaf = x.detach().mul(0.5).t().tanh_().requires_grad_()
+        with torch.no_grad():
+            leaf.mul_(2.0)
+        return [leaf]
     if name == "custom":
         return [_cube(torch).apply(x)]
     if name == "unbind":

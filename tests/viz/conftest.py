@@ -1,11 +1,43 @@
-"""Graphs to draw, built by hand through the seam that every capture fills."""
+"""What every test of pictures shares: golden files, and the law that a picture is true."""
 
 from __future__ import annotations
 
+import functools
+import sys
+from collections.abc import Iterator
+from typing import Any
+
 import pytest
+
+from autograd_core.dag.model import Graph
+from tests.viz.truth import check_leaves, check_lines
+from viz.compose import make_picture
+from viz.picture import Picture, View
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption(
         "--update-golden", action="store_true", help="rewrite the golden files from what is drawn"
     )
+
+
+@pytest.fixture(autouse=True, scope="session")
+def every_picture_is_true() -> Iterator[None]:
+    """Hold every picture that is made in a test to the truth."""
+    make = make_picture
+
+    @functools.wraps(make_picture)
+    def checked(graph: Graph, view: View = "both", **options: Any) -> Picture:
+        picture = make(graph, view, **options)
+        check_lines(graph, picture, options.get("leaves"))
+        check_leaves(graph)
+        return picture
+
+    made = [
+        module for module in list(sys.modules.values())
+        if getattr(module, "make_picture", None) is make
+    ]  # fmt: skip
+    with pytest.MonkeyPatch.context() as patch:
+        for module in made:
+            patch.setattr(module, "make_picture", checked)
+        yield

@@ -151,7 +151,7 @@ def test_nan_is_marked_by_a_sign_and_a_word_and_a_class() -> None:
 
 def test_a_saved_value_that_was_changed_in_place_is_an_alarm() -> None:
     build = GraphBuilder()
-    a = build.node("leaf", "forward", "a", variable="a")
+    a = build.node("constant", "forward", "a", variable="a")
     kept = SavedValue("self", (2,), "float32", 8, "changed")
     node = build.node("op", "backward", "PowBackward0", saved=(kept,))
     build.edge("saved", a, node, label="self", nbytes=8)

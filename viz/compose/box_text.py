@@ -22,7 +22,7 @@ def role(graph: Graph, id: int) -> str:
         return "fwd" if graph.halves[id] == "forward" else "bwd"
     if kind in ("output", "seed"):
         return "out"
-    return "const" if kind == "constant" else "leaf"
+    return "const" if kind in ("constant", "frozen") else "leaf"
 
 
 def right_text(

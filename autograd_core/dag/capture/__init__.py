@@ -77,19 +77,18 @@ def capture(
     if plan is None:
         plan = make_plan([tensor.edge for tensor in tensors])  # type: ignore[misc]
     whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
-    if order is not None and order is not whole:
-        plan = plan._replace(order=order)
+    running = whole if order is None else order
     ids: dict[GradFn, int] = {}
     ids_of: list[ForwardOf] = [ids.get]
     if view != "forward":
-        ids.update(add_backward(build, plan.order, whole, known, list(steps), live=live))
+        ids.update(add_backward(build, running, whole, known, list(steps), live=live))
         _add_seeds(build, tensors, labels, _seeds(tensors, gradient), ids)
     if view != "backward":
         add = add_traced_forward if _traced(plan) else add_derived_forward
-        ids_of.append(add(build, tensors, labels, plan, ids, known))
+        ids_of.append(add(build, tensors, labels, plan, running, ids, known))
     measured = profile or running_profile()
     if measured is not None:
-        add_costs(build, plan.order, ids_of, measured)
+        add_costs(build, whole, ids_of, measured)
     return build.graph()
 
 

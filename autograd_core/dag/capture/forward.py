@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from typing import Any, Final, NamedTuple
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node as GradFn
@@ -35,37 +36,32 @@ def add_traced_forward(
     tensors: tuple[Tensor, ...],
     labels: list[str],
     plan: Plan,
+    running: Sequence[GradFn],
     backward_ids: Mapping[GradFn, int],
     names: Names,
 ) -> ForwardOf:
-    """Add every op and constant that the roots were computed from, in the order they ran; returns
-    what tells of a grad_fn which of them it belongs to."""
+    """Add every op, leaf and constant that the roots were computed from, in the order they ran;
+    returns what tells of a grad_fn which of them it belongs to.
+
+    ``plan`` is that of the whole backward pass, of which the nodes in ``running`` run.
+    """
     origins = [origin(tensor) for tensor in tensors]
     records = reachable([found[0] for found in origins if isinstance(found, tuple)])
-    ids = {record: _add_record(build, record, names) for record in records}
+    leaves = _Leaves.of(plan.order, running)
+    ids = {record: _add_record(build, record, leaves, names) for record in records}
     for record in records:
         if isinstance(record, OpRecord):
             _add_inputs(build, record, ids)
     for tensor, label, found in zip(tensors, labels, origins, strict=True):
         if isinstance(found, tuple):
             _add_output(build, tensor, label, ids[found[0]], found[1])
-    leaf_ids = {
-        leaf: number
-        for record, number in ids.items()
-        if isinstance(record, LeafRecord) and (leaf := record.tensor()) is not None
-    }
 
     def producer_of(value: Tensor | Packed) -> int | None:
-        found, maker = value.record, value.edge
-        if not isinstance(found, tuple) and isinstance(maker, AccumulateGrad):
-            leaf = maker.leaf()  # it was packed before anybody took note of it
-            return None if leaf is None else leaf_ids.get(leaf)
-        return ids.get(found[0]) if isinstance(found, tuple) else None
+        if isinstance(value.edge, AccumulateGrad):
+            return forward_of(value.edge)
+        return ids.get(value.record[0]) if isinstance(value.record, tuple) else None
 
     def forward_of(node: GradFn) -> int | None:
-        if isinstance(node, AccumulateGrad):
-            leaf = node.leaf()
-            return None if leaf is None else leaf_ids.get(leaf)
         return ids.get(node.record)
 
     for node, backward in backward_ids.items():
@@ -76,18 +72,51 @@ def add_traced_forward(
     return forward_of
 
 
-def _add_record(build: GraphBuilder, record: Record, names: Names) -> int:
+_REQUIRES_GRAD: Final = "requires grad"
+_NOT_IN_INPUTS: Final = "requires grad, not in inputs"
+
+
+class _Leaves(NamedTuple):
+    """The leaves that the gradients of a backward pass lead to, and those of them that the call
+    asked for: to this pass, all others are constants."""
+
+    reached: frozenset[Any]
+    wanted: frozenset[Any]
+
+    @classmethod
+    def of(cls, whole: Sequence[GradFn], running: Sequence[GradFn]) -> _Leaves:
+        def records(order: Sequence[GradFn]) -> frozenset[Any]:
+            return frozenset(node.record for node in order if type(node) is AccumulateGrad)
+
+        reached = records(whole)
+        return cls(reached, reached if running is whole else records(running))
+
+    def kind(self, record: LeafRecord) -> NodeKind:
+        return _leaf_kind(record.tensor(), record in self.wanted)
+
+    def detail(self, record: LeafRecord) -> str:
+        if record in self.wanted:
+            return _REQUIRES_GRAD
+        if record.requires_grad:
+            reached = record in self.reached
+            return _NOT_IN_INPUTS if reached else "requires grad, no gradient gets here"
+        return "frozen parameter" if self.kind(record) == "frozen" else _where_cut(record)
+
+
+def _leaf_kind(tensor: Tensor | None, has_gradient: bool) -> NodeKind:
+    if tensor is not None and tensor.is_parameter:
+        return "parameter" if has_gradient else "frozen"
+    return "leaf" if has_gradient else "constant"
+
+
+def _add_record(build: GraphBuilder, record: Record, leaves: _Leaves, names: Names) -> int:
     if isinstance(record, LeafRecord):
-        tensor = record.tensor()
-        kind: NodeKind = "leaf" if record.requires_grad else "constant"
-        if tensor is not None and tensor.is_parameter:
-            kind = "parameter"
-        name = names.of(tensor)
+        name = names.of(record.tensor())
+        kind = leaves.kind(record)
         called = name or (record.cut.how if record.cut else kind)
         return build.node(
-            kind, "forward", called, variable=name, shape=record.shape,
-            dtype=record.dtype, statistics=record.statistics,
-            detail="requires grad" if record.requires_grad else _where_cut(record),
+            kind, "forward", called, variable=name, shape=record.shape, dtype=record.dtype,
+            statistics=record.statistics, detail=leaves.detail(record),
         )  # fmt: skip
     return build.node(
         "op", "forward", record.name, scope=record.scope, shape=record.shapes[0],
@@ -132,15 +161,17 @@ def add_derived_forward(
     tensors: tuple[Tensor, ...],
     labels: list[str],
     plan: Plan,
+    running: Sequence[GradFn],
     backward_ids: Mapping[GradFn, int],
     names: Names,
 ) -> ForwardOf:
-    """Turn the backward graph round: what it cannot know (constants, detours without gradient,
-    values) is missing.  Returns the same as :func:`add_traced_forward`."""
+    """Turn the whole backward graph round: what it cannot know (constants, detours without
+    gradient, values) is missing.  Takes and returns the same as :func:`add_traced_forward`."""
     build.derived_forward = True
     ids: dict[GradFn, int] = {}
+    wanted = set(running)
     for node in sorted(plan.order, key=_forward_order):
-        ids[node] = _add_derived(build, node, names)
+        ids[node] = _add_derived(build, node, node in wanted, names)
     for node in plan.order:
         for input_nr, edge in enumerate(node.edges):
             source, output_nr = resolve(edge)
@@ -168,15 +199,15 @@ def _forward_order(node: GradFn) -> tuple[bool, int]:
     return (not isinstance(node, AccumulateGrad), node.sequence_nr)
 
 
-def _add_derived(build: GraphBuilder, node: GradFn, names: Names) -> int:
+def _add_derived(build: GraphBuilder, node: GradFn, runs: bool, names: Names) -> int:
     shape, dtype = node.output_shape, node.output_dtype.name
     if isinstance(node, AccumulateGrad):
         leaf = node.leaf()
-        kind: NodeKind = "parameter" if leaf is not None and leaf.is_parameter else "leaf"
+        kind = _leaf_kind(leaf, runs)
         name = names.of(leaf)
         return build.node(
-            kind, "forward", name or "leaf", variable=name, shape=shape, dtype=dtype,
-            detail="requires grad",
+            kind, "forward", name or kind, variable=name, shape=shape, dtype=dtype,
+            detail=_REQUIRES_GRAD if runs else _NOT_IN_INPUTS,
             statistics=scalar_statistics(leaf) if leaf is not None else None,
         )  # fmt: skip
     name = node.op.public_name if isinstance(node, SavedNode) else short_name(node.name())

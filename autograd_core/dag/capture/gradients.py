@@ -28,6 +28,10 @@ def add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
             build.details[number] = RETURNED
         elif leaf:
             build.details[number] = _accumulation(step)
+        elif step.captured and not step.deliveries:  # the pass ends here: its rule did not run
+            build.details[number] = RETURNED
+            if isinstance(build.formulas, list):
+                build.formulas[number] = ""
     if not by_index:
         return
     for id, (source, output_nr) in enumerate(

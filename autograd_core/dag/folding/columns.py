@@ -10,10 +10,9 @@ from numpy.typing import NDArray
 
 from autograd_core.dag.grouping import Ints
 from autograd_core.dag.model import Graph, Half
+from autograd_core.dag.records import LEAF_KINDS
 
 Truths = NDArray[np.bool_]
-
-LEAVES = ("leaf", "parameter", "constant")
 
 
 class Columns(NamedTuple):
@@ -41,7 +40,7 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
     is_gradient = np.array([kind == "gradient" for kind in graph.edge_kinds], np.bool_)
     return Columns(
         shown=np.array([half in halves for half in graph.halves], np.bool_),
-        is_leaf=np.array([kind in LEAVES for kind in graph.kinds], np.bool_),
+        is_leaf=np.array([kind in LEAF_KINDS for kind in graph.kinds], np.bool_),
         is_backward=np.array([half == "backward" for half in graph.halves], np.bool_),
         flows=np.array([kind != "saved" for kind in graph.edge_kinds], np.bool_),
         is_gradient=is_gradient,

@@ -17,7 +17,7 @@ from autograd_core.dag.folding.places import Places
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.grouping import Ints
 from autograd_core.dag.model import Graph, Group, GroupKind, Half
-from autograd_core.dag.records import Cost
+from autograd_core.dag.records import PARAMETER_KINDS, Cost
 from autograd_core.dag.statistics import Statistics
 from autograd_core.dag.totals import totals
 
@@ -170,7 +170,8 @@ def _add_group(
 ) -> int:
     item = places.items[number]
     members = places.members[number][half]
-    sizes = [math.prod(graph.shapes[id] or ()) for id in members if graph.kinds[id] == "parameter"]
+    parameters = [id for id in members if graph.kinds[id] in PARAMETER_KINDS]
+    sizes = [math.prod(graph.shapes[id] or ()) for id in parameters]
     kind, title, scope, module = _name(graph, item)
     group = Group(
         kind, title, module, item.instances, len(ops), sum(sizes),

@@ -12,6 +12,7 @@ from autograd_core.dag.folding.columns import Columns, Truths
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.grouping import grouped
 from autograd_core.dag.model import Graph, Half
+from autograd_core.dag.records import PARAMETER_KINDS
 from autograd_core.dag.totals import saved_bytes_by
 
 
@@ -108,6 +109,6 @@ class Places:
     def _is_detail(self, leaf: int, number: int) -> bool:
         """Whether a leaf is of no interest outside the box: a parameter, or without a name."""
         graph = self.graph
-        if graph.kinds[leaf] == "parameter" or leaf not in graph.variables:
+        if graph.kinds[leaf] in PARAMETER_KINDS or leaf not in graph.variables:
             return True
         return self.items[number].instances > 1

@@ -15,6 +15,7 @@ import numpy as np
 from autograd_core.dag.folding.columns import Columns, positions
 from autograd_core.dag.grouping import grouped
 from autograd_core.dag.model import Graph, Half
+from autograd_core.dag.records import PARAMETER_KINDS
 
 LEAST_FAN = 8
 
@@ -149,7 +150,7 @@ def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[
     starts = columns.flows & (producer < 0) & (reader >= 0)
     parameters: dict[int, dict[str, None]] = {}
     for leaf, unit in zip(columns.producers[starts].tolist(), reader[starts].tolist(), strict=True):
-        if graph.kinds[leaf] == "parameter" and leaf in graph.variables:
+        if graph.kinds[leaf] in PARAMETER_KINDS and leaf in graph.variables:
             parameters.setdefault(unit, {})[graph.variables[leaf]] = None
     return Units(
         forward=forward,

@@ -26,7 +26,13 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import statistics
 from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
 from autograd_core.dag.trace.kept import BUDGET, Keeper
-from autograd_core.dag.trace.records import OpRecord, next_number, origin, scalar_statistics
+from autograd_core.dag.trace.records import (
+    OpRecord,
+    leaf_record,
+    next_number,
+    origin,
+    scalar_statistics,
+)
 from autograd_core.op.saved import SavedNode
 from autograd_core.own_files import OWN_FILES
 from autograd_core.tensor import Tensor
@@ -54,7 +60,7 @@ class GraphTracer:
         record = OpRecord(name, inputs, attributes)
         record.scope = ".".join(scope for scope in self._scopes if scope)
         record.source = user_source(sys._getframe(2))
-        record.shapes = tuple(output._shape for output in outputs)
+        record.shapes = (*(output._shape for output in outputs), *_hidden_shapes(node))
         record.dtype = outputs[0].dtype.name if outputs else ""
         record.requires_grad = node is not None
         if outputs:
@@ -114,8 +120,9 @@ class GraphTracer:
             self._departure = departure
         for each in leaves:
             leaf = each()
-            if leaf is not None and isinstance(leaf.record, tuple):
-                leaf.record[0].departure = departure
+            record = None if leaf is None else leaf_record(leaf)
+            if record is not None:
+                record.departure = departure
 
     def from_numpy(self, how: str, tensor: Tensor) -> None:
         """Remember on a tensor made from an array what went to NumPy last: it may be made of it."""
@@ -154,6 +161,15 @@ class GraphTracer:
             yield
         finally:
             self._scopes.pop()
+
+
+def _hidden_shapes(node: Node | None) -> Iterator[tuple[int, ...]]:
+    """The shapes of results that callers do not see: they are saved, and rules compute with them
+    where a derivative is differentiated."""
+    if isinstance(node, SavedNode):
+        for name in node.op.outputs:
+            if name in node.op.hidden:
+                yield getattr(getattr(node, name, None), "shape", ())
 
 
 @contextmanager

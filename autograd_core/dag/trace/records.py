@@ -4,30 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from itertools import count
-from typing import Any
+from typing import Any, Final
 from weakref import ref
 
+from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.autograd.node import resolve
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.dag.trace.cut import Cut, Departure
 from autograd_core.dag.trace.kept import Copy
+from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 next_number = count().__next__
 
 
 class LeafRecord:
-    """A tensor that no traced op made: a leaf, a parameter, or a constant.
+    """A tensor with which a graph begins: a leaf, a parameter, or a constant.
 
-    ``cut`` says where it was taken out of a graph, ``departure`` where a value that was computed
-    from it last became a NumPy array or a number.
+    It belongs to no scope and no line.  ``cut`` says where it was taken out of a graph,
+    ``departure`` where a value that was computed from it last became a NumPy array or a number.
     """
 
     __slots__ = (
         "__weakref__", "copies", "cut", "departure", "dtype", "number", "requires_grad", "shape",
         "statistics", "tensor",
     )  # fmt: skip
+
+    scope: Final = ""
+    source: Final = None
 
     def __init__(self, tensor: Tensor, cut: Cut | None = None) -> None:
         self.number = next_number()
@@ -75,10 +81,39 @@ Origin = tuple[Record, int]
 def origin(tensor: Tensor) -> Origin | int | float:
     """Where ``tensor`` came from: its record and output number, or the number it wraps."""
     record = tensor.record
-    if record is None or isinstance(record, Cut):
-        record = tensor.record = (LeafRecord(tensor, record), 0)
+    if (leaf := leaf_record(tensor)) is not None:
+        record = tensor.record = (leaf, 0)
+    elif record is None or isinstance(record, Cut):
+        record = tensor.record = _result(tensor) or (LeafRecord(tensor, record), 0)
     found: Origin | int | float = record
     return found
+
+
+def _result(tensor: Tensor) -> Origin | None:
+    """The op that made ``tensor`` by its place in the graph: of a saved result, or of a tensor
+    that stands for another one, this is all there is."""
+    maker, nr = resolve(tensor.edge)
+    if maker is None or maker.record is None:
+        return None
+    if isinstance(maker, SavedNode) and maker.op.outputs and maker.op.view != "each":
+        nr = maker.op.output_numbers[maker.op.differentiable_outputs[nr]]
+    return maker.record, nr
+
+
+def leaf_record(tensor: Tensor) -> LeafRecord | None:
+    """The record of ``tensor`` as a leaf that requires a gradient, None if it is none.
+
+    Whatever computed or changed its values, the graph begins with it.  The record hangs on its
+    AccumulateGrad, so that both halves of a graph lead to the same one.
+    """
+    end = tensor.edge
+    if type(end) is not AccumulateGrad:
+        return None
+    record: LeafRecord = end.record or LeafRecord(tensor)
+    record.tensor = end.leaf  # which `tensor` may only stand for
+    record.statistics = scalar_statistics(tensor)  # training changes it from pass to pass
+    end.record = record
+    return record
 
 
 def reachable(roots: Iterable[Record]) -> list[Record]:

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterator
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.dag.trace.cut import Departure
+from autograd_core.dag.trace.records import leaf_record
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.tensor import Tensor
@@ -47,8 +48,8 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
 
 
 def _departure(leaf: Tensor) -> Departure | None:
-    record = leaf.record
-    return record[0].departure if isinstance(record, tuple) else None
+    record = leaf_record(leaf)
+    return None if record is None else record.departure
 
 
 def _by_departure(departure: Departure, names: list[str]) -> Finding:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from weakref import ref
 
+from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
@@ -146,6 +147,6 @@ def _hint(nodes: Sequence[Node]) -> str:
             f"an earlier backward pass freed the values this graph saved{where}: call that one "
             "with retain_graph=True"
         )
-    if any(node.record is not None for node in nodes):
+    if any(node.record is not None for node in nodes if type(node) is not AccumulateGrad):
         return ""
     return f"scopes and source lines are unknown: {NOT_TRACED}"

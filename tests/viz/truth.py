@@ -1,0 +1,103 @@
+"""What makes a picture true: it says no more than the graph, and leaves out nothing that it should
+say.  Functions that raise where that does not hold."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from autograd_core.dag.model import Graph
+from autograd_core.dag.records import LEAF_KINDS
+from autograd_core.dag.totals import totals
+from viz.leaves import host_leaves
+from viz.picture import Picture
+
+
+def check_leaves(graph: Graph) -> None:
+    """The leaves of the forward half are those that the backward half has gradients for."""
+    forward = _leaves(graph, "forward")
+    backward = _leaves(graph, "backward")
+    if set(graph.halves) != {"forward", "backward"}:
+        return
+    assert sorted(graph.pairs.get(id, -1) for id in forward) == backward, "unequal leaves"
+    total = totals(graph)
+    assert total.leaves == total.leaf_gradients or not graph.orders
+
+
+def _leaves(graph: Graph, half: str) -> list[int]:
+    return [
+        id
+        for id, kind in enumerate(graph.kinds)
+        if kind in ("leaf", "parameter") and graph.halves[id] == half
+    ]
+
+
+def check_lines(graph: Graph, picture: Picture, leaves: bool | None = None) -> None:
+    """Every line is an edge between what its boxes stand for, and every edge between two boxes is
+    a line."""
+    hosts = host_leaves(graph, picture.view, leaves)
+    boxes = picture.boxes.column("node")
+    for line in picture.lines:
+        edge = graph.edge(line.edge)
+        assert line.kind == edge.kind
+        assert boxes[line.target] == edge.target
+        source = boxes[line.source]
+        assert source == edge.source or source in hosts[edge.source], "a line from elsewhere"
+    drawn = Counter(picture.lines.column("edge"))
+    assert drawn == Counter(_edges_between_boxes(graph, picture, hosts)), "an edge lost, or twice"
+
+
+def _edges_between_boxes(
+    graph: Graph, picture: Picture, hosts: dict[int, tuple[int, ...]]
+) -> Iterator[int]:
+    shown = set(picture.boxes.column("node"))
+    for edge in graph.edges():
+        from_inside = edge.kind == "saved" and edge.source in hosts
+        if edge.kind == "saved" and picture.view != "both":
+            continue
+        if edge.target in shown and (edge.source in shown or from_inside):
+            yield edge.id
+
+
+def check_folded(graph: Graph, small: Graph) -> None:
+    """Every edge of a folded graph stands for as many edges of the graph as it says, and together
+    they are all edges between what its nodes stand for."""
+    place = _places(graph, small)
+    between = Counter(
+        (edge.kind, place[edge.source], place[edge.target])
+        for edge in graph.edges()
+        if edge.source in place and edge.target in place
+        if place[edge.source] != place[edge.target]
+    )
+    merged: Counter[tuple[str, int, int]] = Counter()
+    for edge in small.edges():
+        merged[edge.kind, edge.source, edge.target] += edge.multiplicity
+    assert merged == between
+
+
+def _places(graph: Graph, small: Graph) -> dict[int, int]:
+    """The node of ``small`` that each node of ``graph`` went into."""
+    place = {id: new for new, group in small.groups.items() for id in group.members}
+    known: dict[tuple[str, str, str], list[int]] = {}
+    for id in range(len(graph)):
+        known.setdefault(_name(graph, id), []).append(id)
+    for new in range(len(small)):
+        if new not in small.groups:
+            (id,) = known[_name(small, new)]
+            place[id] = new
+    return place
+
+
+def _name(graph: Graph, id: int) -> tuple[str, str, str]:
+    kind = "leaf" if graph.kinds[id] in LEAF_KINDS else graph.kinds[id]
+    return kind, graph.halves[id], graph.address(id)
+
+
+def check_mirror(graph: Graph) -> None:
+    """What a gradient flows back along is a value that flowed there: each node of the backward
+    half has its op in the forward half, and each of its edges one that runs against it."""
+    flowed = {(edge.source, edge.target) for edge in graph.edges() if edge.kind == "value"}
+    for edge in graph.edges():
+        if edge.kind == "gradient" and graph.kinds[edge.source] != "seed":
+            ends = graph.pairs[edge.target], graph.pairs[edge.source]
+            assert ends in flowed, graph.address(edge.source)
