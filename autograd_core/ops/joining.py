@@ -69,11 +69,12 @@ def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]
     x=lambda g, dim: stack(g, dim=dim),
     view="each",
     linear=True,
-    samples=(Sample(((3, 2),)), Sample(((3, 2),), {"dim": 1})),
+    samples=(Sample(((3, 2),)), Sample(((3, 2),), {"dim": 1}), Sample(((3,),))),
 )
 def unbind(x, /, dim=0):
     """The slices along ``dim``, each a view."""
-    return tuple(np.moveaxis(x, dim, 0))
+    rows = np.moveaxis(x, dim, 0)
+    return tuple([rows[number, ...] for number in range(len(rows))])  # `...`: 0-d views, too
 
 
 @op(

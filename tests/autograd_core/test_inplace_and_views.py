@@ -284,6 +284,37 @@ def test_a_view_after_a_change_comes_from_its_base_in_one_step(torch: Any, form:
     assert numbers(x.grad) == numbers(expected)
 
 
+def test_the_elements_that_iteration_gives_are_views(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0, 3.0])
+    for number, element in enumerate(x):
+        assert element._base is x
+        element.mul_(10 ** (number + 1))
+        assert element._version == x._version == number + 1
+    assert numbers(x) == [10, 200, 3000]
+    assert [tuple(element.shape) for element in x] == [()] * 3
+
+
+@pytest.mark.parametrize("change", ["zero_", "neg_", "copy_", "add_", "fill_"])
+def test_every_in_place_form_reaches_the_base_of_an_element(torch: Any, change: str) -> None:
+    x = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+    element = x[1].unbind(0)[0]
+    operands = () if change in ("zero_", "neg_") else (torch.tensor(5.0),)
+    getattr(element, change)(*operands)
+    changed = {"zero_": 0, "neg_": -3, "copy_": 5, "add_": 8, "fill_": 5}[change]
+    assert numbers(x) == [1, 2, changed, 4]
+    assert x._version == 1
+
+
+def test_the_elements_of_a_tensor_in_a_graph_may_not_be_changed_one_by_one(torch: Any) -> None:
+    y = torch.tensor([1.0, 2.0], requires_grad=True) * 1
+    with pytest.raises(RuntimeError, match="Output 1 of Unbind.* is a view and is being modified"):
+        y.unbind(0)[1].mul_(2)
+    with torch.no_grad():
+        for element in y:
+            element.mul_(2)
+    assert numbers(y) == [2, 4]
+
+
 def test_a_part_of_an_expanded_tensor_can_be_changed(torch: Any) -> None:
     x = torch.ones(2, requires_grad=True)
     part = (x * 1).expand(3, 2)[0]
