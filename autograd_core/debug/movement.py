@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 
 from autograd_core.autograd.call import BackwardCall
@@ -175,26 +175,26 @@ class Movement:
 
     def over(self, count: int = 1) -> None:
         """Go on behind the module that begins here, or by one node."""
-        for _ in range(count):
-            if self.position < self.length:
-                self._go(self._pass.scopes.over(self.position))
+        self._repeat(count, self._pass.scopes.over, self.length)
 
     def back_over(self, count: int = 1) -> None:
         """Go back before the module that ends here, or by one node."""
-        for _ in range(count):
-            if self.position:
-                self._go(self._pass.scopes.back_over(self.position))
+        self._repeat(count, self._pass.scopes.back_over, 0)
 
     def out(self, count: int = 1) -> None:
         """Go on behind the module around this node."""
-        for _ in range(count):
-            if self.position < self.length:
-                self._go(self._pass.scopes.out(self.position))
+        self._repeat(count, self._pass.scopes.out, self.length)
 
     def back_out(self, count: int = 1) -> None:
         """Go back before the module around the node before."""
-        for _ in range(count):
-            self._go(self._pass.scopes.back_out(self.position))
+        self._repeat(count, self._pass.scopes.back_out, 0)
+
+    def _repeat(self, count: int, target: Callable[[int], int], end: int) -> None:
+        """Go to the ``target`` of where we are, ``count`` times or until ``end``; without trying a
+        node again that raises."""
+        while count and (before := self.position) != end:
+            self._go(target(before))
+            count = count - 1 if self.position != before else 0
 
     def until(self, location: str, count: int = 1) -> None:
         """Go on, or back, to just before the next node that ``location`` means.

@@ -307,7 +307,7 @@ def test_every_in_place_form_reaches_the_base_of_an_element(torch: Any, change: 
 
 def test_the_elements_of_a_tensor_in_a_graph_may_not_be_changed_one_by_one(torch: Any) -> None:
     y = torch.tensor([1.0, 2.0], requires_grad=True) * 1
-    with pytest.raises(RuntimeError, match="Output 1 of Unbind.* is a view and is being modified"):
+    with pytest.raises(RuntimeError, match=r"Output 1 of Unbind.* is a view and is being modified"):
         y.unbind(0)[1].mul_(2)
     with torch.no_grad():
         for element in y:

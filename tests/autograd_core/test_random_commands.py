@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import string
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
@@ -14,6 +16,7 @@ from autograd_core import nn
 from autograd_core.dag import trace
 from autograd_core.debug import Session
 from autograd_core.debug.commands import complete
+from autograd_core.debug.commands.console import DEFECT
 from autograd_core.debug.commands.helping import TOPICS
 
 COMMANDS = [command for _, commands in TOPICS for command in commands]
@@ -29,29 +32,69 @@ OPERANDS = [
     *PLACES, *CONDITIONS, "", "if", *[f"if {each}" for each in CONDITIONS], "leaves", "ledger",
     "node", "plan", "history", "all", "rms", "in", "out.1", "saved.a", "0.weight.grad[0]", "$",
     "3 2", "end", "--pending tanh", "addmm if rms > 0", "relu rms {rms} {nonsense", "expressions",
+    "split", "pair", "mul", "x.grad", "y.grad",
+]  # fmt: skip
+INPUTS = ["", "in", "in.0", "in.1", "in.3", f"in.{10**30}", "out.1", "out.9", "hook", "hook.5"]
+NUMBERS = [
+    "2", "0", "-1", "1e999", "nan", "-inf", "10**400", "1/0", "(-1)**0.5", "rms", "shape[9]",
+    "in[0,0,0].rms", "9" * 5000, "\u00b2", "\u0663", "$", "",
 ]  # fmt: skip
 
 
-def program() -> tuple[Any, Any]:
+class Pair(torch.autograd.Function):
+    """Two results, and a backward that runs a pass of its own."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        ctx.save_for_backward(x)
+        return x.sin(), x * 2
+
+    @staticmethod
+    def backward(ctx: Any, one: Any, two: Any) -> Any:
+        (x,) = ctx.saved_tensors
+        with torch.enable_grad():
+            inner = x.detach().requires_grad_(True)
+            (inner.sin() * one).sum().backward()
+        return inner.grad + two * 2
+
+
+def layers() -> tuple[list[Any], Any]:
     torch.manual_seed(3)
     net = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     hidden = net(torch.ones(5, 3))
-    return net, (hidden * hidden + hidden).mean()
+    return list(net.parameters()), (hidden * hidden + hidden).mean()
 
 
-def gradients(net: Any) -> list[Any]:
-    return [None if p.grad is None else p.grad.numpy().copy() for p in net.parameters()]
+def pieces() -> tuple[list[Any], Any]:
+    """Nodes with several outputs, of which some are not used, and with several inputs."""
+    x = torch.tensor([1.0, 2.0, 3.0, 4.0], requires_grad=True)
+    y = torch.tensor([0.5], requires_grad=True)
+    first, _, third, last = (x * 1.5).split(1)
+    one, two = Pair.apply(first * y)
+    two.register_hook(lambda g: g * 0.5)
+    return [x, y], sum((one * two * third).unbind(0)) + torch.cat([last, y]).prod()
 
 
-def plain() -> list[Any]:
-    net, loss = program()
+def gradients(leaves: list[Any]) -> list[Any]:
+    return [None if leaf.grad is None else leaf.grad.numpy().copy() for leaf in leaves]
+
+
+def plain(program: Program) -> list[Any]:
+    leaves, loss = program()
     loss.backward()
-    return gradients(net)
+    return gradients(leaves)
 
 
-EXPECTED = plain()
-typed = st.tuples(
-    st.sampled_from([word for word in WORDS if word not in FILES]), st.sampled_from(OPERANDS)
+Program = Callable[[], tuple[list[Any], Any]]
+EXPECTED = {program: plain(program) for program in (layers, pieces)}
+any_program = st.sampled_from([layers, pieces])
+words = st.sampled_from([word for word in WORDS if word not in FILES])
+typed = st.tuples(words, st.sampled_from(OPERANDS)).map(" ".join)
+addressed = st.tuples(
+    st.sampled_from([*sorted(CHANGING), "until", "jump", "enter", "ignore", "next"]),
+    st.sampled_from(["", *PLACES, *(f"#{turn}" for turn in range(1, 15))]),
+    st.sampled_from(INPUTS),
+    st.sampled_from(NUMBERS),
 ).map(" ".join)
 garbage = st.text(string.printable + "é−∂\x00\u2028", max_size=20).filter(
     lambda line: not line.strip().startswith(tuple("s"))  # may begin source or save
@@ -59,46 +102,70 @@ garbage = st.text(string.printable + "é−∂\x00\u2028", max_size=20).filter(
 
 
 @settings(deadline=None, max_examples=60)
-@given(st.lists(typed | garbage | st.just("continue") | st.just(""), max_size=25))
-@example(["catch rms > 0", "commands", "continue", "end", "continue", "rc", "continue"])
-@example(["break addmm", "commands", "reverse-continue", "end", "continue", "continue"])
-@example(["commands", "end", "end", "commands $", ""])
-@example(["check all", "lint", "info frames", "up", "up", "continue", "down", "where", "list"])
-def test_no_line_raises_and_undone_edits_leave_no_trace(lines: list[str]) -> None:
-    net, loss = program()
+@given(
+    any_program,
+    st.lists(typed | addressed | garbage | st.just("continue") | st.just(""), max_size=25),
+)
+@example(layers, ["catch rms > 0", "commands", "continue", "end", "continue", "rc", "continue"])
+@example(layers, ["break addmm", "commands", "reverse-continue", "end", "continue", "continue"])
+@example(layers, ["commands", "end", "end", "commands $", ""])
+@example(layers, ["check all", "lint", "info frames", "up", "continue", "down", "where", "list"])
+@example(pieces, [f"scale #{turn} in.3 2" for turn in range(1, 15)])
+@example(pieces, ["next 4", *(f"{word} in.9 1" for word in sorted(CHANGING))])
+@example(pieces, [f"{word} {10**30}" for word in ("over", "finish", "reverse-finish", "next")])
+@example(pieces, [f"enable {'9' * 5000}", f"jump #{'9' * 5000}", f"scale in.{'9' * 5000} 2"])
+def test_no_line_raises_and_undone_edits_leave_no_trace(program: Program, lines: list[str]) -> None:
+    leaves, loss = program()
     session = Session(loss)
     for line in lines:
         reply = session.do(line)
-        assert isinstance(reply.text, str)
         assert reply.text or not reply.error
+        assert DEFECT not in reply.text
     while session.console.open_block:
         session.do("end")
+    while session.leave():
+        pass
     while session.edit.records:
         assert not session.do("undo").error
     session.do("delete")
     session.finish()
-    for found, expected in zip(gradients(net), EXPECTED, strict=True):
+    for found, expected in zip(gradients(leaves), EXPECTED[program], strict=True):
         np.testing.assert_array_equal(found, expected)
 
 
 @settings(deadline=None, max_examples=30)
-@given(st.lists(typed.filter(lambda line: line.split()[0] not in {*CHANGING, "undo"}), max_size=15))
-def test_looking_stopping_and_moving_change_no_gradient(lines: list[str]) -> None:
-    net, loss = program()
+@given(
+    any_program,
+    st.lists(typed.filter(lambda line: line.split()[0] not in {*CHANGING, "undo"}), max_size=15),
+)
+def test_looking_stopping_and_moving_change_no_gradient(program: Program, lines: list[str]) -> None:
+    leaves, loss = program()
     session = Session(loss)
     for line in lines:
         session.do(line)
     assert not session.edit.records
     session.finish()
-    for found, expected in zip(gradients(net), EXPECTED, strict=True):
+    for found, expected in zip(gradients(leaves), EXPECTED[program], strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_a_mistake_of_ours_is_an_error_message(monkeypatch: pytest.MonkeyPatch) -> None:
+    session = Session(layers()[1])
+
+    def wrong(count: int) -> None:
+        raise IndexError("list index out of range")
+
+    monkeypatch.setattr(session, "next", wrong)
+    reply = session.do("next")
+    assert reply.error
+    assert reply.text == f"{DEFECT}: 'next' raised IndexError: list index out of range"
 
 
 @settings(deadline=None, max_examples=60)
 @given(typed | garbage, st.integers(0, 40))
 def test_completion_answers_to_anything(line: str, column: int) -> None:
     with trace():
-        _, loss = program()
+        _, loss = layers()
     session = Session(loss)
     for offer in complete(session, line, column):
         part = line[:column].split()[-1:] if line[:column].rstrip() == line[:column] else []

@@ -6,13 +6,14 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from autograd_core.debug.commands.language import CommandError, Operands
+from autograd_core.debug.commands.language import LONGEST_LINE, CommandError, Operands
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.records.snapshot import Leave, Reply
 from autograd_core.text import did_you_mean
 
 Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]
 _PATIENCE: Final = 1000  # lines that one line may lead to, beyond ten per node
+DEFECT: Final = "this is a defect of gradstep, please report it"
 
 
 class Command(NamedTuple):
@@ -100,12 +101,17 @@ class Console:
     def _carry_out_one(self, line: str) -> str:
         if self._block is not None:
             return self._take_down(line.strip())
+        if len(line) > LONGEST_LINE:
+            raise CommandError(f"a line has at most {LONGEST_LINE} characters")
         word, operands = Operands.after(line, 0).first()
         try:
             return self.find(word).run(self, operands) if word.text else ""
         except CommandError as error:
             error.line = error.line or line
             raise
+        except Exception as error:  # a mistake of ours must not end the user's program
+            what = f"{type(error).__name__}: {error}"
+            raise CommandError(f"{DEFECT}: '{word.text}' raised {what}") from error
 
     def find(self, word: Operands) -> Command:
         """The command that ``word`` names, or begins alone.

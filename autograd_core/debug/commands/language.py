@@ -13,6 +13,7 @@ from autograd_core.debug.stopping.predicate import ExpressionError
 from autograd_core.text import did_you_mean
 
 WIDTH = 80
+LONGEST_LINE = 4000  # characters; Python reads no number of more than 4300 digits
 
 
 class CommandError(ValueError):

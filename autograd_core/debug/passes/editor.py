@@ -127,13 +127,14 @@ class Editor:
         self._require_ahead(index)
         driver = self._walk.driver
         node, name = driver.order[index], turn(index)
+        place = place_of(driver, index, input_nr)
         return _Sum(
             index,
             name if input_nr == 0 else f"{name} input {input_nr}",
             input_shape(node, input_nr),
             node.output_dtype.dtype,
             driver.call.graph,
-            place=place_of(driver, index, input_nr),
+            place=place,
         )
 
     def _leaf_sum(self, index: int) -> _Sum:
