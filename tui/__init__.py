@@ -26,6 +26,7 @@ def debug(
     Raises:
         RuntimeError: as ``backward`` does, and where no screen can open.
     """
+    # late: the command imports this package too, and may need neither
     from autograd_core.debug.session import Session
     from tui.terminal import show_screen, why_no_screen
 

@@ -1,31 +1,59 @@
-"""The ``gradstep`` command: one function per subcommand."""
+"""The ``gradstep`` command: which subcommand is meant, and how it ends."""
 
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import Any, NoReturn
 
 from tui.exit_codes import ExitCode, Failure, exit_code_of, is_message_of_script
-from tui.options import command_parser
+from tui.messages import say
+from tui.options import Parser
 
-if TYPE_CHECKING:
-    from autograd_core.program.calls import CallSelector
-    from autograd_core.program.target import Target
+COMMANDS = ("render", "film", "debug", "check", "ops", "embed")
+"""The subcommands, each a module of :mod:`tui.commands`: ``parser()`` and ``run(options)``."""
+
+_WITH_TARGET = ("render", "film", "debug", "check")
+_MAIN = """\
+Draw computation graphs, and step through their backward pass.
+
+commands:
+  render      draw the graph of a tensor, or of a script's backward() call
+  film        show how the graph is built and the gradients run back, as frames
+  debug       step through the backward() calls of a script
+  check       hold every derivative to differences, and look for mistakes
+  ops         list the ops and their derivatives
+  embed       bring pictures in Markdown files up to date
+"""
+_NOTES = """\
+examples:
+  gradstep render train.py                      draw the first backward() call
+  gradstep render train.py:loss -o loss.svg     draw a tensor
+  gradstep debug train.py                       step, forwards and back
+  gradstep check train.py                       find wrong derivatives
+  gradstep COMMAND --help                       all about one command
+
+exit codes: 0 fine, 1 the script failed, 2 wrong usage, 3 no such target or no
+graph, 4 nothing here makes that format, 5 a check found something
+"""
+
+
+Run = Callable[[argparse.Namespace], ExitCode]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code that the process is to end with."""
     try:
-        options = _parse(sys.argv[1:] if arguments is None else list(arguments))
-        return _COMMANDS[options.command](options) or ExitCode.FINE
+        run, options = _parse(sys.argv[1:] if arguments is None else list(arguments))
+        return run(options)
     except BrokenPipeError:
         _silence_stdout()
     except KeyboardInterrupt:
-        _say("interrupted")
+        say("interrupted")
         return ExitCode.INTERRUPTED
     except Exception as error:
         code = exit_code_of(error)
@@ -34,13 +62,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if is_message_of_script(error):
             print(error, file=sys.stderr)
         else:
-            _say(str(error))
+            say(str(error))
         return code
     return ExitCode.FINE
-
-
-def _say(text: str) -> None:
-    print(f"gradstep: {text}", file=sys.stderr)
 
 
 def _silence_stdout() -> None:
@@ -49,7 +73,7 @@ def _silence_stdout() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _parse(arguments: list[str]) -> argparse.Namespace:
+def _parse(arguments: list[str]) -> tuple[Run, argparse.Namespace]:
     """Our options stand before or behind TARGET; behind it, what we do not know is the script's,
     and so is everything after ``--``."""
     verbatim: list[str] = []
@@ -57,45 +81,36 @@ def _parse(arguments: list[str]) -> argparse.Namespace:
         cut = arguments.index("--")
         arguments, verbatim = arguments[:cut], arguments[cut + 1 :]
     _require_command(arguments)
-    options, others = _parse_known(arguments)
+    name, *arguments = arguments
+    command = importlib.import_module(f"tui.commands.{name}")
+    parser = command.parser()
+    options, others = _parse_known(parser, arguments)
     before = arguments
-    if options.command not in ("ops", "embed"):  # which have no script
+    if name in _WITH_TARGET:
         before = arguments[: arguments.index(options.target)]
     for other in others:
         word = other.partition("=")[0]
-        hint = _did_you_mean(word, options.known, cutoff=0.7)
+        hint = _did_you_mean(word, parser.known, cutoff=0.7)
         if other in before:
-            options.parser.error(f"there is no option {word}" + (f", {hint}" if hint else ""))
+            parser.error(f"there is no option {word}" + (f", {hint}" if hint else ""))
         if hint and word.startswith("--"):
-            _say(f"{word} goes to the script; {hint}")
+            say(f"{word} goes to the script; {hint}")
     options.arguments = [*others, *verbatim]
-    return options
+    return command.run, options
 
 
-def _parse_known(arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
+def _parse_known(parser: Parser, arguments: list[str]) -> tuple[argparse.Namespace, list[str]]:
     """Our options, and what we do not know; ``-m MODULE`` stands where a TARGET would."""
     if "-m" in arguments[:-1]:
         at = arguments.index("-m")
         name = arguments[at + 1]
-        options, others = command_parser().parse_known_args([*arguments[:at], *arguments[at + 1 :]])
+        options, others = parser.parse_known_args([*arguments[:at], *arguments[at + 1 :]])
         if options.target == name:  # else it stands behind TARGET, and is the script's
             options.module = True
             return options, others
-    options, others = command_parser().parse_known_args(arguments)
+    options, others = parser.parse_known_args(arguments)
     options.module = False
     return options, others
-
-
-def _target(options: argparse.Namespace) -> Target:
-    from autograd_core.program.target import parse_target  # with NumPy; --help need not wait
-
-    return parse_target(options.target, module=options.module)
-
-
-def _call(text: str) -> CallSelector:
-    from autograd_core.program.calls import CallSelector  # with NumPy; --help need not wait
-
-    return CallSelector.parse(text)
 
 
 def _did_you_mean(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
@@ -106,15 +121,18 @@ def _did_you_mean(word: str, words: Iterable[str], cutoff: float = 0.6) -> str:
 
 
 def _require_command(arguments: list[str]) -> None:
+    """See that the first word is a command; ``--help`` and ``--version`` end here."""
     word = arguments[0] if arguments else ""
-    if word in _COMMANDS or word.startswith("-"):
+    if word in COMMANDS:
         return
-    if not word:
+    if word.startswith("-"):
+        _main_parser().parse_args(arguments)
+    if not word or word.startswith("-"):
         problem = "which command?"
     elif ".py" in word:
         problem = f"what is to be done with {word}?"
     else:
-        hint = _did_you_mean(word, _COMMANDS)
+        hint = _did_you_mean(word, COMMANDS)
         problem = f"there is no command '{word}'{f', {hint}' if hint else '.'}"
     raise Failure(
         f"{problem} (render draws a graph, debug steps through backward(); gradstep --help says "
@@ -123,109 +141,24 @@ def _require_command(arguments: list[str]) -> None:
     )
 
 
-def render(options: argparse.Namespace) -> None:
-    """``gradstep render``."""
-    from tui.commands.render import render_target
-
-    notes = render_target(
-        _target(options),
-        options.arguments,
-        output=options.output,
-        format=options.format,
-        view=options.view,
-        call=_call(options.call),
-        profiled=options.profiled,
-        theme=options.theme,
-        layout=options.layout,
-        leaves=options.leaves,
-        title=options.title,
-        magnitude=options.magnitude,
-        legend=options.legend,
-        link=options.link,
-        full=options.full,
-        max_boxes=options.max_boxes,
-        depth=options.depth,
-        expand=options.expand,
-        around=options.around,
-        hops=options.hops,
-        path=options.path,
-    )
-    for note in notes:
-        _say(note)
+def _main_parser() -> Parser:
+    parser = Parser(prog="gradstep", usage="gradstep COMMAND ...", description=_MAIN, epilog=_NOTES)
+    options = parser.add_argument_group("options")
+    options.add_argument("-h", "--help", action="help", help="show this")
+    options.add_argument("--version", action=_ShowVersion, nargs=0, help="show the version")
+    return parser
 
 
-def film(options: argparse.Namespace) -> None:
-    """``gradstep film``."""
-    from tui.commands.film import film_target
+class _ShowVersion(argparse.Action):
+    """Looks the version up only when it is asked for: that takes a while."""
 
-    notes = film_target(
-        _target(options),
-        options.arguments,
-        output=options.output,
-        view=options.view,
-        call=_call(options.call),
-        theme=options.theme,
-        leaves=options.leaves,
-        seconds=options.seconds,
-        title=options.title,
-    )
-    for note in notes:
-        _say(note)
+    def __call__(self, parser: argparse.ArgumentParser, *_: Any) -> NoReturn:
+        # slow to load, and nothing else needs it
+        from importlib.metadata import PackageNotFoundError, version
 
-
-def debug(options: argparse.Namespace) -> None:
-    """``gradstep debug``."""
-    from tui.commands.debug import debug_target
-
-    debug_target(
-        _target(options),
-        options.arguments,
-        places=options.breakpoints,
-        call=None if options.call is None else _call(options.call),
-        grads=options.grad,
-        commands=options.commands,
-        batch=options.batch,
-        fail_on=options.fail_on,
-        history=options.history,
-    )
-
-
-def check(options: argparse.Namespace) -> ExitCode:
-    """``gradstep check``."""
-    from tui.commands.check import check_target
-
-    return check_target(
-        _target(options),
-        options.arguments,
-        call=_call(options.call),
-        ignore=options.ignore,
-        everything=options.everything,
-        quiet=options.quiet,
-    )
-
-
-def ops(options: argparse.Namespace) -> None:
-    """``gradstep ops``."""
-    from tui.commands.ops import show_operators
-
-    show_operators(options.target, code=options.code)
-
-
-def embed(options: argparse.Namespace) -> ExitCode:
-    """``gradstep embed``."""
-    from tui.commands.embed import embed as embed_into
-
-    code, notes = embed_into(options.target, check=options.check)
-    for note in notes:
-        _say(note)
-    return code
-
-
-_COMMANDS: dict[str, Callable[[argparse.Namespace], ExitCode | None]] = {
-    "render": render,
-    "film": film,
-    "debug": debug,
-    "check": check,
-    "ops": ops,
-    "embed": embed,
-}
+        try:
+            number = version("gradstep")
+        except PackageNotFoundError:
+            number = "(not installed)"
+        print(f"gradstep {number}")
+        parser.exit()

@@ -42,6 +42,7 @@ def show_screen(session: DebugSession, title: str = "") -> str:
 
     What the script printed meanwhile stands in the terminal afterwards.
     """
+    # Textual is slow to load, and a command without a screen does not need it
     from tui.app import DebuggerApp
 
     sys.stdout.flush()

@@ -43,6 +43,7 @@ __all__ = ["FORMATS", "Film", "Rendering", "VizError", "film", "render", "to_dot
 def __getattr__(name: str) -> Any:
     """Films need the debugger, which pictures should not wait for."""
     if name in ("Film", "film"):
+        # films need the debugger, which pictures should not wait for
         from viz import filming
 
         return getattr(filming, name)
@@ -163,6 +164,7 @@ def to_graphviz(
 ) -> graphviz.Digraph:
     """The picture as a ``graphviz.Digraph``, to style, extend and render as you like; arguments
     as for :func:`render`."""
+    # with it comes the package graphviz, which only this needs
     from viz.dot import make_digraph
 
     known("view", view, VIEWS)

@@ -29,7 +29,7 @@ def write_dot(picture: Picture, legend: bool = False) -> str:
 def make_digraph(picture: Picture, legend: bool = False) -> graphviz.Digraph:
     """The picture as a ``graphviz.Digraph``, to go on with; ``legend`` explains in a cluster of its
     own what occurs."""
-    import graphviz
+    import graphviz  # slow to load, and only DOT needs it
 
     upwards = picture.view == "backward"
     digraph = graphviz.Digraph(
@@ -177,7 +177,7 @@ def _box_label(box: Box) -> str:
 
 def _tooltip(text: str) -> str:
     """The facts one below the other, and no HTML, though they may begin with < and end in >."""
-    import graphviz
+    import graphviz  # slow to load, and only DOT needs it
 
     plain: str = graphviz.nohtml("\\n".join(escape(fact) for fact in text.split("\n")))
     return plain
@@ -189,7 +189,7 @@ def escape(text: str) -> str:
     >>> print(escape(r"a\N &lt;"))
     a\\N &amp;lt;
     """
-    import graphviz
+    import graphviz  # slow to load, and only DOT needs it
 
     return str.__str__(graphviz.escape(text.replace("&", "&amp;")))
 

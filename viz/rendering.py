@@ -186,6 +186,7 @@ def _nothing(graph: Graph, view: View) -> NothingToDraw:
 
 def _json(graph: Graph, view: View, extent: Extent, leaves: bool | None) -> bytes:
     """The whole graph, unless folding was asked for."""
+    # only this format needs it
     from autograd_core.dag.serialize import to_json
 
     if extent.folds:

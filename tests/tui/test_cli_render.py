@@ -530,7 +530,7 @@ def test_a_file_that_is_read_only_stays(run: Run) -> None:
         ([], "which command?"),
         (["rendr"], "there is no command 'rendr', did you mean render?"),
         (["train.py"], "what is to be done with train.py?"),
-        (["--frobnicate"], "required: COMMAND"),
+        (["--frobnicate"], "unrecognized arguments: --frobnicate"),
         (["render"], "required: TARGET; gradstep render --help shows"),
     ],
 )

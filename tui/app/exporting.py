@@ -41,6 +41,7 @@ def write_picture(session: DebugSession, snapshot: Snapshot, index: int) -> Path
     Raises:
         VizError, OSError: it cannot be drawn, or not be written.
     """
+    # pictures are drawn seldom, and the screen should not wait for them
     import viz
 
     graph = _with_gradients(session, snapshot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import sys
 from collections.abc import Sequence
 from time import monotonic
@@ -12,10 +13,62 @@ from autograd_core.debug.linting import CODES, lint
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.process import user_code
 from autograd_core.program.run import run_target
-from autograd_core.program.target import Target
+from autograd_core.program.target import Target, parse_target
 from autograd_core.tensor import Tensor
 from tui.commands.report import Report, report_text
 from tui.exit_codes import ExitCode, Failure
+from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
+
+_NOTES = f"""\
+{ARGUMENTS}
+The forward of every node, of custom Functions too, runs again some dozen times
+on copies, in float64. Exit code 5 says that a rule is wrong, or that there is
+an error or a warning:
+  error    freed, changed (in place)
+  warning  not-finite (a result of the forward pass), unreached, cut (and a leaf
+           has no gradient), duplicate-hook, stale-grad
+  info     cut (on purpose, likely), shared, untraced
+
+examples:
+  gradstep check train.py
+  gradstep check --call 2 --ignore stale-grad train.py --epochs 1
+  gradstep check -q models/net.py:loss
+"""
+
+
+def parser() -> Parser:
+    """The options of ``gradstep check``."""
+    command = Parser(
+        prog="gradstep check",
+        usage="gradstep check [OPTIONS] TARGET [ARGS...]",
+        description="Hold the derivative rule of every node to differences, and look the graph "
+        f"over for\nmistakes; of a script, that of its first backward() call. The script ends "
+        f"there.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--ignore", type=words, default=[], metavar="CODES",
+        help="leave out findings of these kinds, such as stale-grad,unreached")  # fmt: skip
+    add("--all", dest="everything", action="store_true",
+        help="list what is right too, and what is only good to know")  # fmt: skip
+    add("-q", dest="quiet", action="store_true", help="one line for each thing that is wrong")
+    add("-h", "--help", action="help", help="show this")
+    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    return command
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep check``."""
+    return check_target(
+        parse_target(options.target, module=options.module),
+        options.arguments,
+        call=CallSelector.parse(options.call),
+        ignore=options.ignore,
+        everything=options.everything,
+        quiet=options.quiet,
+    )
+
 
 _PATIENCE = 2.0  # seconds until progress is shown
 

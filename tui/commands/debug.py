@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -18,10 +19,69 @@ from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.errors import ProgramError, ScriptDone
 from autograd_core.program.process import user_code
 from autograd_core.program.run import Found, run_target
-from autograd_core.program.target import Target, require_file
+from autograd_core.program.target import Target, parse_target, require_file
 from tui.commands.fail_on import FailOn
 from tui.exit_codes import ExitCode, Failure
+from tui.options import ARGUMENTS, TARGET, Parser, size
 from tui.terminal import show_screen, why_no_screen
+
+_NOTES = f"""\
+{ARGUMENTS}
+On the screen, ? shows all keys. FILE has one command per line: those of the
+screen's prompt (its command help lists them), quit to let the script go on to
+its next call, abort to end it.
+
+examples:
+  gradstep debug train.py
+  gradstep debug --break mul --break encoder.0 --call 2 train.py
+  gradstep debug --batch -x commands.txt train.py --epochs 1
+  gradstep debug --batch --fail-on nan,inf train.py
+  gradstep debug --call grad:1 penalty.py       its first autograd.grad()
+"""
+
+
+def parser() -> Parser:
+    """The options of ``gradstep debug``."""
+    command = Parser(
+        prog="gradstep debug",
+        usage="gradstep debug [OPTIONS] TARGET [ARGS...]",
+        description="Run a script, and open the debugger inside each of its backward() calls.\n\n"
+        f"{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--break", dest="breakpoints", action="append", default=[], metavar="PLACE",
+        help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
+        "a number (#12), a line (train.py:12), with a condition behind it if need be "
+        "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
+    add("--call", metavar="K", help="open in this backward() call only: "
+        "1, 2, ...; grad:1, grad:2, ... are the calls of autograd.grad()")  # fmt: skip
+    add("--grad", action="store_true", help="open in each call of autograd.grad() too")
+    add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
+    add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
+    add("--history", type=size, metavar="SIZE", help="how much memory the recording may take "
+        "(1G); what does not fit runs again when it is looked at")  # fmt: skip
+    add("--fail-on", metavar="CONDITION", help="with --batch: end with exit code 5, and the node, "
+        "at the first gradient that is so, in any call: nan,inf or 'zero, rms>1e3'")  # fmt: skip
+    add("-h", "--help", action="help", help="show this")
+    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    return command
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep debug``."""
+    debug_target(
+        parse_target(options.target, module=options.module),
+        options.arguments,
+        places=options.breakpoints,
+        call=None if options.call is None else CallSelector.parse(options.call),
+        grads=options.grad,
+        commands=options.commands,
+        batch=options.batch,
+        fail_on=options.fail_on,
+        history=options.history,
+    )
+    return ExitCode.FINE
 
 
 def debug_target(

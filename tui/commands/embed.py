@@ -11,6 +11,7 @@ What a command writes to a file is shown as an image, what it prints as a block 
 
 from __future__ import annotations
 
+import argparse
 import os
 import re
 import shlex
@@ -23,9 +24,52 @@ from typing import NamedTuple
 
 from autograd_core.own_files import FOLDER
 from tui.exit_codes import ExitCode, Failure
+from tui.messages import say
+from tui.options import Parser
 from viz.errors import CannotWrite
 from viz.files import write_atomically
 from viz.svg import title_of
+
+_NOTES = """\
+A command stands between two comments, and runs where FILE is:
+
+  <!-- gradstep: render train.py:loss -o docs/loss.svg -->
+  ![Backward graph of loss: ...](docs/loss.svg)
+  <!-- /gradstep -->
+
+What it writes is shown as an image, in your words if you change them; what it
+prints stands there as a block of code, a mermaid diagram as a diagram.
+
+examples:
+  gradstep embed README.md
+  gradstep embed --check README.md docs/*.md
+"""
+
+
+def parser() -> Parser:
+    """The options of ``gradstep embed``."""
+    command = Parser(
+        prog="gradstep embed",
+        usage="gradstep embed [OPTIONS] FILE...",
+        description="Bring pictures and output in Markdown files up to date, by the gradstep "
+        "commands\nthat stand there between comments.",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--check", action="store_true", help="change nothing; say what is stale, and end with "
+        "exit code 5 if anything is")  # fmt: skip
+    add("-h", "--help", action="help", help="show this")
+    command.add_argument("target", metavar="FILE", nargs="+", help=argparse.SUPPRESS)
+    return command
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep embed``."""
+    code, notes = embed(options.target, check=options.check)
+    for note in notes:
+        say(note)
+    return code
+
 
 _BEGIN = re.compile(r"\s*<!--\s*gradstep:(?P<command>.*?)-->\s*")
 _END = re.compile(r"\s*<!--\s*/gradstep\s*-->\s*")

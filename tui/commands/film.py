@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 from pathlib import Path
 from typing import Any
 
@@ -11,12 +12,73 @@ from autograd_core.dag.sources import with_portable_sources
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.errors import ProgramError
 from autograd_core.program.run import Found, run_target
-from autograd_core.program.target import Target
+from autograd_core.program.target import Target, parse_target
 from tui.commands.render import writable
 from tui.exit_codes import ExitCode, Failure
+from tui.messages import say
+from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
 from viz.filming import film_of
 from viz.filming.recording import Recording, record_call
 from viz.picture import View
+
+_NOTES = f"""\
+{ARGUMENTS}
+The film plays without a script, also where a page shows it as an image; it
+rests while the pointer is over it.
+
+examples:
+  gradstep film train.py
+  gradstep film train.py:loss -o loss.html
+  gradstep film --view backward train.py -o frames/
+"""
+
+
+def parser() -> Parser:
+    """The options of ``gradstep film``."""
+    command = Parser(
+        prog="gradstep film",
+        usage="gradstep film [OPTIONS] TARGET [ARGS...]",
+        description="Film a backward pass: how the forward pass builds the graph, and how the\n"
+        f"gradients then run back through it.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="an .svg, which plays by itself; an .html, "
+        "with a scrubber; or a directory, for one svg per frame (without it: the name of TARGET "
+        "with .svg, in this directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
+        help="forward, how the graph is built; backward, how the gradients run; or both "
+        "(default)")  # fmt: skip
+    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--seconds", type=seconds, default=1.5, metavar="S",
+        help="how long a frame lasts (1.5)")  # fmt: skip
+    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the film")
+    add("-h", "--help", action="help", help="show this")
+    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    return command
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep film``."""
+    notes = film_target(
+        parse_target(options.target, module=options.module),
+        options.arguments,
+        output=options.output,
+        view=options.view,
+        call=CallSelector.parse(options.call),
+        theme=options.theme,
+        leaves=options.leaves,
+        seconds=options.seconds,
+        title=options.title,
+    )
+    for note in notes:
+        say(note)
+    return ExitCode.FINE
+
 
 SUFFIXES = (".svg", ".html", ".htm", "")
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import importlib
 import inspect
 import pkgutil
@@ -15,6 +16,36 @@ from autograd_core.op.generate import code_text
 from autograd_core.op.record import REQUIRED
 from autograd_core.text import did_you_mean
 from tui.exit_codes import ExitCode, Failure
+from tui.options import Parser
+
+_NOTES = """\
+examples:
+  gradstep ops
+  gradstep ops mul
+  gradstep ops mul --code
+"""
+
+
+def parser() -> Parser:
+    """The options of ``gradstep ops``."""
+    command = Parser(
+        prog="gradstep ops",
+        usage="gradstep ops [OPTIONS] [NAME]",
+        description="List the ops: signature, derivative, and what is saved for it; or show one.\n"
+        "NAME is an op (mul) or a node (MulBackward0).",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--code", action="store_true", help="show what the entry of NAME is compiled to")
+    add("-h", "--help", action="help", help="show this")
+    command.add_argument("target", metavar="NAME", nargs="?", help=argparse.SUPPRESS)
+    return command
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep ops``."""
+    show_operators(options.target, code=options.code)
+    return ExitCode.FINE
 
 
 def show_operators(name: str | None, *, code: bool) -> None:

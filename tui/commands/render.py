@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
 from collections.abc import Iterator
@@ -17,9 +18,119 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.sources import with_portable_sources
 from autograd_core.program.calls import CallSelector, InterceptedCall, run_and_capture
 from autograd_core.program.run import run_target
-from autograd_core.program.target import Target
+from autograd_core.program.target import Target, parse_target
 from tui.exit_codes import ExitCode, Failure
-from viz.rendering import choose_format
+from tui.messages import say
+from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
+from viz.rendering import FORMATS, choose_format
+
+_NOTES = f"""\
+{ARGUMENTS}
+examples:
+  gradstep render train.py
+  gradstep render train.py:loss -o loss.svg
+  gradstep render --view backward --call last train.py --epochs 3 -o last.html
+  gradstep render --expand layers.3 train.py
+  gradstep render --around layers.0.fc1 --hops 1 train.py
+  gradstep render --legend --link 'vscode://file/{{path}}:{{line}}' train.py
+  gradstep render train.py --format dot -o - | less
+"""
+
+
+def parser() -> Parser:
+    """The options of ``gradstep render``."""
+    command = Parser(
+        prog="gradstep render",
+        usage="gradstep render [OPTIONS] TARGET [ARGS...]",
+        description="Draw a graph; of a script, that of its first backward() call, with the\n"
+        f"gradients that flow. The script ends there.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("-o", dest="output", metavar="FILE", help="what to write, - for standard output "
+        "(without it: the name of TARGET with .svg, in this directory)")  # fmt: skip
+    add("--output", help=argparse.SUPPRESS)
+    add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
+        "(without it: as the suffix of FILE says); png and pdf need a font, and resvg-py and "
+        "svg2pdf-py, or Graphviz's dot")  # fmt: skip
+    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
+        help="forward, backward, or both (default)")  # fmt: skip
+    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
+    add("--layout", choices=("own", "graphviz"), default="own", metavar="LAYOUT",
+        help="who places the boxes: own (default), or graphviz")  # fmt: skip
+    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
+        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
+    add("--title", metavar="TEXT", help="title of the picture")
+    add("--magnitude", action=argparse.BooleanOptionalAction,
+        help="show how large gradients are, on a log scale (without either: where they spread "
+        "over more than a factor of 100)")  # fmt: skip
+    add("--profile", dest="profiled", action="store_true",
+        help="show how long ops and nodes took, and how many bytes they made")  # fmt: skip
+    add("--legend", action="store_true", help="explain colours, lines and marks below the picture")
+    add("--link", metavar="URL", help="lead from boxes to the lines of the program: "
+        "vscode://file/{path}:{line}, or https://host/repo/blob/main/{path}#L{line}")  # fmt: skip
+    add("-h", "--help", action="help", help="show this")
+    _add_extent(command)
+    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    return command
+
+
+def _add_extent(command: Parser) -> None:
+    """How much of a graph is drawn, and how finely."""
+    group = command.add_argument_group(
+        "large graphs",
+        "Modules, scopes, repeats and loops are folded until 60 boxes are enough, or\n"
+        "40 for the view of both halves, and further where a picture could not be\n"
+        "read whole on a screen.",
+    )
+    add = group.add_argument
+    add("--max-boxes", type=positive_number, metavar="N", help="how many boxes are enough")
+    add(
+        "--depth",
+        type=positive_number,
+        metavar="N",
+        help="open modules down to this depth, no further",
+    )
+    add("--expand", action="append", default=[], metavar="NAME",
+        help="open this module or scope (layers.3), or this round of a loop (t=3); "
+        "may be repeated")  # fmt: skip
+    add("--full", action="store_true", help="fold nothing")
+    add("--around", metavar="NODE", help="draw only what is near a node, given by its address "
+        "(encoder.0/addmm:2), an op, a scope or the name of a leaf")  # fmt: skip
+    add("--hops", type=positive_number, metavar="K", help="how near: so many edges (2)")
+    add("--path", metavar="A..B", help="draw only the ways between two nodes "
+        "(loss..fc1.weight)")  # fmt: skip
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep render``."""
+    notes = render_target(
+        parse_target(options.target, module=options.module),
+        options.arguments,
+        output=options.output,
+        format=options.format,
+        view=options.view,
+        call=CallSelector.parse(options.call),
+        profiled=options.profiled,
+        theme=options.theme,
+        layout=options.layout,
+        leaves=options.leaves,
+        title=options.title,
+        magnitude=options.magnitude,
+        legend=options.legend,
+        link=options.link,
+        full=options.full,
+        max_boxes=options.max_boxes,
+        depth=options.depth,
+        expand=options.expand,
+        around=options.around,
+        hops=options.hops,
+        path=options.path,
+    )
+    for note in notes:
+        say(note)
+    return ExitCode.FINE
 
 
 def render_target(

