@@ -21,15 +21,21 @@ class dtype:  # lower case, as PyTorch spells it
     """
 
     __slots__ = (
-        "category", "dtype", "is_complex", "is_floating_point", "is_signed", "itemsize", "name",
-        "scalar_name",
+        "c_name", "category", "dtype", "is_complex", "is_floating_point", "is_signed", "itemsize",
+        "name", "scalar_name",
     )  # fmt: skip
 
     def __init__(
-        self, name: str, numpy_dtype: type[np.generic], category: int, scalar_name: str
+        self,
+        name: str,
+        numpy_dtype: type[np.generic],
+        category: int,
+        scalar_name: str,
+        c_name: str,
     ) -> None:
         self.name = name
-        self.scalar_name = scalar_name  # what PyTorch's error messages call it
+        self.scalar_name = scalar_name  # what most of PyTorch's error messages call it
+        self.c_name = c_name  # what the others do
         self.dtype = np.dtype(numpy_dtype)
         self.category = category  # 0 bool, 1 integer, 2 float: PyTorch promotes by these first
         self.is_floating_point = category == 2
@@ -44,15 +50,15 @@ class dtype:  # lower case, as PyTorch spells it
         return self.name
 
 
-float64: Final = dtype("float64", np.float64, 2, "Double")
-float32: Final = dtype("float32", np.float32, 2, "Float")
-float16: Final = dtype("float16", np.float16, 2, "Half")
-int64: Final = dtype("int64", np.int64, 1, "Long")
-int32: Final = dtype("int32", np.int32, 1, "Int")
-int16: Final = dtype("int16", np.int16, 1, "Short")
-int8: Final = dtype("int8", np.int8, 1, "Char")
-uint8: Final = dtype("uint8", np.uint8, 1, "Byte")
-bool_: Final = dtype("bool", np.bool_, 0, "Bool")
+float64: Final = dtype("float64", np.float64, 2, "Double", "double")
+float32: Final = dtype("float32", np.float32, 2, "Float", "float")
+float16: Final = dtype("float16", np.float16, 2, "Half", "c10::Half")
+int64: Final = dtype("int64", np.int64, 1, "Long", "long int")
+int32: Final = dtype("int32", np.int32, 1, "Int", "int")
+int16: Final = dtype("int16", np.int16, 1, "Short", "short int")
+int8: Final = dtype("int8", np.int8, 1, "Char", "signed char")
+uint8: Final = dtype("uint8", np.uint8, 1, "Byte", "unsigned char")
+bool_: Final = dtype("bool", np.bool_, 0, "Bool", "bool")
 double, float_, half = float64, float32, float16
 long, int_, short = int64, int32, int16
 

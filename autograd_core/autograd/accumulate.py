@@ -90,7 +90,7 @@ def check_assigned_gradient(tensor: Any, g: Any) -> None:
         raise RuntimeError("can't assign Variable as its own grad")
     if g.dtype is not tensor.dtype:
         raise RuntimeError(
-            f"attempting to assign a gradient with dtype '{_IN_C[g.dtype.name]}' to a tensor with "
+            f"attempting to assign a gradient with dtype '{g.dtype.c_name}' to a tensor with "
             f"grad_dtype '{tensor.dtype.scalar_name}'. The gradient must match the tensor's "
             "grad_dtype (defaults to the tensor's dtype). You can set the tensor's grad_dtype "
             "attribute with a specific dtype, or None to allow any dtype. Set grad_dtype with "
@@ -103,13 +103,6 @@ def check_assigned_gradient(tensor: Any, g: Any) -> None:
             f"'{list(tensor._shape)}'. Please ensure that the gradient and the tensor are the same "
             "size"
         )
-
-
-_IN_C = {
-    "float64": "double", "float32": "float", "float16": "c10::Half", "int64": "long int",
-    "int32": "int", "int16": "short int", "int8": "signed char", "uint8": "unsigned char",
-    "bool": "bool",
-}  # fmt: skip
 
 
 def own(g: Array) -> Array:

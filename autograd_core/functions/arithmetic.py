@@ -168,9 +168,25 @@ def clamp_max(x: Tensor, max: Tensor | Number) -> Tensor:
 
 def lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """The point ``weight`` of the way from ``start`` to ``end``."""
+    _check_lerp(start, end, weight)
     if isinstance(weight, Tensor):
         return select.lerp_tensor(start, end, weight)
     return select.lerp_number(start, end, weight=weight)
+
+
+def _check_lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> None:
+    of_one = isinstance(weight, Tensor) and weight.ndim > 0
+    for name, other in (("end", end), ("weight", weight if of_one else end)):
+        if isinstance(other, Tensor) and other.dtype is not start.dtype:
+            raise RuntimeError(
+                f"expected dtype {start.dtype.c_name} for `{name}` but got dtype "
+                f"{other.dtype.c_name}"
+            )
+    if not start.dtype.is_floating_point:
+        kernel = "tensor" if of_one else "scalar"
+        raise NotImplementedError(
+            f"\"lerp_kernel_{kernel}\" not implemented for '{start.dtype.scalar_name}'"
+        )
 
 
 def fill(x: Tensor, value: Tensor | Number) -> Tensor:

@@ -12,6 +12,7 @@ from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype
 from autograd_core.functions.convert import to_dtype
 from autograd_core.notices import warn
+from autograd_core.ops.checks import fitting_number
 from autograd_core.sequences import holds_tensors, without_tensors
 from autograd_core.tensor import Tensor
 
@@ -181,8 +182,11 @@ def full(
     requires_grad: bool = False,
 ) -> Tensor:
     """A tensor that holds ``fill_value`` everywhere."""
-    made = as_tensor(fill_value, dtype)
-    return Tensor.from_array(np.full(size_of((size,)), made.array), requires_grad)
+    if dtype is None or isinstance(fill_value, Tensor):
+        value = as_tensor(fill_value, dtype).array
+    else:
+        value = fitting_number(fill_value, dtype.dtype)
+    return Tensor.from_array(np.full(size_of((size,)), value), requires_grad)
 
 
 def full_like(

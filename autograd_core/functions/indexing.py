@@ -8,7 +8,19 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import Number, bool_, uint8
-from autograd_core.functions.subscript import plain_index
+from autograd_core.functions.index_checks import (
+    check_added,
+    check_copied,
+    check_filled,
+    check_put,
+    check_selected,
+    check_source,
+    check_taken,
+    check_taken_along,
+    checked_index,
+)
+from autograd_core.functions.subscript import checked_places, type_name
+from autograd_core.notices import warn
 from autograd_core.ops import assign, elementwise, index_along, masking
 from autograd_core.ops import scatter as scattering
 from autograd_core.ops.shape import expand, reshape
@@ -26,7 +38,16 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
     """``x`` where ``condition`` holds, else ``y``; alone, the places where it does."""
     if x is None and y is None:
         return nonzero(condition, as_tuple=True)
-    if isinstance(condition, Tensor) and condition.dtype not in (bool_, uint8):
+    if not isinstance(condition, Tensor):
+        raise TypeError(
+            "where(): argument 'condition' (position 1) must be Tensor, not " + type_name(condition)
+        )
+    if condition.dtype is uint8:
+        warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be "
+            "removed in a future version of PyTorch. Use a boolean condition instead."
+        )
+    elif condition.dtype is not bool_:
         raise RuntimeError(
             "where expected condition to be a boolean tensor, but got a tensor with dtype "
             f"{condition.dtype.scalar_name}"
@@ -36,11 +57,12 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
 
 def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """The elements of ``x`` that ``index`` points to along ``dim``."""
-    return scattering.gather(x, index, dim)
+    return scattering.gather(x, checked_index("gather", index), dim)
 
 
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """:func:`gather`, of the flattened tensor without ``dim``; other dimensions broadcast."""
+    check_taken_along(x, indices, dim)
     if dim is None:
         return scattering.gather(reshape(x, (-1,)), reshape(indices, (-1,)), 0)
     dim %= x.ndim
@@ -59,40 +81,49 @@ def scatter(
     """``x`` with ``src`` where ``index`` points along ``dim``."""
     if reduce:
         raise NotImplementedError("scatter(reduce=...): use scatter_reduce")
+    index = checked_index("scatter", index)
     if isinstance(src, Tensor):
+        check_source(x, src)
         return scattering.scatter(x, src, index, dim)
     return scattering.scatter_number(x, index, dim, src)
 
 
 def scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """``x`` to which ``src`` was added where ``index`` points along ``dim``."""
-    return scattering.scatter_add(x, src, index, dim)
+    check_source(x, src)
+    return scattering.scatter_add(x, src, checked_index("scatter", index), dim)
 
 
 def scatter_reduce(
     x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """``x`` with what ``index`` points to a place reduced: sum, prod, mean, amax or amin."""
+    index = checked_index("scatter", index)
+    check_source(x, src)
     return scattering.scatter_reduce(x, src, index, dim, reduce, include_self)
 
 
 def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of ``dim`` that ``index`` lists."""
+    check_selected(index)
     return index_along.index_select(x, index, dim)
 
 
 def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     """``x`` to which slices were added where ``index`` says."""
+    check_added("index_add", x, dim, index, source)
     return index_along.index_add(x, source, index, dim, alpha)
 
 
 def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """``x`` with the slices of ``source`` where ``index`` says."""
+    check_copied(x, dim, index, source)
     return index_along.index_copy(x, source, index, dim)
 
 
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
     """``x`` with ``value`` in the slices that ``index`` lists."""
+    check_filled(index, value)
     if isinstance(value, Tensor):
         return index_along.index_fill_tensor(x, value, index, dim)
     return index_along.index_fill(x, index, dim, value)
@@ -102,6 +133,7 @@ def index_reduce(
     x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
     """``x`` with slices that ``index`` points to a place reduced: prod, mean, amax or amin."""
+    check_added("index_reduce", x, dim, index, source)
     return index_along.index_reduce(x, source, index, dim, reduce, include_self)
 
 
@@ -109,7 +141,21 @@ def index_put(
     x: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
     """``x`` with ``values`` at, or added to, the places that ``indices`` pick."""
-    picked = tuple(plain_index(each) for each in indices)
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            "index_put(): argument 'indices' (position 2) must be tuple of Tensors, not "
+            f"{type_name(indices)}"
+        )
+    for place, each in enumerate(indices):
+        if not isinstance(each, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 1, but got {type_name(each)}"
+            )
+    if not isinstance(values, Tensor):
+        raise TypeError(
+            "index_put(): argument 'values' (position 3) must be Tensor, not " + type_name(values)
+        )
+    picked = checked_places(x, indices, values, accumulate)
     call = index_along.index_put_added if accumulate else assign.assigned
     return call(x, values, picked)
 
@@ -133,11 +179,14 @@ def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
 
 def take(x: Tensor, index: Tensor) -> Tensor:
     """The elements of the flattened ``x`` that ``index`` points to."""
+    check_taken("take", x, index)
     return index_along.take(x, index)
 
 
 def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """``x`` with ``source`` in, or added to, places of the flattened tensor."""
+    check_taken("put_", x, index)
+    check_put(x, index, source)
     return index_along.put(x, source, index, accumulate)
 
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Final
 
-import numpy as np
-
 from autograd_core import functions
 from autograd_core.autograd.backward import backward
 from autograd_core.dtype import (
@@ -49,34 +47,6 @@ def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:
     method.__name__ = call.__name__
     method.__doc__ = call.__doc__
     return method
-
-
-def _set_item(self: Tensor, key: Any, value: Any) -> None:
-    """``x[key] = value``: the part that numbers and slices select is a view to copy into;
-    within it, lists and tensors pick places to put."""
-    if value is None or isinstance(value, str):
-        raise TypeError(
-            f"can't assign a {type(value).__name__} to a torch.{self.dtype.scalar_name}Tensor"
-        )
-    if not isinstance(value, Tensor):
-        value = Tensor.from_array(np.asarray(value, dtype=self.dtype.dtype))
-    part, picked = subscript.take_apart(self, key)
-    if picked is None:
-        part.copy_(_fitting(value, part._shape))
-    else:
-        part._assign_(value, picked)  # type: ignore[attr-defined]
-
-
-def _fitting(value: Tensor, size: tuple[int, ...]) -> Tensor:
-    """``value`` without the dimensions of size 1 in front that ``size`` lacks; checked to stretch
-    to ``size``."""
-    extra = max(value.dim() - len(size), 0)
-    if extra and value._shape[:extra] == (1,) * extra:
-        value = shape.view(value, value._shape[extra:])
-    own = (1,) * (len(size) - value.dim()) + value._shape
-    if len(own) > len(size) or any(n not in (1, wanted) for n, wanted in zip(own, size)):
-        shape.expand(value, size)  # raises what PyTorch raises
-    return value
 
 
 def _iterate(self: Tensor) -> Iterator[Tensor]:
@@ -143,7 +113,7 @@ FORMS: Final[dict[str, Callable[..., Any]]] = {
     "__pos__": functions.positive,
     "__invert__": logic.bitwise_not,
     "__getitem__": subscript.getitem,
-    "__setitem__": _set_item,
+    "__setitem__": subscript.setitem,
     "__iter__": _iterate,
     "view": _varargs(shape.view),
     "reshape": _varargs(functions.reshape),

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from autograd_core.op import Sample, op, pointwise
-from autograd_core.ops.index import check_masks, index
+from autograd_core.ops.checks import fitting_number
+from autograd_core.ops.index import index, refused_indices
 
 
 @pointwise(np.zeros_like, linear=True, x=lambda g: zeros_of(g), samples=(Sample(((2, 3),)),))
@@ -27,13 +30,24 @@ def copy(x, y):
 @pointwise(x=lambda g: zeros_of(g), samples=(Sample(((2, 3),), {"value": 2.5}),))
 def fill(x, *, value):
     """``value`` in every place of ``x``."""
-    return np.full_like(x, value)
+    return np.full_like(x, fitting_number(value, x.dtype))
 
 
 @pointwise(node="ZeroBackward0", of="zero", x=lambda g: zeros_of(g), samples=(Sample(((2,),)),))
 def zero(x):
     """0 in every place of ``x``."""
     return np.zeros_like(x)
+
+
+def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -> Exception:
+    """What NumPy says of ``values`` that do not fit into the places that ``indices`` pick of
+    ``x``, or of places that there are not; in PyTorch's words."""
+    if isinstance(error, IndexError):
+        return refused_indices(error, x.shape, indices)
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast "
+        f"to indexing result of shape {list(x[indices].shape)}"
+    )
 
 
 @op(
@@ -49,12 +63,6 @@ def assigned(x, values, /, indices):
     result = np.array(x)
     try:
         result[indices] = values
-    except ValueError:
-        raise RuntimeError(
-            f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast "
-            f"to indexing result of shape {list(x[indices].shape)}"
-        ) from None
-    except IndexError:
-        check_masks(x.shape, indices)
-        raise
+    except (ValueError, IndexError, TypeError) as error:
+        raise misplaced(error, x, values, indices) from None
     return result

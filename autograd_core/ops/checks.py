@@ -2,14 +2,49 @@
 
 from __future__ import annotations
 
-from typing import Any
+import math
+from typing import Any, Final
 
-from autograd_core.dtype import from_numpy_dtype
+import numpy as np
 
-# What PyTorch calls the dtypes where its C++ speaks.
-C_NAMES = {"float64": "double", "float32": "float", "float16": "c10::Half", "int64": "int64_t",
-           "int32": "int", "int16": "short", "int8": "signed char", "uint8": "unsigned char",
-           "bool": "bool"}  # fmt: skip
+from autograd_core.dtype import ALL, dtype, from_numpy_dtype
+
+
+def _limits(kind: dtype) -> tuple[Any, Any]:
+    if kind.is_floating_point:
+        return float(np.finfo(kind.dtype).min), float(np.finfo(kind.dtype).max)
+    return int(np.iinfo(kind.dtype).min), int(np.iinfo(kind.dtype).max)
+
+
+_LIMITS: Final = {kind.dtype: _limits(kind) for kind in ALL if kind.category}
+
+
+def fitting_number(value: Any, kind: Any) -> Any:
+    """The number ``value`` as an array of no dimensions; -1 as uint8 is 255, as in C.
+
+    Raises:
+        RuntimeError: it lies beyond the numbers of this dtype; in PyTorch's words.
+    """
+    limits = _LIMITS.get(kind)
+    if limits is None:  # bool
+        return np.array(value, kind)
+    low, high = limits
+    if isinstance(value, complex):
+        raise _overflow(kind)
+    if kind.kind == "f":
+        if high < abs(value) < math.inf:
+            raise _overflow(kind)
+        return np.array(value, kind)
+    wraps = kind.kind == "u" and not isinstance(value, float)
+    if not (-high if wraps else low) <= value <= high:
+        raise _overflow(kind)
+    return np.array(int(value)).astype(kind)
+
+
+def _overflow(kind: Any) -> RuntimeError:
+    names = {"float16": "c10::Half", "float32": "float", "float64": "double", "int32": "int"}
+    name = names.get(kind.name, f"{kind.name}_t")
+    return RuntimeError(f"value cannot be converted to type {name} without overflow")
 
 
 def check_same_dtype(expected: Any, *others: Any) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -79,24 +80,48 @@ def index(x, /, indices):
     try:
         return x[indices]
     except IndexError as error:
-        check_masks(x.shape, indices)
-        raise IndexError(str(error).replace("axis", "dimension")) from None
+        raise refused_indices(error, x.shape, indices) from None
 
 
-def check_masks(shape: tuple[int, ...], indices: tuple[Any, ...]) -> None:
-    """Raise IndexError, in PyTorch's words, if a mask has not the shape of what it masks."""
+def refused_indices(
+    error: IndexError, shape: tuple[int, ...], indices: tuple[Any, ...]
+) -> IndexError:
+    """What NumPy says of indices into an array of ``shape``, in PyTorch's words."""
+    if (wrong := misfitting_mask(shape, indices)) is not None:
+        return wrong
+    text, number = str(error), len(indices)
+    if text.startswith("too many indices"):
+        return IndexError(f"too many indices for tensor of dimension {len(shape)} (got {number})")
+    if text.startswith("shape mismatch"):
+        arrays: list[Any] = []
+        for part in indices:
+            if isinstance(part, np.ndarray):
+                arrays += part.nonzero() if _is_mask(part) else [part]
+        sizes = ", ".join(str(list(each.shape)) for each in arrays)
+        text = "shape mismatch: indexing tensors could not be broadcast together with shapes "
+        return IndexError(text + sizes)
+    return IndexError(text.replace("axis", "dimension"))
+
+
+def misfitting_mask(shape: tuple[int, ...], indices: Iterable[Any]) -> IndexError | None:
+    """The error of a mask that has not the shape of what it masks of an array of ``shape``."""
     dim = 0
-    for index in indices:
-        if not isinstance(index, np.ndarray) or index.dtype != np.bool_:
+    for part in indices:
+        if not _is_mask(part):
             dim += 1
             continue
-        for number, (size, wanted) in enumerate(zip(index.shape, shape[dim:], strict=False)):
+        for number, (size, wanted) in enumerate(zip(part.shape, shape[dim:], strict=False)):
             if size != wanted:
-                raise IndexError(
-                    f"The shape of the mask {list(index.shape)} at index {number} does not match "
+                return IndexError(
+                    f"The shape of the mask {list(part.shape)} at index {number} does not match "
                     f"the shape of the indexed tensor {list(shape)} at index {dim + number}"
                 )
-        dim += index.ndim
+        dim += part.ndim
+    return None
+
+
+def _is_mask(part: Any) -> bool:
+    return isinstance(part, np.ndarray) and part.dtype == np.bool_ and part.ndim > 0
 
 
 @op(

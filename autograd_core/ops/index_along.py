@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.assign import misplaced, zeros_of
+from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.index import index as picked
 from autograd_core.ops.reduce import sum_all
 from autograd_core.ops.scatter import reduce_along, reduce_slopes
@@ -17,14 +18,23 @@ _INDEX = np.array([2, 0, 2])
 _TWO = np.array([2, 0])
 
 
-def _at(x: Any, index: Any, dim: int) -> Any:
-    """Where ``index`` points along ``dim``, as NumPy's indexing takes it."""
-    if index.ndim > 1:
-        raise IndexError("Index is supposed to be a vector")
-    wrong = (index < -x.shape[dim]) | (index >= x.shape[dim])
+def _at(x: Any, index: Any, dim: int, name: str = "", from_end: bool = False) -> Any:
+    """Where ``index`` points along ``dim``, as NumPy's indexing takes it; ``from_end``, it may
+    count from the end."""
+    size = x.shape[dim]
+    wrong = (index < (-size if from_end else 0)) | (index >= size)
     if wrong.any():
-        raise IndexError("index out of range in self")
+        raise _out_of_range(name, index[wrong].flat[0], dim % x.ndim, size)
     return (slice(None),) * (dim % x.ndim) + (np.atleast_1d(index),)
+
+
+def _out_of_range(name: str, number: int, dim: int, size: int) -> Exception:
+    if not name:
+        return IndexError("index out of range in self")
+    beyond = f"index {number} is out of bounds for dimension {dim} with size {size}"
+    if name == "index_add":
+        return RuntimeError(beyond)
+    return IndexError(f"index_copy_(): {beyond}" if name == "index_copy" else beyond)
 
 
 @op(
@@ -34,6 +44,8 @@ def _at(x: Any, index: Any, dim: int) -> Any:
 )
 def index_select(x, index, /, dim):
     """The slices of ``dim`` that ``index`` lists."""
+    if index.ndim > 1:
+        raise IndexError("index_select(): Index is supposed to be a vector")
     return x[_at(x, index, dim)]
 
 
@@ -61,7 +73,7 @@ def add_slices(x, index, /, shape, dim):
 def index_add(x, source, index, /, dim, alpha=1):
     """``x`` to which ``alpha`` times the slices of ``source`` were added where ``index`` says."""
     result = np.array(x)
-    np.add.at(result, _at(x, index, dim), source if alpha == 1 else source * alpha)
+    np.add.at(result, _at(x, index, dim, "index_add"), source if alpha == 1 else source * alpha)
     return result
 
 
@@ -74,7 +86,7 @@ def index_add(x, source, index, /, dim, alpha=1):
 def index_copy(x, source, index, /, dim):
     """``x`` with the slices of ``source`` where ``index`` says."""
     result = np.array(x)
-    result[_at(x, index, dim)] = source
+    result[_at(x, index, dim, "index_copy")] = source
     return result
 
 
@@ -85,7 +97,7 @@ def index_copy(x, source, index, /, dim):
 def index_fill(x, index, /, dim, value):
     """``x`` with the number ``value`` in the slices that ``index`` lists."""
     result = np.array(x)
-    result[_at(x, index, dim)] = value
+    result[_at(x, index, dim, "index_fill", from_end=True)] = fitting_number(value, x.dtype)
     return result
 
 
@@ -93,6 +105,7 @@ def index_fill(x, index, /, dim, value):
     x=lambda g, index, dim: index_fill(g, index, dim, 0),
     value=lambda g, index, dim: sum_all(index_select(g, index, dim)),
     linear=True,
+    broadcasts="value",
     of="index_fill",
     node="IndexFillBackward1",
     samples=(Sample(((3, 2), (), _TWO), {"dim": 0}),),
@@ -100,7 +113,7 @@ def index_fill(x, index, /, dim, value):
 def index_fill_tensor(x, value, index, /, dim):
     """``x`` with the one value of a tensor in the slices that ``index`` lists."""
     result = np.array(x)
-    result[_at(x, index, dim)] = value
+    result[_at(x, index, dim, "index_fill", from_end=True)] = fitting_number(value.item(), x.dtype)
     return result
 
 
@@ -148,7 +161,10 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
 def index_put_added(x, values, /, indices):
     """``x`` to which ``values`` were added at ``indices``, as advanced indexing picks them."""
     result = np.array(x)
-    np.add.at(result, indices, values)
+    try:
+        np.add.at(result, indices, values)
+    except (ValueError, IndexError, TypeError) as error:
+        raise misplaced(error, x, values, indices) from None
     return result
 
 
@@ -164,10 +180,18 @@ _FLAT = np.array([4, 0, 4])
 )
 def take(x, index, /):
     """The elements of the flattened ``x`` that ``index`` points to; of the shape of ``index``."""
-    try:
-        return np.take(x, index)
-    except IndexError:
-        raise IndexError(f"out of range: tried to access an element of {x.size}") from None
+    return np.take(x, _reachable(x, index))
+
+
+def _reachable(x: Any, index: Any) -> Any:
+    """``index``, which points to elements of the flattened ``x``."""
+    wrong = (index < -x.size) | (index >= x.size)
+    if wrong.any():
+        raise IndexError(
+            f"out of range: tried to access index {index[wrong].flat[0]} on a tensor of {x.size} "
+            "elements."
+        )
+    return index
 
 
 @op(
@@ -194,7 +218,7 @@ def put_flat(x, index, /, shape):
 def put(x, source, index, /, accumulate=False):
     """``x`` with ``source`` in, or added to, places of the flattened tensor."""
     result = np.array(x, order="C")
-    flat, values = result.reshape(-1), source.reshape(index.shape)
+    flat, values = result.reshape(-1), source.reshape(_reachable(x, index).shape)
     if accumulate:
         np.add.at(flat, index, values)
     else:

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import C_NAMES, LinAlgError
+from autograd_core.ops.checks import LinAlgError
 from autograd_core.ops.elementwise import neg
 from autograd_core.ops.shape import (
     clone,
@@ -27,7 +27,7 @@ def _check_inner(name: str, a: Any, b: Any) -> None:
     if a.dtype != b.dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
-            f"{C_NAMES[a.dtype.name]} != {C_NAMES[b.dtype.name]}"
+            f"{from_numpy_dtype(a.dtype).c_name} != {from_numpy_dtype(b.dtype).c_name}"
         )
     if a.ndim == b.ndim == 3 and (a.shape[0], a.shape[2]) != b.shape[:2]:
         raise RuntimeError(

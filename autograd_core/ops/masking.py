@@ -8,7 +8,8 @@ import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op, pointwise
-from autograd_core.ops.checks import C_NAMES
+from autograd_core.op.refusals import no_common_shape
+from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.ops.reduce import count
@@ -25,29 +26,44 @@ _MASK = np.array([[True, False, True], [False, True, True]])
 )
 def masked_fill(x, mask, *, value):
     """``x`` with the number ``value`` where ``mask`` holds."""
-    return np.where(_truth(mask), np.asarray(value, x.dtype), x)
+    return np.where(_truth(mask), fitting_number(value, x.dtype), x)
 
 
-@pointwise(
-    keeps="mask",
+@op(
     of="masked_fill",
     node="MaskedFillBackward1",
     x=lambda g, mask: where(mask, 0, g),
     value=lambda g, mask: where(mask, g, 0),
-    samples=(Sample(((2, 3), _MASK, ())),),
+    linear=True,
+    broadcasts="x value",
+    samples=(Sample(((2, 3), _MASK, ())), Sample(((3,), _MASK, ()))),
 )
-def masked_fill_tensor(x, mask, value):
+def masked_fill_tensor(x, mask, value, /):
     """``x`` with the one value of a tensor where ``mask`` holds."""
-    return np.where(_truth(mask), value, x)
+    if value.ndim:
+        raise RuntimeError(
+            "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
+            f"{value.ndim} dimension(s)."
+        )
+    mask, x = _both(_truth(mask), x)
+    return np.where(mask, fitting_number(value.item(), x.dtype), x)
 
 
 def _truth(mask: Any) -> Any:
     if mask.dtype != np.bool_:
         raise RuntimeError(
             "masked_fill_ only supports boolean masks, but got mask with dtype "
-            f"{C_NAMES[mask.dtype.name]}"
+            f"{from_numpy_dtype(mask.dtype).c_name}"
         )
     return mask
+
+
+def _both(mask: Any, x: Any) -> Any:
+    """Both in their common shape."""
+    try:
+        return np.broadcast_arrays(mask, x)
+    except ValueError:
+        raise no_common_shape([mask.shape, x.shape]) from None
 
 
 @op(
@@ -60,7 +76,7 @@ def masked_select(x, mask, /):
     """The elements of ``x`` where ``mask`` holds, as a vector; both broadcast."""
     if mask.dtype != np.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    x, mask = np.broadcast_arrays(x, mask)
+    mask, x = _both(mask, x)
     return x[mask]
 
 
@@ -90,13 +106,16 @@ def masked_scatter(x, source, mask, /):
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{from_numpy_dtype(mask.dtype).scalar_name}"
         )
-    x, mask = np.broadcast_arrays(x, mask)
+    if x.dtype != source.dtype:
+        kinds = (from_numpy_dtype(each.dtype).scalar_name for each in (x, source))
+        raise RuntimeError(
+            "masked_scatter: expected self and source to have same dtypes but got"  # and no blank
+            + " and ".join(kinds)
+        )
+    mask, x = _both(mask, x)
     number = np.count_nonzero(mask)
     if number > source.size:
-        raise RuntimeError(
-            "masked_scatter: expected self and source to have same dtypes and source to have at "
-            f"least {number} elements, but it has {source.size}"
-        )
+        raise RuntimeError("Number of elements of source < number of ones in mask")
     result = np.array(x)
     result[mask] = source.reshape(-1)[:number]
     return result

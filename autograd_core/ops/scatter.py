@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.rearrange import constant_pad_nd
+from autograd_core.ops.shape import reshape
 from autograd_core.ops.statistics import float_mask
 
 _INDEX = np.array([[0, 2, 1], [1, 0, 0]])
@@ -18,21 +20,42 @@ _AT = {"dim": 1}
 
 def _places(index: Any, dim: int) -> tuple[Any, ...]:
     """Where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
-    if not index.ndim:
-        return ()
+    index = _vector(index)
     grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     grid[dim] = index
     return tuple(grid)
 
 
+def _vector(x: Any) -> Any:
+    """``x``, as a vector if it has no dimensions: an index into it may have one, or none."""
+    return x if x.ndim else x.reshape(1)
+
+
 def _like(index: Any, src: Any) -> Any:
     """The part of ``src`` that ``index`` covers."""
-    return src[tuple(slice(n) for n in index.shape)]
+    return _vector(src)[tuple(slice(n) for n in _vector(index).shape)]
 
 
-def _check(index: Any, x: Any, dim: int, name: str = "self") -> None:
+def _check(index: Any, x: Any, dim: int, src: Any = None, name: str = "self") -> None:
+    """``index`` points into ``x``, and is no larger than it, apart from ``dim``, and than ``src``,
+    if there is one."""
     if max(index.ndim, 1) != max(x.ndim, 1):
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
+    dim %= max(x.ndim, 1)
+    beyond = [axis for axis, (n, m) in enumerate(zip(index.shape, x.shape)) if n > m]
+    beyond = [axis for axis in beyond if axis != dim]
+    fits = src is None or all(n <= m for n, m in zip(_vector(index).shape, _vector(src).shape))
+    if index.size and (beyond or not fits):
+        size, wanted = list(index.shape), f"to be no larger than self {list(x.shape)}"
+        if name == "input":
+            raise RuntimeError(
+                f"Size does not match at dimension {beyond[0]} expected index {size} {wanted} "
+                f"apart from dimension {dim}"
+            )
+        wanted = f"Expected index {size} {wanted} apart from dimension {dim}"
+        if src is not None:
+            wanted += f" and to be no larger size than src {list(src.shape)}"
+        raise RuntimeError(wanted)
     length = x.shape[dim] if x.ndim else 1
     wrong = (index < 0) | (index >= length)
     if wrong.any():
@@ -48,10 +71,8 @@ def _check(index: Any, x: Any, dim: int, name: str = "self") -> None:
 )
 def gather(x, index, /, dim):
     """The elements of ``x`` that ``index`` points to along ``dim``; of the shape of ``index``."""
-    if index.dtype.kind != "i":
-        raise RuntimeError("gather(): Expected dtype int32/int64 for index")
-    _check(index, x, dim, "input")
-    return x[_places(index, dim)]
+    _check(index, x, dim, name="input")
+    return _vector(x)[_places(index, dim)].reshape(index.shape)
 
 
 @op(
@@ -62,7 +83,7 @@ def gather(x, index, /, dim):
 def scatter_zeros(x, index, /, shape, dim):
     """Zeros of ``shape`` to which ``x`` was added where ``index`` points."""
     result = np.zeros(shape, x.dtype)
-    np.add.at(result, _places(index, dim), x)
+    np.add.at(_vector(result), _places(index, dim), _vector(x))
     return result
 
 
@@ -76,9 +97,9 @@ def scatter_zeros(x, index, /, shape, dim):
 )
 def scatter(x, src, index, /, dim):
     """``x`` with the elements of ``src`` where ``index`` points along ``dim``."""
-    _check(index, x, dim)
+    _check(index, x, dim, src)
     result = np.array(x)
-    result[_places(index, dim)] = _like(index, src)
+    _vector(result)[_places(index, dim)] = _like(index, src)
     return result
 
 
@@ -92,17 +113,18 @@ def scatter_number(x, index, /, dim, value):
     """``x`` with the number ``value`` where ``index`` points along ``dim``."""
     _check(index, x, dim)
     result = np.array(x)
-    result[_places(index, dim)] = value
+    _vector(result)[_places(index, dim)] = fitting_number(value, x.dtype)
     return result
 
 
 def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
     """The gradient of ``src``, zero where ``index``, which may be smaller, does not reach."""
-    found = gather(g, index, dim)
-    missing = [n - m for n, m in zip(shape, index.shape, strict=True)]
-    if not any(missing):
+    found, size = gather(g, index, dim), tuple(index.shape)
+    if size == shape:
         return found
-    return constant_pad_nd(found, tuple(n for each in missing[::-1] for n in (0, each)))
+    missing = [n - m for n, m in zip(shape or (1,), size or (1,), strict=True)]
+    pad = tuple(n for each in missing[::-1] for n in (0, each))
+    return reshape(constant_pad_nd(reshape(found, size or (1,)), pad), shape)
 
 
 @op(
@@ -113,9 +135,9 @@ def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
 )
 def scatter_add(x, src, index, /, dim):
     """``x`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
-    _check(index, x, dim)
+    _check(index, x, dim, src)
     result = np.array(x)
-    np.add.at(result, _places(index, dim), _like(index, src))
+    np.add.at(_vector(result), _places(index, dim), _like(index, src))
     return result
 
 
@@ -139,15 +161,15 @@ def reduce_along(x: Any, src: Any, index: Any, dim: int, reduce: str, include_se
         raise RuntimeError(
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
         )
-    _check(index, x, dim)
+    _check(index, x, dim, src)
     src, places, result = _like(index, src), _places(index, dim), np.array(x)
     if not include_self:
         starts = {"sum": 0, "mean": 0, "prod": 1, "amax": _lowest(x), "amin": _highest(x)}
-        result[places] = starts[reduce]
-    _UFUNCS[reduce].at(result, places, src)
+        _vector(result)[places] = starts[reduce]
+    _UFUNCS[reduce].at(_vector(result), places, src)
     if reduce == "mean":
         number = np.full(x.shape, int(include_self), x.dtype)
-        np.add.at(number, places, 1)
+        np.add.at(_vector(number), places, 1)
         number = np.maximum(number, 1)
         result = (result / number).astype(x.dtype) if x.dtype.kind == "f" else result // number
     return result

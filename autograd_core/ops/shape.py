@@ -171,17 +171,15 @@ def expand(x, /, size):
     if ahead == len(size):  # a scalar, as the gradient of every loss is
         return _stretched(x, size)
     full = (
-        *size[: len(size) - x.ndim],
-        *(
-            have if want == -1 else want
-            for have, want in zip(x.shape, size[len(size) - x.ndim :], strict=True)
-        ),
+        *size[:ahead],
+        *(have if want == -1 else want for have, want in zip(x.shape, size[ahead:], strict=True)),
     )
-    for axis, (want, have) in enumerate(zip(full[len(full) - x.ndim :], x.shape, strict=True)):
+    for axis in range(len(full) - 1, ahead - 1, -1):
+        want, have = full[axis], x.shape[axis - ahead]
         if have not in (1, want):
             raise RuntimeError(
                 f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
-                f"at non-singleton dimension {len(full) - x.ndim + axis}.  "
+                f"at non-singleton dimension {axis}.  "
                 f"Target sizes: {list(size)}.  Tensor sizes: {list(x.shape)}"
             )
     return _stretched(x, full)

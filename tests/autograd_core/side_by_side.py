@@ -5,6 +5,7 @@ What is tried is a :class:`Case`: a function of the namespace and of leaves.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -93,3 +94,50 @@ def _gradients(namespace: Any, total: Any, leaves: list[Any], graph: bool = Fals
     found = namespace.autograd.grad(total, leaves, create_graph=graph, allow_unused=True)
     pairs = zip(leaves, found, strict=True)
     return [leaf.detach() * 0 if gradient is None else gradient for leaf, gradient in pairs]
+
+
+# What a call answers, errors and warnings included
+
+
+class Outcome(NamedTuple):
+    """What a call returned or raised, and what it warned of."""
+
+    result: Any
+    error: tuple[str, str] | None
+    warnings: list[tuple[str, str]]
+
+
+def outcome(call: Callable[[], Any]) -> Outcome:
+    """Call it."""
+    with warnings.catch_warnings(record=True) as found:
+        warnings.simplefilter("always")
+        try:
+            result, error = call(), None
+        except Exception as raised:
+            result, error = None, (type(raised).__name__, str(raised))
+    said = [(w.category.__name__, str(w.message).partition(" (Triggered")[0]) for w in found]
+    return Outcome(result, error, said)
+
+
+def assert_same_outcome(mine: Outcome, theirs: Outcome, rtol: float = 1e-5) -> None:
+    """The same results, or the same error, word by word; and the same warnings."""
+    assert mine.error == theirs.error
+    assert mine.warnings == theirs.warnings
+    _assert_same(mine.result, theirs.result, rtol)
+
+
+def _assert_same(mine: Any, theirs: Any, rtol: float) -> None:
+    if isinstance(theirs, (tuple, list)):
+        for one, other in zip(mine, theirs, strict=True):
+            _assert_same(one, other, rtol)
+    elif hasattr(theirs, "requires_grad"):
+        _close(mine, theirs, rtol, 1e-12)
+        assert mine.requires_grad == theirs.requires_grad
+        assert (mine.grad_fn and mine.grad_fn.name()) == (theirs.grad_fn and theirs.grad_fn.name())
+    else:
+        assert mine == theirs
+
+
+def evaluated(namespace: Any, text: str, **values: Any) -> Outcome:
+    """The outcome of the expression ``text``, in which ``t`` stands for ``namespace``."""
+    return outcome(lambda: eval(text, {"t": namespace, "np": np, **values}))
