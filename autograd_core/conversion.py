@@ -14,7 +14,6 @@ from autograd_core.autograd.grad_mode import is_grad_enabled, trace_taken_out
 from autograd_core.notices import warn
 
 if TYPE_CHECKING:
-    from autograd_core.autograd.node import Edge
     from autograd_core.dtype import dtype as dtype_type
 
 
@@ -27,12 +26,15 @@ class Conversion:
         from_array: Any
         array: NDArray[Any]
         dtype: dtype_type
-        edge: Edge
+
+        @property
+        def requires_grad(self) -> bool: ...
+
         _shape: tuple[int, ...]
 
     def numpy(self) -> NDArray[Any]:
         """The array itself; a tensor that requires a gradient must be detached first."""
-        if self.edge is not None and is_grad_enabled():
+        if self.requires_grad and is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."
@@ -63,7 +65,7 @@ class Conversion:
         return self.array.tolist()
 
     def __float__(self) -> float:
-        if self.edge is not None and is_grad_enabled():
+        if self.requires_grad and is_grad_enabled():
             warn(
                 "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
                 "behavior.\nConsider using tensor.detach() first."

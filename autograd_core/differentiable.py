@@ -10,7 +10,7 @@ from weakref import ref
 from autograd_core.autograd.accumulate import AccumulateGrad, check_assigned_gradient
 from autograd_core.autograd.grad_mode import is_inference_mode_enabled
 from autograd_core.autograd.hooks import RemovableHandle
-from autograd_core.autograd.node import Edge, Node, hooks_of, resolve
+from autograd_core.autograd.node import Edge, Node, Nowhere, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE, Versions, count_change
 
 if TYPE_CHECKING:
@@ -34,6 +34,10 @@ class Differentiable:
     if TYPE_CHECKING:
         _grad: Any
         dtype: dtype_type
+
+        @property
+        def _base(self) -> Tensor | None: ...
+
         edge: Edge
         version: Versions | None
     else:
@@ -75,7 +79,7 @@ class Differentiable:
 
     @requires_grad.setter
     def requires_grad(self, wanted: bool) -> None:
-        if wanted == self.requires_grad:
+        if wanted == self.requires_grad and type(self.edge) is not Nowhere:
             return
         if not self.is_leaf:
             raise RuntimeError(
@@ -90,7 +94,17 @@ class Differentiable:
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
-        self.edge = AccumulateGrad(self) if wanted else None
+        self.edge = AccumulateGrad(self) if wanted else self._edge_of_view()
+        for each in getattr(self, "_views", ()):
+            view = each()
+            if view is not None and (view.edge is None or type(view.edge) is Nowhere):
+                view.edge = view._edge_of_view()
+
+    def _edge_of_view(self) -> Nowhere | None:
+        """The edge of a leaf that does not require a gradient itself: a view of what does requires
+        one with it."""
+        base = self._base
+        return None if base is None or base.edge is None else Nowhere()
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Say whether gradients for this leaf are wanted; returns the tensor itself."""

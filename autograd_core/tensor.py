@@ -14,9 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import (
-    trace_cut,
-)
+from autograd_core.autograd.grad_mode import Creation, trace_cut
 from autograd_core.autograd.node import Edge
 from autograd_core.autograd.version import Versions, first_version
 from autograd_core.conversion import Conversion
@@ -34,12 +32,12 @@ from autograd_core.size import Size
 
 
 class View(NamedTuple):
-    """How a view came to be: its base, the op that made it, and whether gradients were on."""
+    """How a view came to be: its base, the op that made it, and where."""
 
     base: Tensor
     op: Any
     attributes: dict[str, Any]
-    grad_mode: bool
+    creation: Creation
 
 
 if TYPE_CHECKING:
@@ -265,8 +263,11 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
         return self._text()
 
     def _text(self, tangent: object = None) -> str:
-        node = self.grad_fn
-        name = None if node is None else node.name().rpartition("::")[2]
+        try:
+            node = self.grad_fn
+            name = None if node is None else node.name().rpartition("::")[2]
+        except RuntimeError:  # a stale view
+            name = "Invalid"
         text = tensor_text(self.array, name, self.requires_grad, tangent)
         return f"Parameter containing:\n{text}" if self.is_parameter else text
 

@@ -21,7 +21,7 @@ from autograd_core.autograd.grad_mode import (
     with_gradients,
 )
 from autograd_core.autograd.graph import GradientEdge
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import Node, resolve
 from autograd_core.autograd.step import evaluating
 from autograd_core.tensor import Tensor
 
@@ -214,7 +214,7 @@ def _seeds(
         raise RuntimeError(f"got {len(roots)} tensors and {len(entering)} gradients")
     seeds = []
     for number, (root, g) in enumerate(zip(roots, entering, strict=True)):
-        if root.edge is None:
+        if resolve(root.edge)[0] is None:
             raise RuntimeError(
                 f"element {number} of tensors does not require grad and does not have a grad_fn"
             )

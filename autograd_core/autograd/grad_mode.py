@@ -12,11 +12,14 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from functools import wraps
 from types import TracebackType
-from typing import Any, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
 
 P = ParamSpec("P")
 R = TypeVar("R")
 Line = tuple[str, int]  # file and number
+# Where a view was made, which decides about changes of it in place: "usual" in a graph, "several"
+# as one of many at once, "function" by a custom Function, or where no graph was built.
+Creation = Literal["usual", "several", "function", "no_grad", "inference"]
 
 
 class Tracer(Protocol):
@@ -104,6 +107,11 @@ class Mode:
     def builds(self) -> bool:
         """Whether ops build a graph: not in inference mode, not even where gradients are on."""
         return self.grad and not self.inference
+
+    @property
+    def creation(self) -> Creation:
+        """Where views are made in this mode."""
+        return "usual" if self.builds else "inference" if self.inference else "no_grad"
 
 
 _mode: ContextVar[Mode | None] = ContextVar("autograd_core_mode", default=None)

@@ -189,10 +189,25 @@ class Port:
         return hash(self.node) + self.nr
 
 
+class Nowhere(Node):
+    """The edge of a view that was made outside a graph, of a tensor that requires a gradient.
+
+    Such a view requires a gradient, too, and so does what is computed from it, but none arrives
+    anywhere.  No plan has this node, and PyTorch shows None in its place.
+    """
+
+    __slots__ = ()
+
+    kind: ClassVar[int] = LEAF
+    edges = ()
+
+
 def resolve(edge: Edge) -> tuple[Node | None, int]:
     """An edge as PyTorch shows it: (node, number of the node's input)."""
     if type(edge) is Port:
         return edge.node, edge.nr
+    if type(edge) is Nowhere:
+        return None, 0
     return edge, 0  # type: ignore[return-value]  # what is no Port is a Node or None
 
 

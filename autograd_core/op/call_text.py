@@ -156,16 +156,21 @@ def _attach(op: Op) -> list[str]:
     node += _save(op)
     node.append("if grad_mode is not None: node_made(node, grad_mode)")
     if op.view == "each":
-        off = ["for e in t: e.edge = None"]
+        off = [f"for e in t: e.edge = {_edge_outside(op, 'e')}"]
         node += [
             "node.output_shapes = [e._shape for e in t]; node.output_count = len(t)",
             "for i, e in enumerate(t): e.edge = Port(node, i)",
         ]
     else:
-        off = [f"{t}.edge = None" for t in _boxes(op)]
+        off = [f"{t}.edge = {_edge_outside(op, t)}" for t in _boxes(op)]
         node += _point_outputs(op)
     lines += [f"    {line}" for line in [*off, "node = None"]] + ["else:"]
     return lines + [f"    {line}" for line in node]
+
+
+def _edge_outside(op: Op, t: str) -> str:
+    """The edge of ``t``, a result, where no graph is built."""
+    return f"None if f_{op.edges[0]} is None else Nowhere()" if op.view else "None"
 
 
 def _reduction(op: Op, value: str) -> str:

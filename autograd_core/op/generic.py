@@ -9,7 +9,7 @@ import numpy as np
 from numpy import asarray, ndarray
 
 from autograd_core.autograd.grad_mode import current_mode
-from autograd_core.autograd.node import Port, next_sequence_nr
+from autograd_core.autograd.node import Nowhere, Port, next_sequence_nr
 from autograd_core.dtype import (
     Number,
     bool_,
@@ -84,7 +84,7 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         values = tuple([wrap_number(v, like) if type(v) in _NUMBERS else v for v in values])
     if Dual in kinds:
         return forward(op, values, attributes)
-    plain = tuple([_plain(v) for v in values])
+    plain = tuple([_plain(v, op) for v in values])
     if ndarray in kinds and op.pointwise:
         plain = _of_arrays(plain)
     for name, v in zip(op.values, plain, strict=True):
@@ -93,13 +93,15 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
     return op.call(*plain, **attributes)
 
 
-def _plain(value: Any) -> Any:
-    """An instance of a Tensor subclass as the Tensor that it is; anything else as it is."""
+def _plain(value: Any, op: Op) -> Any:
+    """An instance of a Tensor subclass as the Tensor that it is to ``op``; anything else as it
+    is."""
     if not isinstance(value, Tensor) or type(value) is Tensor:
         return value
     plain = blank()
     plain.array, plain._shape, plain.dtype = value.array, value._shape, value.dtype
-    plain.edge, plain.version = value.edge, value.version
+    plain.edge = value.edge if op.edges else None
+    plain.version = value.version
     return plain
 
 
@@ -176,7 +178,7 @@ def materialize(node: Any, g: list[Any]) -> list[Any]:
 
 NAMESPACE: dict[str, Any] = dict(
     __name__="autograd_core.op.generated", AxisError=np.exceptions.AxisError,
-    Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
+    Nowhere=Nowhere, Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
     blank=blank, freed=freed, materialize=materialize, mixed=mixed,
     next_sequence_nr=next_sequence_nr,

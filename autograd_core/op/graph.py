@@ -10,7 +10,7 @@ from autograd_core.autograd.node import ONE_EDGE, Port
 from autograd_core.op.dual import restore_tangent
 from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.packed import Packed
-from autograd_core.op.saved import SavedNode, changed, freed
+from autograd_core.op.saved import SavedNode, changed, freed, watched
 from autograd_core.tensor import Tensor
 
 
@@ -60,6 +60,7 @@ def saved_tensor(node: SavedNode, name: str) -> Any:
     # A saved result was kept as an array, lest node and result hold each other; in the graph
     # it is this node's output.
     tensor = Tensor.from_array(np.asarray(value))
+    tensor.version = watched(node, name)[0]
     differentiable = op.differentiable_outputs
     if name in differentiable:
         several = len(differentiable) > 1

@@ -13,7 +13,7 @@ from autograd_core.op.copy_slices import make_writeable
 from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.saved import Since
 from autograd_core.op.second_nodes import RENAMED_IN_PLACE, renamed
-from autograd_core.op.views import check_change, check_rebase, rebase, snapshot
+from autograd_core.op.views import check_change, check_view, follow, rebase, snapshot
 from autograd_core.tensor import Tensor
 
 
@@ -37,9 +37,8 @@ def inplace(
         result = call(before, *args, **kwargs)
         _check_result(self, result, converts)
         node: Any = result.edge
-        if self.view_of is not None and builds_graph():
-            check_rebase(self, node is not None)
         if node is not None:
+            check_view(self)
             kind: Any = type(node)
             if kind.__name__ in RENAMED_IN_PLACE:
                 node.__class__ = renamed(kind)
@@ -54,6 +53,8 @@ def inplace(
         if node is not None:
             _watch_result(self, node)
             rebase(self, node)
+        else:
+            follow(self)
         if type(result) is not Tensor:
             change_tangent(self, result)
         return self

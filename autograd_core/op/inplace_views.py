@@ -35,7 +35,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
             self.view_of = result.view_of
         if type(self.edge) is AccumulateGrad:
             self.edge.array = result.array
-        elif result.edge is not None:
+        elif result.edge is not None and builds_graph():
             node: Any = result.edge
             made: Any = type(node)
             node.__class__ = renamed(made)

@@ -2,54 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NoReturn
+from collections.abc import Callable
+from functools import cache
+from typing import Any, Final, NoReturn
 
-from autograd_core.autograd.node import Edge, Node, next_sequence_nr
-from autograd_core.tensor import Tensor, View
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.grad_mode import Creation, builds_graph
+from autograd_core.autograd.node import Edge, resolve
+from autograd_core.tensor import Tensor
+
+_edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide
+edge_of: Final[Callable[[Tensor], Edge]] = _edge.__get__  # also of a stale view
+
+_REMEDIES: Final[dict[Creation, str]] = {
+    "several": "This view is the output of a function that returns multiple views. Such functions "
+    "do not allow the output views to be modified inplace. You should replace the inplace "
+    "operation by an out-of-place one.",
+    "function": "This view was created inside a custom Function (or because an input was returned "
+    "as-is) and the autograd logic to handle view+inplace would override the custom backward "
+    "associated with the custom Function, leading to incorrect gradients. This behavior is "
+    "forbidden. You can fix this by cloning the output of the custom Function.",
+}
 
 
-def why_refused(steps: Sequence[View], output_nr: int, what: str) -> str | None:
-    """PyTorch's reason to refuse a view, which ``steps`` lead to, if it is one of several that were
-    made at once, or was made without gradients; ``what`` says what has happened to it."""
-    for made in steps:
+def origin_of(x: Tensor) -> Creation:
+    """Where the view ``x`` was made, or, if that was in the usual way, what it is a view of."""
+    while (made := x.view_of) is not None:
+        creation: Creation = made.creation
+        if creation != "usual":
+            return creation
         if made.op.view == "each":
-            maker = made.op.node_name.partition("Backward")[0]
-            return (
-                f"Output {output_nr} of {maker} is a view and {what}. This view is the output of "
-                "a function that returns multiple views. Such functions do not allow the output "
-                "views to be modified inplace. You should replace the inplace operation by an "
-                "out-of-place one."
-            )
-        if not made.grad_mode:
-            return (
-                f"A view was created in no_grad mode and {what} with grad mode enabled. Given that "
-                "this use case is ambiguous and error-prone, it is forbidden. You can clarify your "
-                "code by moving both the view and the inplace either both inside the no_grad block "
-                "(if you don't want the inplace to be tracked) or both outside (if you want the "
-                "inplace to be tracked)."
-            )
-    return None
+            return "several"
+        x = made.base
+    return "usual"
 
 
-class StaleView(Node):
-    """Where the gradient of such a view goes once its memory was changed by way of another tensor.
+def refusal(x: Tensor, origin: Creation, what: str) -> RuntimeError:
+    """PyTorch's error for a view of such an ``origin``; ``what`` says what has happened to it."""
+    edge = edge_of(x)
+    node, output_nr = (None, 0) if type(edge) is AccumulateGrad else resolve(edge)
+    maker = "" if node is None else f"Output {output_nr} of {node.name().partition('Backward')[0]}"
+    if maker and origin in _REMEDIES:
+        return RuntimeError(f"{maker} is a view and {what} modified inplace. {_REMEDIES[origin]}")
+    view = f"{maker} is a view of a view which" if maker else "A view"
+    inference = origin == "inference"
+    mode = "inference" if inference else "no_grad"  # none else leaves a view without a node
+    other = "in normal mode" if inference else "with grad mode enabled"
+    remedy = _REMEDIES.get(origin) or (
+        "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
+        "your code by moving both the view and the inplace either both inside the "
+        f"{'inference_mode' if inference else 'no_grad'} block (if you don't want the inplace to "
+        "be tracked) or both outside (if you want the inplace to be tracked)."
+    )
+    return RuntimeError(
+        f"{view} was created in {mode} mode and {what} modified inplace {other}. {remedy}"
+    )
 
-    The data of the view have changed with it, but not its way through the graph.  PyTorch refuses
-    when the view is used next; here the pass does that arrives at this node.
+
+def make_stale(x: Tensor) -> None:
+    """Refuse to use the view ``x`` in a graph from now on: its memory was changed by way of another
+    tensor, and its way through the graph cannot tell how."""
+    x.__class__ = _stale(type(x))
+
+
+@cache
+def _stale(kind: type[Any]) -> Any:
+    """The class of stale views that were of class ``kind``."""
+    if issubclass(kind, _Stale):
+        return kind
+    body = {"__slots__": (), "__module__": kind.__module__}
+    metaclass: Any = type(kind)
+    return metaclass(kind.__name__, (_Stale, kind), body)
+
+
+class _Stale(Tensor):
+    """A stale view.
+
+    Ops test for exactly Tensor, and leave all else to the slow path, which reads the edge: other
+    tensors pay nothing for there being such views.
     """
 
-    __slots__ = ("reason",)
+    __slots__ = ()
 
-    def __init__(self, view: Tensor, base: Edge, reason: str) -> None:
-        self.i0 = base
-        self.sequence_nr = next_sequence_nr()
-        self.hooks = None
-        self.output_shape, self.output_dtype = view._shape, view.dtype
-        self.reason = reason
+    @property
+    def edge(self) -> Any:
+        if builds_graph():
+            self._refuse()
+        return edge_of(self)
 
-    def backward(self, g: Any, keep: bool) -> NoReturn:
-        raise RuntimeError(self.reason)
+    @edge.setter
+    def edge(self, place: Any) -> None:
+        _edge.__set__(self, place)
 
-    def backward_graph(self, g: Any) -> NoReturn:
-        raise RuntimeError(self.reason)
+    @property
+    def grad_fn(self) -> NoReturn:
+        self._refuse()
+
+    @property
+    def requires_grad(self) -> bool:
+        return True
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        pass
+
+    @property
+    def grad(self) -> Any:
+        return getattr(self, "_grad", None)
+
+    @grad.setter
+    def grad(self, g: Tensor | None) -> None:
+        self._grad = g
+
+    def _refuse(self) -> NoReturn:
+        raise refusal(self, origin_of(self), "its base or another view of its base has been")

@@ -14,15 +14,12 @@ from weakref import ref
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.deliver import lent
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
-from autograd_core.autograd.node import (
-    Node,
-    hooks_of,
-    resolve,
-)
+from autograd_core.autograd.node import Node, Port, hooks_of, resolve
+from autograd_core.autograd.version import INFERENCE
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op.copy_slices import CopySlices
 from autograd_core.op.record import Op
-from autograd_core.op.stale_views import StaleView, why_refused
+from autograd_core.op.stale_views import make_stale, origin_of, refusal
 from autograd_core.tensor import Tensor, View, blank
 
 
@@ -31,11 +28,14 @@ def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor
     t = blank()
     t.array, t._shape = array, array.shape
     t.dtype = base.dtype if array.dtype is base.array.dtype else from_numpy_dtype(array.dtype)
-    if base.version is None:
-        base.version = [0]
-    t.version = base.version
+    version = base.version
+    if version is None:
+        version = base.version = [0]
+    t.version = version
+    if version is INFERENCE:  # nobody follows changes of inference tensors
+        return t
     mode = current_mode()
-    t._view_of = View(base, op, attributes, mode is None or mode.builds)
+    t._view_of = View(base, op, attributes, "usual" if mode is None else mode.creation)
     register_view(t)
     return t
 
@@ -81,40 +81,45 @@ def check_change(x: Tensor) -> None:
     """Refuse in-place changes that no graph could describe; in PyTorch's words.
 
     Raises:
-        RuntimeError: ``x`` is a leaf, or a view of one, or one of several views made at once, or
-            was made without gradients.
+        RuntimeError: ``x`` is a leaf, or a view of one, or a view that may not be changed.
     """
-    if x.view_of is None:
+    root = root_of(x)
+    if root is x:
         if type(x.edge) is AccumulateGrad:
             raise RuntimeError(
                 "a leaf Variable that requires grad is being used in an in-place operation."
             )
-        return
-    if type(root_of(x).edge) is AccumulateGrad:
-        raise RuntimeError(
-            "a view of a leaf Variable that requires grad is being used in an in-place operation."
-        )
+    elif root.edge is not None or x.edge is not None:
+        check_view(x)
+        if root.is_leaf:
+            raise RuntimeError(
+                "a view of a leaf Variable that requires grad is being used in an in-place "
+                "operation."
+            )
 
 
-def check_rebase(x: Tensor, in_graph: bool) -> None:
-    """Refuse to change a view where PyTorch does: ``in_graph`` says that the change, and not only
-    what the view looks at, belongs to a graph."""
-    if not in_graph and root_of(x).edge is None:
-        return
-    reason = why_refused(recipe(x), x.output_nr, "is being modified inplace")
-    if reason is not None:
-        raise RuntimeError(reason)
+def check_view(x: Tensor) -> None:
+    """Refuse a change of ``x``, if it is a view, that is to come into a graph.
+
+    Raises:
+        RuntimeError: it is one of several views made at once, or was made by a custom Function, or
+            where no graph was built.
+    """
+    origin = origin_of(x)
+    if origin != "usual":
+        raise refusal(x, origin, "is being")
 
 
-def rebase(x: Tensor, node: Node) -> None:
-    """Let ``x``, which ``node`` has changed in place, and all that shares its memory come out of
-    the new graph."""
+def rebase(x: Tensor, place: Node | Port) -> None:
+    """Let ``x``, which has been changed in place and now comes out of ``place``, and all that
+    shares its memory come out of the new graph."""
     root: Any = root_of(x)
     if x is root:
-        _move_retain(x.edge, node)
-        x.edge = node
+        _move_retain(x.edge, place)
+        x.edge = place
     else:
-        changed = CopySlices(root, recipe(x), node)
+        assert isinstance(place, Node)  # nothing else has changed views
+        changed = CopySlices(root, recipe(x), place)
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             mode.tracer.through_view(root, x, changed)
@@ -122,6 +127,14 @@ def rebase(x: Tensor, node: Node) -> None:
         root.edge = changed
     for t in live_views(root):
         make_anew(t, root)
+
+
+def follow(x: Tensor) -> None:
+    """Let all that shares memory with ``x``, which was changed outside a graph, know of it."""
+    root = root_of(x)
+    if root.edge is not None:
+        for t in live_views(root):
+            make_anew(t, root)
 
 
 def live_views(x: Tensor) -> list[Tensor]:
@@ -140,13 +153,9 @@ def _move_retain(before: Any, after: Any) -> None:
 
 
 def make_anew(t: Tensor, root: Tensor) -> None:
-    """The edge that ``t`` would have if it were made from ``root`` now."""
-    steps = recipe(t)
-    reason = why_refused(
-        steps, t.output_nr, "its base or another view of its base has been modified inplace"
-    )
-    if reason is not None:
-        t.edge = StaleView(t, root.edge, reason)
+    """Give ``t`` the edge that it would have if it were made from ``root`` now."""
+    if origin_of(t) != "usual":
+        make_stale(t)
         return
     mode = current_mode() or USUAL
     token = enter_mode(replace(USUAL, anomaly=mode.anomaly, tracer=mode.tracer))
@@ -156,7 +165,7 @@ def make_anew(t: Tensor, root: Tensor) -> None:
         if root.array.flags.c_contiguous:  # in one step, as PyTorch does
             made = lent("as_strided")(made, **_strided(t.array, root.array))
         else:
-            for step in steps:
+            for step in recipe(t):
                 made = step.op.call(made, **step.attributes)
         _move_retain(t.edge, made.edge)
         t.edge, t.record = made.edge, made.record

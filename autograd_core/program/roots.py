@@ -71,14 +71,26 @@ def last_scalars(namespace: Mapping[str, Any]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     known: set[tuple[Any, int]] = set()
     for name, value in namespace.items():
-        if name.startswith("_") or not is_tensor(value) or value.grad_fn is None:
+        if name.startswith("_") or not is_tensor(value):
             continue
-        source = (value.grad_fn, value.output_nr)
+        maker = _maker(value)
+        if maker is None:
+            continue
+        source = (maker, value.output_nr)
         if value.numel() == 1 and source not in known:
             known.add(source)
             found[name] = value
     inner = _inputs_of([value.grad_fn for value in found.values()])
     return {name: value for name, value in found.items() if value.grad_fn not in inner}
+
+
+def _maker(tensor: Any) -> Any:
+    """The node that made ``tensor``; None if there is none, or if an in-place change of what it is
+    a view of has made that unknown."""
+    try:
+        return tensor.grad_fn
+    except RuntimeError:
+        return None
 
 
 def _inputs_of(nodes: Iterable[Any]) -> set[Any]:

@@ -12,6 +12,8 @@ import pytest
 import autograd_core
 from autograd_core.op import OPS
 
+pytest.register_assert_rewrite("tests.autograd_core.outcomes")  # says what differs
+
 for _part in ("fft", "nn", "special"):
     getattr(autograd_core, _part)  # imported when first asked for; the op table is then complete
 

@@ -94,6 +94,20 @@ class Function:
             "autograd.Function to use it with backward mode AD."
         )
 
+    vjp = backward  # the same under another name; a class defines one of the two
+
+    @classmethod
+    def _derivative(cls) -> Callable[..., Any]:
+        """The one of ``backward`` and ``vjp`` that the class defines."""
+        if cls.vjp is Function.vjp:
+            return cls.backward
+        if cls.backward is Function.backward:
+            return cls.vjp
+        raise RuntimeError(
+            "Implementing both 'backward' and 'vjp' for a custom Function is not allowed. You "
+            "should only implement one of them."
+        )
+
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
         """The tangents of the outputs, from those of the arguments: forward mode."""
@@ -131,13 +145,15 @@ class Function:
                 result = cls.forward(*arguments)
                 cls.setup_context(ctx, arguments, result)
         outputs = result if isinstance(result, tuple) else (result,)
+        if needed and cls.setup_context is not Function.setup_context:
+            _check_saved(ctx, arguments, outputs)
         for_jvp = ctx._to_save if ctx._for_jvp is None else ctx._for_jvp
         ctx._for_jvp = None
         tensors = attach(node, outputs, arguments, needed)
         if any(tangent is not None for tangent in tangents):
             ctx._for_jvp = for_jvp
             with undressed(arguments):
-                found = tangents_of(node, arguments, tangents, len(tensors))
+                found = tangents_of(node, arguments, tangents, outputs, tensors)
             ctx._for_jvp = None
             give_tangents(node, outputs, tensors, found)
         results = tuple(t for t in tensors if isinstance(t, Tensor))
@@ -155,6 +171,19 @@ def _in_place(function: type[Function], arguments: Any, named: dict[str, Any]) -
     if function.setup_context is Function.setup_context:
         return takes.bind(None, *arguments, **named).args[1:]
     return takes.bind(*arguments, **named).args
+
+
+def _check_saved(ctx: FunctionCtx, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:
+    """Refuse to save, in ``setup_context``, an input that was returned unchanged: what was given to
+    it is not what will be in the graph."""
+    unchanged = {id(a) for a in arguments} - ctx._dirty - ctx._non_differentiable
+    returned = unchanged & {id(t) for t in outputs}
+    if any(t is not None and id(t) in returned for t in ctx._to_save):
+        raise RuntimeError(
+            "An input that has been returned as-is as output is being saved for backward. This is "
+            "not supported if you override setup_context. You should return and save a view of the "
+            "input instead, e.g. with x.view_as(x) or setup ctx inside the forward function itself."
+        )
 
 
 def once_differentiable(backward: Callable[..., Any]) -> Callable[..., Any]:

@@ -35,8 +35,8 @@ class FunctionCtx:
         self._saved: list[KeptTensor | None] | None = []
         self._to_save: tuple[Tensor | None, ...] = ()
         self._materialize = True
-        self._non_differentiable: tuple[int, ...] = ()
-        self._dirty: tuple[int, ...] = ()
+        self._non_differentiable: frozenset[int] = frozenset()
+        self._dirty: frozenset[int] = frozenset()
         self._for_jvp: tuple[Tensor | None, ...] | None = None
 
     def __getattr__(self, name: str) -> Any:
@@ -63,11 +63,23 @@ class FunctionCtx:
 
     def mark_dirty(self, *tensors: Tensor) -> None:
         """Say which inputs ``forward`` changed in place; they must be returned."""
-        self._dirty = tuple(id(tensor) for tensor in tensors)
+        for position, tensor in enumerate(tensors):
+            if not isinstance(tensor, Tensor):
+                raise RuntimeError(
+                    f"mark_dirty can only accept variables, but argument {position} is of type "
+                    f"{type(tensor).__name__}"
+                )
+        self._dirty = frozenset(map(id, tensors))
 
     def mark_non_differentiable(self, *tensors: Tensor) -> None:
         """Say which outputs carry no gradient."""
-        self._non_differentiable = tuple(id(tensor) for tensor in tensors)
+        for tensor in tensors:
+            if not isinstance(tensor, Tensor):
+                raise RuntimeError(
+                    "mark_non_differentiable only accepts variable arguments, but got "
+                    f"{type(tensor).__name__}"
+                )
+        self._non_differentiable = frozenset(map(id, tensors))
 
     def set_materialize_grads(self, value: bool) -> None:
         """Whether ``backward`` gets zeros (the default) or None for an undefined gradient."""
@@ -128,6 +140,7 @@ class KeptTensor:
             kept: Tensor = value
             return kept
         tensor = Tensor.from_array(value.array if isinstance(value, Tensor) else value)
+        tensor.version = self.versions
         if node is not None:
             tensor.edge = Port(node, self.output_nr) if node.ported else node
         return tensor

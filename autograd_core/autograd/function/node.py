@@ -3,22 +3,34 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Final, NamedTuple
 
 import numpy as np
 
 from autograd_core.autograd.grad_mode import Line, enable_grad, no_grad
-from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
+from autograd_core.autograd.node import GENERAL, InputMetadata, Node, SavedState, next_sequence_nr
 from autograd_core.autograd.version import changed_at
-from autograd_core.dtype import dtype
+from autograd_core.dtype import dtype, float32
 from autograd_core.tensor import Tensor
+
+
+class Output(NamedTuple):
+    """A tensor that ``forward`` returned."""
+
+    shape: tuple[int, ...]
+    dtype: dtype
+    differentiable: bool
+
+
+# What the gradient of an output looks like that has none.
+_NO_PLACE: Final = Output((), float32, False)
 
 
 class FunctionNode(Node):
     """One application of a :class:`Function`; has the user's attributes of its ``ctx`` too."""
 
     __slots__ = (
-        "all_edges", "ctx", "output_count", "output_dtypes", "output_shapes", "ported",
+        "all_edges", "ctx", "output_count", "output_shapes", "outputs", "ported",
         "tensor_arguments",
     )  # fmt: skip
 
@@ -26,15 +38,28 @@ class FunctionNode(Node):
     runs_undefined: ClassVar[bool] = True
     _function: ClassVar[type[Any]]
     tensor_arguments: tuple[int, ...]  # positions of the arguments that are tensors
-    output_shapes: list[tuple[int, ...]]
-    output_dtypes: list[dtype]
+    outputs: Sequence[Output | None]  # of what ``forward`` returned, what is a tensor
+    output_shapes: Sequence[tuple[int, ...]]
 
     def __init__(self) -> None:
         self.sequence_nr = next_sequence_nr()
         self.hooks = None
-        self.output_count = 1
-        self.ported = False
         self.ctx = self._function._ctx_class(self)
+
+    def describe(self, outputs: Sequence[Output | None]) -> None:
+        """Take note of what ``forward`` returned."""
+        self.outputs = outputs
+        self.output_count = len(outputs)
+        self.ported = len(outputs) > 1
+        places = [o if o is not None and o.differentiable else _NO_PLACE for o in outputs]
+        self.output_shapes = [place.shape for place in places]
+        first = next((place for place in places if place.differentiable), _NO_PLACE)
+        self.output_shape, self.output_dtype = first.shape, first.dtype
+
+    @property
+    def _input_metadata(self) -> tuple[InputMetadata, ...]:
+        places = [o if o is not None and o.differentiable else _NO_PLACE for o in self.outputs]
+        return tuple(InputMetadata(place.shape, place.dtype) for place in places)
 
     def __getattr__(self, name: str) -> Any:
         if name != "ctx" and name in vars(self.ctx):
@@ -99,13 +124,13 @@ class FunctionNode(Node):
     def _call(self, incoming: list[Any]) -> list[Any]:
         if self.ctx._materialize:
             incoming = [
-                Tensor.from_array(np.zeros(shape, kind.dtype)) if g is None else g
-                for g, shape, kind in zip(
-                    incoming, self.output_shapes, self.output_dtypes, strict=True
-                )
+                Tensor.from_array(np.zeros(output.shape, output.dtype.dtype))
+                if g is None and output is not None
+                else g
+                for g, output in zip(incoming, self.outputs, strict=True)
             ]
-        result = self._function.backward(self.ctx, *incoming)
-        return self._checked(result if isinstance(result, (tuple, list)) else (result,))
+        result = self._function._derivative()(self.ctx, *incoming)
+        return self._checked(result if isinstance(result, tuple) else (result,))
 
     def _checked(self, gradients: Sequence[Any]) -> list[Any]:
         """One gradient per edge, from one per argument of ``forward``."""
@@ -118,16 +143,14 @@ class FunctionNode(Node):
                 f"function {self.name()} returned an incorrect number of gradients "
                 f"(expected {expected}, got {len(gradients)})"
             )
-        chosen = []
-        for number in self.tensor_arguments:
-            g = given[number]
-            if g is not None and not isinstance(g, Tensor):
-                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
-            chosen.append(g)
         for number, g in enumerate(given):
-            if g is not None and number not in self.tensor_arguments:
+            if g is None:
+                continue
+            if number not in self.tensor_arguments:
                 raise RuntimeError(
-                    f"function {self.name()} returned a gradient different from None at position "
+                    f"function {self.name()} returned a gradient different than None at position "
                     f"{number + 1}, but the corresponding forward input was not a Variable"
                 )
-        return chosen
+            if not isinstance(g, Tensor):
+                raise RuntimeError(f"expected Variable or None (got {type(g).__name__})")
+        return [given[number] for number in self.tensor_arguments]

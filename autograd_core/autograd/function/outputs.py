@@ -9,58 +9,119 @@ import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.function.ctx import KeptTensor
-from autograd_core.autograd.function.node import FunctionNode
+from autograd_core.autograd.function.node import FunctionNode, Output
 from autograd_core.autograd.grad_mode import current_mode
-from autograd_core.autograd.node import Port
+from autograd_core.autograd.node import Nowhere, Port
+from autograd_core.notices import warn
 from autograd_core.op.dual import check_tangent, make_dual
-from autograd_core.op.views import rebase
+from autograd_core.op.record import OPS
+from autograd_core.op.stale_views import edge_of
+from autograd_core.op.views import check_view, follow, rebase, root_of, view
 from autograd_core.tensor import Tensor
+
+_VIEW_AND_MORE = (
+    "If your Function modifies inplace an input that is a view of another Tensor, your Function "
+    "cannot return more than one Tensor. This is not supported by the current autograd engine. You "
+    "should either make sure the input is not a view (using .clone() for example) or make your "
+    "Function only return one Tensor (potentially splitting it into two Functions: one doing the "
+    "inplace that returns a single Tensor and a second one that does the other operations). You "
+    "can ask on the forum https://discuss.pytorch.org/ if you need help to do this change."
+)
 
 
 def attach(
-    node: FunctionNode, outputs: tuple[Any, ...], arguments: tuple[Any, ...], needed: bool
+    node: FunctionNode, returned: tuple[Any, ...], arguments: tuple[Any, ...], needed: bool
 ) -> tuple[Any, ...]:
-    """Point the outputs to ``node``, and save what it asked for."""
+    """Point what ``forward`` returned to ``node``, if that is ``needed``, and save what it asked
+    for; gives the results, where an input that came back unchanged is a view of itself.
+
+    Raises:
+        RuntimeError: an input that was changed in place may not be, or was not returned.
+    """
+    ctx = node.ctx
+    if not ctx._dirty <= {id(t) for t in returned}:
+        raise RuntimeError(
+            "Some elements marked as dirty during the forward method were not returned as output. "
+            "The inputs that are modified inplace must all be outputs of the Function."
+        )
+    outputs = [_output(node, t, needed) for t in returned]
+    if needed:
+        node.describe(outputs)
     inputs = {id(a) for a in arguments if isinstance(a, Tensor)}
-    results = tuple(
-        # an input that is returned as it came becomes a result of its own
-        t.detach()
-        if id(t) in inputs and id(t) not in node.ctx._dirty and isinstance(t, Tensor)
-        else t
-        for t in outputs
+    unchanged = inputs - ctx._dirty
+    results = list(returned)
+    for number, (t, output) in enumerate(zip(returned, outputs, strict=True)):
+        if output is None:
+            continue
+        if id(t) in unchanged:
+            detached = t.requires_grad and not output.differentiable
+            results[number] = t.detach() if detached else _view_of_itself(t)
+        if id(t) in ctx._dirty:
+            _change(node, t, number, output.differentiable, id(t) in inputs)
+        elif output.differentiable:
+            results[number].edge = _place(node, number)
+        elif needed and t.view_of is None:
+            results[number].edge = None
+    _mark_views([t for t in results if isinstance(t, Tensor) and id(t) not in ctx._dirty], outputs)
+    if needed:
+        own = {
+            id(t): number
+            for number, (t, output) in enumerate(zip(returned, outputs, strict=True))
+            if output is not None and output.differentiable and id(t) not in unchanged
+        }
+        _keep(node, own)
+    return tuple(results)
+
+
+def _output(node: FunctionNode, t: Any, needed: bool) -> Output | None:
+    if not isinstance(t, Tensor):
+        return None
+    floating = t.dtype.is_floating_point
+    return Output(
+        t._shape, t.dtype, needed and floating and id(t) not in node.ctx._non_differentiable
     )
-    tensors = [t for t in results if isinstance(t, Tensor)]
-    _describe(node, tensors)
-    dirty = [t for t in tensors if id(t) in node.ctx._dirty]
-    for t in dirty:
-        if needed and type(t.edge) is AccumulateGrad:
-            raise RuntimeError(
-                "a leaf Variable that requires grad has been used in an in-place operation."
-            )
+
+
+def _place(node: FunctionNode, number: int) -> FunctionNode | Port:
+    return Port(node, number) if node.ported else node
+
+
+def _view_of_itself(t: Tensor) -> Tensor:
+    made = view(t, t.array, OPS["alias"], {})
+    made.edge = None
+    return made
+
+
+def _change(
+    node: FunctionNode, t: Tensor, number: int, differentiable: bool, is_input: bool
+) -> None:
+    """Let ``t``, which ``forward`` has changed in place, come out of ``node``."""
+    if not differentiable:
         t.bump()
-    if not needed:
-        return results
-    originals = [t for t in outputs if isinstance(t, Tensor)]
-    for number, (original, t) in enumerate(zip(originals, tensors, strict=True)):
-        if id(original) in node.ctx._non_differentiable or not t.dtype.is_floating_point:
-            t.edge = None
-        elif dirty and len(tensors) == 1:
-            rebase(t, node)
-        else:
-            t.edge = Port(node, number) if len(tensors) > 1 else node
-    numbers = {id(t): number for number, t in enumerate(originals) if id(t) not in inputs}
-    _keep(node, numbers)
-    return results
+        follow(t)
+        return
+    if isinstance(edge_of(t), (AccumulateGrad, Nowhere)):
+        raise RuntimeError(
+            "a leaf Variable that requires grad has been used in an in-place operation."
+        )
+    if not is_input:
+        warn(
+            "ctx.mark_dirty() received a tensor that was not an input. Only input Tensors that "
+            "have been mutated should be passed to ctx.mark_dirty()."
+        )
+    if t.view_of is not None and node.ported:
+        raise RuntimeError(_VIEW_AND_MORE)
+    check_view(t)
+    t.bump()
+    rebase(t, _place(node, number))
 
 
-def _describe(node: FunctionNode, tensors: Sequence[Tensor]) -> None:
-    """Tell ``node`` what its outputs are like."""
-    node.output_count = max(len(tensors), 1)
-    node.ported = len(tensors) > 1
-    node.output_shapes = [t._shape for t in tensors]
-    node.output_dtypes = [t.dtype for t in tensors]
-    if tensors:
-        node.output_shape, node.output_dtype = tensors[0]._shape, tensors[0].dtype
+def _mark_views(results: Sequence[Tensor], outputs: Sequence[Output | None]) -> None:
+    """Say of those that are views that no change in place may reach them."""
+    several = sum(output is not None and output.differentiable for output in outputs) > 1
+    for t in results:
+        if t.view_of is not None:
+            t.view_of = t.view_of._replace(creation="several" if several else "function")
 
 
 def _keep(node: FunctionNode, numbers: Mapping[int, int]) -> None:
@@ -81,43 +142,86 @@ def _keep(node: FunctionNode, numbers: Mapping[int, int]) -> None:
 
 
 def tangents_of(
-    node: FunctionNode, arguments: tuple[Any, ...], tangents: Sequence[Tensor | None], count: int
+    node: FunctionNode,
+    arguments: tuple[Any, ...],
+    tangents: Sequence[Tensor | None],
+    returned: tuple[Any, ...],
+    results: tuple[Any, ...],
 ) -> Sequence[Any]:
-    """What the function's ``jvp`` makes of the tangents, one for each of ``count`` outputs."""
+    """What the function's ``jvp`` makes of the tangents of its arguments, one for each output.
+
+    Raises:
+        RuntimeError: that is not so, or an output and its tangent do not share memory with an
+            argument and its tangent in the same way.
+    """
     given = [
         Tensor.from_array(np.zeros_like(a.array))
         if tangent is None and isinstance(a, Tensor) and node.ctx._materialize
         else tangent
         for a, tangent in zip(arguments, tangents, strict=True)
     ]
+    known = [(a, t, t._version) for a, t in zip(arguments, tangents, strict=True) if t is not None]
     result = node._function.jvp(node.ctx, *given)
-    found: Sequence[Any] = result if isinstance(result, (tuple, list)) else (result,)
-    if len(found) != count:
+    found: Sequence[Any] = result if isinstance(result, tuple) else (result,)
+    if len(found) != len(results):
         raise RuntimeError(
             "Function's jvp returned an invalid number of forward gradients "
-            f"(expected {count} but got {len(found)})"
+            f"(expected {len(results)} but got {len(found)})"
         )
-    if node.ctx._dirty and not all(any(t is own for own in given) for t in found):
+    for number, g in enumerate(found):
+        if g is not None and not isinstance(g, Tensor):
+            raise RuntimeError(
+                f"expected Variable or None (got {type(g).__name__}) for grad output {number}."
+            )
+    for before, after, g in zip(returned, results, found, strict=True):
+        for argument, tangent, version in known:
+            if before is argument and id(before) in node.ctx._dirty:
+                _check_changed(g, tangent, version)
+            elif g is not None and isinstance(after, Tensor) and after.view_of is not None:
+                _check_view(g, tangent, root_of(after) is root_of(argument))
+    return found
+
+
+def _check_changed(g: Tensor | None, tangent: Tensor, version: int) -> None:
+    """Hold ``g`` to the ``tangent`` of an argument, then of that ``version``, that ``forward`` has
+    changed in place."""
+    if g is None or g._version == version:
+        raise RuntimeError(
+            "An inplace custom Function is not modifying the forward mode gradients inplace. If "
+            "the forward is modifying an input inplace, then the jvp function must modify the "
+            "corresponding gradient inplace."
+        )
+    if g is not tangent:
         raise RuntimeError(
             "An inplace custom Function is not returning the forward mode gradients as-is. If the "
             "forward is modifying an input inplace, then the jvp function must modify the "
             "gradient inplace and return it as-is."
         )
-    return found
+
+
+def _check_view(g: Tensor, tangent: Tensor, expected: bool) -> None:
+    """Hold ``g``, the tangent of a view, to the ``tangent`` of an argument: it has to be a view of
+    that where a view of the argument is ``expected``."""
+    if expected and (g.view_of is None or root_of(g) is not root_of(tangent)):
+        raise RuntimeError(
+            "A custom Function's forward is returning a view (or an input as-is) but the jvp is "
+            "not returning a view."
+        )
 
 
 def give_tangents(
-    node: FunctionNode, outputs: tuple[Any, ...], results: tuple[Any, ...], found: Sequence[Any]
+    node: FunctionNode, returned: tuple[Any, ...], results: tuple[Any, ...], found: Sequence[Any]
 ) -> None:
     """Let the results of ``node`` be duals."""
-    for number, (output, t, tangent) in enumerate(zip(outputs, results, found, strict=True)):
-        if tangent is None or id(output) in node.ctx._non_differentiable:
+    for number, (before, after, tangent) in enumerate(zip(returned, results, found, strict=True)):
+        if tangent is None:
             continue
-        if not isinstance(tangent, Tensor):
-            raise TypeError(
-                f"expected Variable or None (got {type(tangent).__name__}) for grad output "
-                f"{number}."
+        output = _output(node, before, True)
+        if output is None or not output.differentiable:
+            raise RuntimeError(
+                f"Function's jvp returned a gradient at position {number}, but  the corresponding "
+                "forward output is not a differentiable Tensor.You should return None at that "
+                "position instead."
             )
-        if isinstance(t, Tensor) and t.dtype.is_floating_point:
-            check_tangent(t, tangent)
-            make_dual(t, tangent)
+        check_tangent(after, tangent)
+        make_dual(after, tangent)

@@ -94,7 +94,7 @@ def capture(
 
 def _tensors(roots: Any) -> tuple[Tensor, ...]:
     tensors = tensors_in(roots)
-    if any(tensor.edge is None for tensor in tensors):
+    if any(resolve(tensor.edge)[0] is None for tensor in tensors):
         raise NotInGraph(
             "this tensor has no graph: nothing it was computed from requires a gradient; "
             "give a parameter or an input requires_grad=True, and mind no_grad() and detach()"

@@ -8,6 +8,7 @@ from weakref import ref
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import resolve
 from autograd_core.dag.model import Source
+from autograd_core.op.stale_views import edge_of
 from autograd_core.tensor import Tensor
 
 Leaves = tuple["ref[Tensor]", ...]
@@ -37,11 +38,12 @@ class Cut(NamedTuple):
 def leaves_behind(tensor: Tensor) -> Leaves:
     """The leaves that require a gradient and that ``tensor`` was computed from, as far as its
     graph tells; behind a cut, those that the cut knows."""
-    if tensor.edge is None:
+    edge = edge_of(tensor)
+    if edge is None:
         record = tensor.record
         cut = record if isinstance(record, Cut) else _cut_of(record)
         return () if cut is None else cut.leaves
-    start = resolve(tensor.edge)[0]
+    start = resolve(edge)[0]
     seen: dict[Any, None] = {start: None}
     stack: list[Any] = [start]
     found: list[ref[Tensor]] = []

@@ -43,7 +43,7 @@ class LeafRecord:
         self.tensor = ref(tensor)
         self.shape = tensor._shape
         self.dtype = tensor.dtype.name
-        self.requires_grad = tensor.edge is not None
+        self.requires_grad = tensor.requires_grad
         self.statistics = scalar_statistics(tensor)
 
 

@@ -21,7 +21,8 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
     unreached = [
         tensor
         for tensor in subject.names.tensors()
-        if tensor.is_leaf
+        if tensor._base is None  # a view that was made without gradients is a leaf, too
+        and tensor.is_leaf
         and tensor.requires_grad
         and id(tensor) not in subject.leaves
         and id(tensor) not in explained
