@@ -13,20 +13,22 @@ What most programs need, under the name of the distribution; ``python -m gradste
 
 from __future__ import annotations
 
-import importlib
+import os
 import sys
-from importlib.util import find_spec
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+# The command begins here, and can be interrupted from here on: what takes a while to load is
+# imported where it is needed, be it typing.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from autograd_core.debug import Session, check, lint
     from tui import debug
     from viz import film, render, to_graphviz
 
 __all__ = ["Session", "check", "debug", "film", "lint", "render", "to_graphviz"]
 
-_FOLDER = Path(__file__).resolve().parent
+_FOLDER = os.path.dirname(os.path.realpath(__file__))
 _HOMES = {
     "Session": "autograd_core.debug",
     "check": "autograd_core.debug",
@@ -47,7 +49,9 @@ def __getattr__(name: str) -> Any:
             f"{problem}; rename yours, or run your program by the gradstep command, which keeps "
             "both apart"
         )
-    return getattr(importlib.import_module(_HOMES[name]), name)
+    from importlib import import_module  # late, see above
+
+    return getattr(import_module(_HOMES[name]), name)
 
 
 def __dir__() -> list[str]:
@@ -57,27 +61,38 @@ def __dir__() -> list[str]:
 def shadowed() -> str:
     """What the user has in place of a package of gradstep's, which have generic names; "" if
     Python finds gradstep's own."""
+    from importlib.util import find_spec  # late, see above
+
     for package in ("autograd_core", "viz", "tui"):
         loaded = sys.modules.get(package)
         spec = find_spec(package) if loaded is None else loaded.__spec__
         file = None if spec is None else spec.origin
-        if file is None or Path(file).resolve().parent.parent != _FOLDER:
-            return f"the package {package} that Python finds is not gradstep's but {file}"
+        if file is None or os.path.dirname(os.path.dirname(os.path.realpath(file))) != _FOLDER:
+            return f"the package {package} that Python finds is not gradstep's but {file!r}"
     return ""
 
 
 def main() -> int:
     """Run the ``gradstep`` command; returns its exit code."""
-    if problem := shadowed():
-        print(f"gradstep: {problem}; move that out of the way", file=sys.stderr)
-        return 3
-    from tui.cli import main as command  # late: whoever imports this module may need no command
+    try:
+        if problem := shadowed():
+            _complain(f"{problem}; move that out of the way")
+            return 3
+        from tui.cli import main as command  # late: whoever imports this module may need none
 
-    return command()
+        return command()
+    except KeyboardInterrupt:
+        _complain("interrupted")
+        return 130
+
+
+def _complain(text: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"gradstep: {text}\n")
 
 
 if __name__ == "__main__":
     # -m puts the current directory first, where a user may have a viz or tui of their own.
-    if not sys.flags.safe_path and Path(sys.path[0]).resolve() != _FOLDER:
+    if not sys.flags.safe_path and os.path.realpath(sys.path[0]) != _FOLDER:
         del sys.path[0]
     sys.exit(main())

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import lru_cache
 
 
 def plural(count: int, one: str, many: str = "") -> str:
@@ -37,3 +39,38 @@ def did_you_mean(
     return (
         f"did you mean {', '.join(by_lower[word] for word in closest)}?" if closest else otherwise
     )
+
+
+def printable(text: str) -> str:
+    """Make one line of printable text: line breaks become ⏎, other control characters �.
+
+    >>> printable("two\\nlines"), printable("bell\\a"), printable("\\x1b[31mred")
+    ('two⏎lines', 'bell�', '�[31mred')
+    """
+    if text.isprintable():
+        return text
+    return "".join(map(_printable, text.replace("\r\n", "\n")))
+
+
+def printable_lines(text: str) -> str:
+    """Do the same to each line of a text, whose line breaks stay.
+
+    >>> printable_lines("bell\\a\\nnext line\\n")
+    'bell�\\nnext line\\n'
+    """
+    return "\n".join(map(printable, text.split("\n")))
+
+
+@lru_cache(maxsize=1024)
+def _printable(character: str) -> str:
+    if character in "\n\r\u2028\u2029":
+        return "⏎"
+    if character == "\t":
+        return " "
+    # controls, lone surrogates and unassigned code points; also what turns the reading direction
+    if unicodedata.category(character) in ("Cc", "Cs", "Cn") or character in _TURNS:
+        return "\N{REPLACEMENT CHARACTER}"
+    return character
+
+
+_TURNS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import argparse
 import importlib
-import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from typing import Any, NoReturn
 
+from tui import output
 from tui.exit_codes import ExitCode, Failure, exit_code_of, is_message_of_script
-from tui.messages import say
-from tui.options import Parser
+from tui.options import Answered, Parser
+from tui.output import say
 
 COMMANDS = ("render", "film", "debug", "check", "ops", "embed")
 """The subcommands, each a module of :mod:`tui.commands`: ``parser()`` and ``run(options)``."""
@@ -47,11 +46,16 @@ Run = Callable[[argparse.Namespace], ExitCode]
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command; returns the exit code that the process is to end with."""
+    output.begin()
+    return output.end(_run(sys.argv[1:] if arguments is None else list(arguments)))
+
+
+def _run(arguments: list[str]) -> ExitCode:
     try:
-        run, options = _parse(sys.argv[1:] if arguments is None else list(arguments))
+        run, options = _parse(arguments)
         return run(options)
-    except BrokenPipeError:
-        _silence_stdout()
+    except Answered:
+        return ExitCode.FINE
     except KeyboardInterrupt:
         say("interrupted")
         return ExitCode.INTERRUPTED
@@ -60,17 +64,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         if code is None:
             raise
         if is_message_of_script(error):
-            print(error, file=sys.stderr)
+            output.relay(str(error))
         else:
             say(str(error))
         return code
-    return ExitCode.FINE
-
-
-def _silence_stdout() -> None:
-    """Whoever read our output has had enough; nothing may be written at exit either."""
-    with suppress(OSError):  # it may be no file
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _parse(arguments: list[str]) -> tuple[Run, argparse.Namespace]:
@@ -160,5 +157,5 @@ class _ShowVersion(argparse.Action):
             number = version("gradstep")
         except PackageNotFoundError:
             number = "(not installed)"
-        print(f"gradstep {number}")
+        output.show(f"gradstep {number}")
         parser.exit()

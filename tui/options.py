@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import Any, NoReturn
 
+from tui import output
 from tui.exit_codes import ExitCode, Failure
 
 TARGET = """\
@@ -32,6 +33,10 @@ class _Help(argparse.RawDescriptionHelpFormatter):
         super().__init__(prog, max_help_position=20, width=79)
 
 
+class Answered(Exception):
+    """All that was asked for is said: --help or --version."""
+
+
 class Parser(argparse.ArgumentParser):
     """Errors in our form, and no guessing at shortened options, which may be the script's."""
 
@@ -47,6 +52,12 @@ class Parser(argparse.ArgumentParser):
         command = self.prog.removeprefix("gradstep").strip()
         about = f"{command}: " if command else ""
         raise Failure(f"{about}{message}; {self.prog} --help shows the usage", ExitCode.USAGE)
+
+    def exit(self, status: int = 0, message: str | None = None) -> NoReturn:
+        raise Answered
+
+    def _print_message(self, message: str, file: object = None) -> None:
+        output.show(message, end="")
 
 
 def positive_number(text: str) -> int:

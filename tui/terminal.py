@@ -12,6 +12,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
+from tui import output
+
 if TYPE_CHECKING:
     from autograd_core.debug.protocol import DebugSession
 
@@ -45,12 +47,12 @@ def show_screen(session: DebugSession, title: str = "") -> str:
     # Textual is slow to load, and a command without a screen does not need it
     from tui.app import DebuggerApp
 
-    sys.stdout.flush()
+    output.flush()
     app = DebuggerApp(session, title)
     with _signals_kept(), _keyboard_taken():
         outcome = app.run()
     for text, stderr in app.printed:
-        print(text, end="", file=sys.stderr if stderr else sys.stdout)
+        output.replay(text, stderr)
     return outcome
 
 

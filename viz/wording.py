@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 
 from autograd_core.dag.model import RETURNED, Graph, SavedValue, Source
@@ -13,36 +12,11 @@ from autograd_core.dag.statistics import (
     format_seconds,
     format_statistics,
 )
-from autograd_core.text import plural
+from autograd_core.text import plural, printable
 
 MOST_NAMES = 3
 
 _ABSOLUTE = re.compile(r"^(?:/|\\|[A-Za-z]:)")
-
-
-def clean(text: str) -> str:
-    """One line of printable text: line breaks become ⏎, other control characters �.
-
-    >>> clean("two\\nlines"), clean("bell\\a")
-    ('two⏎lines', 'bell�')
-    """
-    if text.isprintable():
-        return text
-    return "".join(map(_printable, text.replace("\r\n", "\n")))
-
-
-def _printable(character: str) -> str:
-    if character in "\n\r\u2028\u2029":
-        return "⏎"
-    if character == "\t":
-        return " "
-    # controls, lone surrogates and unassigned code points; also what turns the reading direction
-    if unicodedata.category(character) in ("Cc", "Cs", "Cn") or character in _TURNS:
-        return "\N{REPLACEMENT CHARACTER}"
-    return character
-
-
-_TURNS = "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f"
 
 
 def shorten(text: str, longest: int) -> str:
@@ -53,7 +27,7 @@ def shorten(text: str, longest: int) -> str:
     """
     if len(text) <= longest and text.isprintable():
         return text
-    text = clean(text)
+    text = printable(text)
     if len(text) <= longest:
         return text
     head = longest // 2

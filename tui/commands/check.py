@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import sys
 from collections.abc import Sequence
 from time import monotonic
 
@@ -15,6 +14,7 @@ from autograd_core.program.process import user_code
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
 from autograd_core.tensor import Tensor
+from tui import output
 from tui.commands.report import Report, report_text
 from tui.exit_codes import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
@@ -105,7 +105,7 @@ def check_target(
     report = report.without(ignore)
     lines = report_text(report, folder, everything=everything, quiet=quiet)
     if lines:
-        print(lines)
+        output.show(lines)
     return ExitCode.FOUND if report.is_bad else ExitCode.FINE
 
 
@@ -142,10 +142,10 @@ class _Progress:
     def __call__(self, done: int, length: int) -> None:
         now = monotonic()
         late = now - self._start > _PATIENCE and now - self._shown > 0.2
-        if late and sys.stderr.isatty():
+        if late and output.progress_is_seen():
             self._written, self._shown = True, now
-            print(f"\rchecked {done:,} of {length:,} nodes", end="", file=sys.stderr, flush=True)
+            output.progress(f"checked {done:,} of {length:,} nodes")
 
     def close(self) -> None:
         if self._written:
-            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+            output.progress("")

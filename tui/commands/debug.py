@@ -23,6 +23,7 @@ from autograd_core.program.target import Target, parse_target, require_file
 from tui.commands.fail_on import FailOn
 from tui.exit_codes import ExitCode, Failure
 from tui.options import ARGUMENTS, TARGET, Parser, size
+from tui.output import show
 from tui.terminal import show_screen, why_no_screen
 
 _NOTES = f"""\
@@ -150,9 +151,7 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     # a condition is watched for in every pass, also where nobody is to stop
     every = CallSelector(None, ("backward", "grad"))
     watched = every if face.watches and not stopped.number else stopped
-    found = run_target(
-        target, arguments, watched, stop, values=True, end=False, ours=(Failure, BrokenPipeError)
-    )
+    found = run_target(target, arguments, watched, stop, values=True, end=False, ours=(Failure,))
     if found is not None:
         face.debug_tensor(found)
 
@@ -248,7 +247,7 @@ class _Face:
                 f"{target}: its graph was freed by an earlier backward pass",
                 remedy="keep it there with retain_graph=True, or debug that pass itself",
             )
-        with suppress(ScriptDone), user_code(Failure, BrokenPipeError):
+        with suppress(ScriptDone), user_code(Failure):
             self._show(session)
 
     def _show(self, session: Session, stop: bool = True) -> None:
@@ -277,12 +276,12 @@ class _Face:
         """Carry out the commands that wait; how they leave the session, "" when they do not."""
         while self._lines:
             line = self._lines.popleft()
-            print(f"(gradstep) {line.text}", flush=True)
+            show(f"(gradstep) {line.text}")
             reply = session.console.do(line.text, line.place)
             if reply.error:
                 raise Failure(reply.text, ExitCode.USAGE)
             if reply.text:
-                print(reply.text, flush=True)
+                show(reply.text)
             if self._fail_on is not None:
                 self._fail_on.check(session)
             if reply.leave:

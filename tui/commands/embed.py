@@ -24,8 +24,8 @@ from typing import NamedTuple
 
 from autograd_core.own_files import FOLDER
 from tui.exit_codes import ExitCode, Failure
-from tui.messages import say
 from tui.options import Parser
+from tui.output import say
 from viz.errors import CannotWrite
 from viz.files import write_atomically
 from viz.svg import title_of
@@ -201,7 +201,7 @@ def _run(words: Sequence[str], path: Path, block: Block) -> str:
     done = subprocess.run(
         [sys.executable, "-P", "-m", "gradstep", *words],
         cwd=path.absolute().parent,
-        env={**os.environ, "PYTHONPATH": search},
+        env={**os.environ, "PYTHONPATH": search, "PYTHONIOENCODING": "utf-8"},
         capture_output=True,
         check=False,
     )

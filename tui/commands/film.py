@@ -15,8 +15,8 @@ from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target
 from tui.commands.render import writable
 from tui.exit_codes import ExitCode, Failure
-from tui.messages import say
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
+from tui.output import say
 from viz.filming import film_of
 from viz.filming.recording import Recording, record_call
 from viz.picture import View

@@ -17,6 +17,7 @@ from autograd_core.op.record import REQUIRED
 from autograd_core.text import did_you_mean
 from tui.exit_codes import ExitCode, Failure
 from tui.options import Parser
+from tui.output import show
 
 _NOTES = """\
 examples:
@@ -61,12 +62,12 @@ def show_operators(name: str | None, *, code: bool) -> None:
     if name is None:
         if code:
             raise Failure("--code shows one op's code: name it", ExitCode.USAGE)
-        print("\n".join(_table()))
+        show("\n".join(_table()))
         return
     found = [op for op in OPS.values() if name in (op.name, op.public_name, op.node_name)]
     if not found:
         raise Failure(_no_such(name), ExitCode.USAGE)
-    print("\n\n".join(_code(op) if code else _entry(op) for op in found))
+    show("\n\n".join(_code(op) if code else _entry(op) for op in found))
 
 
 def import_all() -> None:

@@ -20,8 +20,8 @@ from autograd_core.program.calls import CallSelector, InterceptedCall, run_and_c
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
 from tui.exit_codes import ExitCode, Failure
-from tui.messages import say
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
+from tui.output import flush, say, show_bytes
 from viz.rendering import FORMATS, choose_format
 
 _NOTES = f"""\
@@ -165,8 +165,7 @@ def render_target(
         graph = graph_of(target, arguments, view, call)
     drawing = viz.render(graph, view=view, format=chosen, folder=folder, **options)
     if path is None:
-        sys.stdout.buffer.write(drawing.data)
-        sys.stdout.buffer.flush()
+        show_bytes(drawing.data)
         return list(drawing.notes)
     drawing.save(path)
     return [*drawing.notes, f"wrote {name}"]
@@ -189,13 +188,17 @@ def writable(path: Path) -> Path:
 @contextmanager
 def _stdout_kept_free() -> Iterator[None]:
     """Standard output is for the picture: what the script and its children print there goes to
-    standard error."""
-    sys.stdout.flush()
-    kept = os.dup(1)
+    standard error; where that is closed, nowhere."""
+    flush()
     try:
-        os.dup2(2, 1)
-        with redirect_stdout(sys.stderr):
-            yield
+        kept = os.dup(1)
+    except OSError:
+        raise Failure("standard output is closed; name a file with -o", ExitCode.USAGE) from None
+    try:
+        with open(os.devnull, "w") as nowhere:
+            os.dup2(nowhere.fileno() if sys.stderr is None else 2, 1)
+            with redirect_stdout(sys.stderr or nowhere):
+                yield
     finally:
         os.dup2(kept, 1)
         os.close(kept)

@@ -12,6 +12,7 @@ from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics, format_shape
+from autograd_core.text import printable
 from viz import wording
 from viz.compose import box_text
 from viz.compose.captions import captions
@@ -67,7 +68,7 @@ def make_picture(
         addresses=addresses,
     )
     return Picture(
-        title=wording.clean(_title(graph) if title is None else title),
+        title=printable(_title(graph) if title is None else title),
         view=view,
         captions=captions(graph, view, scale, position),
         boxes=boxes,

@@ -7,7 +7,7 @@ import functools
 from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
 from autograd_core.dag.turns import turn
-from autograd_core.text import plural
+from autograd_core.text import plural, printable
 from viz import wording
 from viz.magnitude import Gradients, sign
 
@@ -104,7 +104,7 @@ def joined(text: str, chain: str, scope: str) -> str:
         for tail in tails:
             whole = " · ".join(part for part in (formula, chain, tail) if part)
             if len(whole) <= LONGEST_DETAIL:
-                return wording.clean(whole)
+                return printable(whole)
     return wording.shorten(whole, LONGEST_DETAIL)
 
 

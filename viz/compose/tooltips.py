@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from autograd_core.dag.model import Graph, Group, SavedState, SavedValue, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
 from autograd_core.dag.turns import turn
-from autograd_core.text import plural
-from viz.wording import clean, cost, place, saved_state, value
+from autograd_core.text import plural, printable
+from viz.wording import cost, place, saved_state, value
 
 LONGEST_TOOLTIP = 1200
 
@@ -19,11 +19,11 @@ def node_tooltip(graph: Graph, id: int, address: str) -> str:
     name = graph.names[id]
     head = address if address == name else f"{address} · {name}"
     facts = [
-        clean(head),
+        printable(head),
         _about(graph.shapes[id], graph.dtypes[id], graph.details[id], graph.formulas[id]),
     ]
     if group := graph.groups.get(id):
-        facts += map(clean, _group_facts(group))
+        facts += map(printable, _group_facts(group))
     if id in graph.orders:
         facts.append(f"runs as {turn(graph.orders[id])}")
     if took := cost(graph, id):
@@ -57,13 +57,13 @@ def _group_facts(group: Group) -> Iterable[str]:
 
 @functools.lru_cache(maxsize=4096)
 def _about(shape: Shape | None, dtype: str, detail: str, formula: str) -> str:
-    return _lines_of(map(clean, (_kind(shape, dtype), detail, formula)))
+    return _lines_of(map(printable, (_kind(shape, dtype), detail, formula)))
 
 
 @functools.lru_cache(maxsize=4096)
 def _kind(shape: Shape | None, dtype: str) -> str:
     """What a tensor is like: ``[2, 3] float32``."""
-    return clean(f"{format_shape(shape)} {dtype}".strip())
+    return printable(f"{format_shape(shape)} {dtype}".strip())
 
 
 @functools.lru_cache(maxsize=4096)
@@ -72,14 +72,14 @@ def _saved_text(known: tuple[str, Shape, str, int, SavedState], lines: tuple[Sou
     saved = SavedValue(*known, storage=None, lines=lines)
     state = saved_state(saved)
     if saved.state == "freed" and not saved.nbytes:
-        return clean(f"saves {saved.name}, {state}")
+        return printable(f"saves {saved.name}, {state}")
     shape, size = format_shape(saved.shape), format_bytes(saved.nbytes)
-    return clean(f"saves {saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}")
+    return printable(f"saves {saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}")
 
 
 @functools.lru_cache(maxsize=4096)
 def _place(source: Source) -> str:
-    return clean(place(source))
+    return printable(place(source))
 
 
 def _lines_of(facts: Iterable[str]) -> str:
@@ -105,10 +105,10 @@ def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) 
     """Where a line goes and all that is known about what flows along it; ``saved`` is the label of
     a saved value."""
     source, target = graph.edge_sources[edge], graph.edge_targets[edge]
-    facts = [clean(f"{addresses[source]} → {addresses[target]}")]
+    facts = [printable(f"{addresses[source]} → {addresses[target]}")]
     output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
     if graph.edge_kinds[edge] == "saved":
-        facts.append(clean(f"saved {saved}"))
+        facts.append(printable(f"saved {saved}"))
     elif output_nr or input_nr:
         facts.append(f"output {output_nr} to input {input_nr}")
     facts.append(_kind(graph.edge_shapes[edge], graph.edge_dtypes[edge]))

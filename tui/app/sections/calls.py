@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from autograd_core.debug.records.snapshot import Frame, Snapshot
 from autograd_core.debug.records.timeline import CallRecord
+from autograd_core.text import printable
 from tui.app.sections.page import Page, View
 from tui.app.sections.saved import source_text
 from tui.app.widgets.charts import sparkline
-from tui.app.widgets.text import Line, Part, fit, plain
+from tui.app.widgets.text import Line, Part, fit
 
 MOST = 500  # calls that are listed, the last ones
 TITLE_WIDTH = 20
@@ -34,22 +35,22 @@ def _call_line(call: CallRecord) -> Line:
     ]
     line: Line = [
         Part(f"✓ {call.number:>4} ", "muted"),
-        Part(fit(plain(call.title), TITLE_WIDTH) + " "),
+        Part(fit(printable(call.title), TITLE_WIDTH) + " "),
         Part(f"{call.nodes:>6,} nodes  ", "muted"),
         *sparkline(sizes),
         Part(f"  {where}", "muted"),
     ]
     if kept:
-        names = plain(", ".join(kept[:3])) + (" …" if len(kept) > 3 else "")
+        names = printable(", ".join(kept[:3])) + (" …" if len(kept) > 3 else "")
         line.append(Part(f"  ! added to what was there: {names}", "trouble"))
     return line
 
 
 def _frame_line(frame: Frame, snapshot: Snapshot) -> Line:
     mark = "▶" if frame.selected else "│"
-    inside = f" in {plain(frame.parent)}" if frame.parent else ""
+    inside = f" in {printable(frame.parent)}" if frame.parent else ""
     return [
         Part(f"{mark} {snapshot.call if not frame.depth else '':>4} ", "strong"),
-        Part("  " * frame.depth + plain(frame.title) + inside),
+        Part("  " * frame.depth + printable(frame.title) + inside),
         Part(f"  {frame.position:,} of {frame.length:,} run", "muted"),
     ]

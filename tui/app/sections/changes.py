@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.dag.turns import before
+from autograd_core.text import printable
 from tui.app.sections.page import NodeTarget, Page, Target, View, sentence
-from tui.app.widgets.text import Line, Part, plain
+from tui.app.widgets.text import Line, Part
 
 
 def page(view: View) -> Page:
@@ -17,7 +18,7 @@ def page(view: View) -> Page:
             "e sets, * scales, ~ clips, 0 zeroes the sum at the row; x mutes",
         )
     lines: list[Line] = [
-        [Part(f" E {each.number:>2} ", "strong"), Part(plain(each.text)),
+        [Part(f" E {each.number:>2} ", "strong"), Part(printable(each.text)),
          Part(f"  made {before(each.position, view.snapshot.length)}", "muted")]
         for each in edits
     ]  # fmt: skip
@@ -27,7 +28,7 @@ def page(view: View) -> Page:
         stale = notes.difference_at != view.snapshot.position
         if stale:
             lines.append([Part(f"  as of {notes.difference_at:,} nodes run; d anew", "muted")])
-        lines += [[Part("  " + plain(text))] for text in notes.difference.splitlines()]
+        lines += [[Part("  " + printable(text))] for text in notes.difference.splitlines()]
     else:
         lines.append([Part("  d computes it, U takes the last change back", "muted")])
 

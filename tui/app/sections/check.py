@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, StyleName, plain, wrapped
+from tui.app.widgets.text import Line, Part, StyleName, wrapped
 
 
 def page(view: View) -> Page:
@@ -17,5 +18,5 @@ def page(view: View) -> Page:
     wrong = reply.error or " wrong" in reply.text
     style: StyleName = "trouble" if wrong else "text"
     said = " ".join(reply.text.split())
-    lines += wrapped([Part(plain(said), style)], view.width)
+    lines += wrapped([Part(printable(said), style)], view.width)
     return Page(lines)

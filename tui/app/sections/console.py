@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.debug.records.snapshot import Reply
+from autograd_core.text import printable
 from tui.app.sections.page import Page, View, sentence
-from tui.app.widgets.text import Line, Part, StyleName, plain, wrapped
+from tui.app.widgets.text import Line, Part, StyleName, wrapped
 
 KEPT_LINES = 5_000
 WRAPPED_LINES = 200  # the last ones
@@ -22,16 +23,18 @@ def page(view: View) -> Page:
 
 def add_command(transcript: list[Line], line: str, reply: Reply) -> None:
     """Write down a command and its answer; an error carries the word besides the colour."""
-    transcript.append([Part("> ", "muted"), Part(plain(line), "strong")])
+    transcript.append([Part("> ", "muted"), Part(printable(line), "strong")])
     style: StyleName = "trouble" if reply.error else "text"
-    transcript += [[Part("  " + plain(text), style)] for text in reply_text(reply).splitlines()]
+    transcript += [[Part("  " + printable(text), style)] for text in reply_text(reply).splitlines()]
     del transcript[:-KEPT_LINES]
 
 
 def add_print(transcript: list[Line], text: str) -> None:
     """Write down what the script (a hook, most likely) printed."""
     transcript += [
-        [Part("script: ", "muted"), Part(plain(line))] for line in text.splitlines() if line.strip()
+        [Part("script: ", "muted"), Part(printable(line))]
+        for line in text.splitlines()
+        if line.strip()
     ]
     del transcript[:-KEPT_LINES]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 
 from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
+from autograd_core.text import printable
 from tui.app.sections.gradient import title_line, value_parts
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
 
 NAME_WIDTH = 10
 
@@ -30,7 +31,7 @@ def _rules(detail: NodeDetail) -> list[Line]:
         [Part("formula", "backward"), Part("  of the gradient by each input", "muted")]
     ]
     for name, rule in detail.formulas:
-        lines.append([Part("  ∂ " + fit(name, NAME_WIDTH) + " "), Part(plain(rule), "strong")])
+        lines.append([Part("  ∂ " + fit(name, NAME_WIDTH) + " "), Part(printable(rule), "strong")])
     lines.append([Part("terms", "title")])
     for incoming in detail.incoming:
         name = f"g[{incoming.input_nr}]" if len(detail.incoming) > 1 else "g"
@@ -58,7 +59,7 @@ def _rules(detail: NodeDetail) -> list[Line]:
 
 
 def _accumulation(snapshot: Snapshot, index: int) -> list[Line]:
-    name = plain(snapshot.graph.variables.get(index, "leaf"))
+    name = printable(snapshot.graph.variables.get(index, "leaf"))
     return [
         [Part("formula", "backward"), Part("  g is the sum that arrived", "muted")],
         [Part(f"  {name}.grad += g", "leaf")],

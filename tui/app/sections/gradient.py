@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from autograd_core.dag.statistics import format_shape
 from autograd_core.dag.turns import turn
 from autograd_core.debug.records.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
+from autograd_core.text import printable
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import (
     UNDEFINED,
@@ -18,7 +19,6 @@ from tui.app.widgets.text import (
     fit,
     is_accumulate,
     node_label,
-    plain,
     value_part,
 )
 
@@ -75,8 +75,8 @@ def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
         state = "is being run"
     return [
         Part(f"{turn(detail.index)} ", "muted"),
-        Part(plain(name), "leaf" if is_accumulate(name) else "strong"),
-        Part(f"  {plain(snapshot.graph.address(detail.index))}", "muted"),
+        Part(printable(name), "leaf" if is_accumulate(name) else "strong"),
+        Part(f"  {printable(snapshot.graph.address(detail.index))}", "muted"),
         Part(f"  {state}", "strong" if current else "muted"),
     ]
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from autograd_core.debug.records.snapshot import NodeDetail, Phase, Value
+from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import UNDEFINED, Line, Part, StyleName, fit, plain, value_part
+from tui.app.widgets.text import UNDEFINED, Line, Part, StyleName, fit, value_part
 
 TEXT_WIDTH = 34
 
@@ -24,7 +25,11 @@ def page(view: View) -> Page:
         lines += _phase_lines(phase, width, here=inside and number == len(phases))
     for title in detail.nested:
         lines.append(
-            [Part("  "), Part(plain(title), "strong"), Part(" ran inside: > enters it", "muted")]
+            [
+                Part("  "),
+                Part(printable(title), "strong"),
+                Part(" ran inside: > enters it", "muted"),
+            ]
         )
     if inside:
         lines.append([Part("  s goes on, S goes back, n runs the rest", "muted")])
@@ -35,7 +40,7 @@ def _ahead(detail: NodeDetail) -> list[Line]:
     """What is known of a node that has not run."""
     lines: list[Line] = [[Part("hooks", "title")]] if detail.hooks else []
     lines += [
-        [Part("  " + plain(hook)), Part("  not called yet", "muted")] for hook in detail.hooks
+        [Part("  " + printable(hook)), Part("  not called yet", "muted")] for hook in detail.hooks
     ]
     hint = "s steps inside" if detail.status == "current" else "u goes there"
     lines.append([Part(f"has not run: {hint}", "muted")])
@@ -47,7 +52,11 @@ def _phase_lines(phase: Phase, width: int, *, here: bool) -> list[Line]:
     style: StyleName = "leaf" if phase.kind == "hook" else "strong" if here else "text"
     changed = phase.kind != "hook" or phase.before != phase.after
     verdict = "" if phase.kind != "hook" else "changed it" if changed else "changed nothing"
-    first: Line = [mark, Part(fit(plain(phase.text), width), style), Part("  " + verdict, "muted")]
+    first: Line = [
+        mark,
+        Part(fit(printable(phase.text), width), style),
+        Part("  " + verdict, "muted"),
+    ]
     if not changed:
         return [first]
     before = [_value(value) for value in phase.before] or [Part("nothing", "muted")]

@@ -6,9 +6,10 @@ from collections.abc import Sequence
 
 from autograd_core.dag.addresses import in_scope
 from autograd_core.dag.lazy import LazyColumn
+from autograd_core.text import printable
 from tui.app.modules import Branch
 from tui.app.sections.page import Page, ScopeTarget, Target, View, sentence
-from tui.app.widgets.text import Line, Part, fit, plain
+from tui.app.widgets.text import Line, Part, fit
 
 
 def page(view: View) -> Page:
@@ -44,12 +45,12 @@ def _line(branch: Branch, view: View, scope: str) -> Line:
     mark = "✓" if done == nodes else "▶" if branch.scope == _current(view) else " "
     indent = "  " * min(branch.depth, 8)
     room = max(8, view.width - len(count) - 5)
-    label = plain(f"{indent}{fold} {name}")
+    label = printable(f"{indent}{fold} {name}")
     return [
         Part("▌" if here else " ", "strong"),
         Part(mark + " ", "muted"),
         Part(label, "strong" if here else "text"),
-        Part(fit("  " + plain(kind), max(0, room - len(label))), "muted"),
+        Part(fit("  " + printable(kind), max(0, room - len(label))), "muted"),
         Part(f" {count}", "muted"),
     ]
 

@@ -9,9 +9,10 @@ from autograd_core.dag.statistics import (
     format_statistics,
 )
 from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
+from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, fit, plain
+from tui.app.widgets.text import Line, Part, fit
 
 LABEL_WIDTH = 14
 
@@ -38,7 +39,7 @@ def _of_node(detail: NodeDetail, view: View) -> list[tuple[str, str]]:
     rows.append(("forward value", f"{shape}, {forward}"))
     scope = view.modules.scope_of(view.node)
     kind = graph.modules.get(scope, "")
-    rows.append(("module", plain(f"{scope} {kind}".strip()) or "in none"))
+    rows.append(("module", printable(f"{scope} {kind}".strip()) or "in none"))
     if (ratio := _ratio(detail, view)) is not None:
         rows.append(("ratio", f"{format_number(ratio)} times what its producer received"))
     return rows

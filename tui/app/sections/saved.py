@@ -8,9 +8,10 @@ from pathlib import Path
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes, format_shape
 from autograd_core.debug.records.snapshot import Saved
+from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, fit, plain, value_part
+from tui.app.widgets.text import Line, Part, fit, value_part
 
 NAME_WIDTH = 10
 
@@ -55,4 +56,4 @@ def _lines(saved: Saved) -> list[Line]:
 def source_text(source: Source) -> str:
     """File and line, the file as seen from the current directory where it lies inside."""
     here = f"{Path.cwd()}{os.sep}"
-    return plain(f"{source.file.removeprefix(here)}:{source.line}")
+    return printable(f"{source.file.removeprefix(here)}:{source.line}")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import linecache
 
+from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
 from tui.app.sections.saved import source_text
-from tui.app.widgets.text import Line, Part, plain, wrapped
+from tui.app.widgets.text import Line, Part, wrapped
 
 AROUND = 40  # lines before and after
 
@@ -20,12 +21,12 @@ def page(view: View) -> Page:
     if source is None:
         lines.append([Part("forward line", "title"), Part("  not traced", "muted")])
         if view.snapshot.hint:
-            lines += wrapped([Part("  " + plain(view.snapshot.hint), "muted")], view.width)
+            lines += wrapped([Part("  " + printable(view.snapshot.hint), "muted")], view.width)
         return Page(lines)
     lines.append([Part("forward line", "title"), Part("  " + source_text(source), "muted")])
     text = linecache.getlines(source.file)
     if not text:
-        lines.append([Part(f"▸ {source.line} ", "strong"), Part(plain(detail.source_line))])
+        lines.append([Part(f"▸ {source.line} ", "strong"), Part(printable(detail.source_line))])
         return Page(lines)
     first = max(0, source.line - 1 - AROUND)
     shown = text[first : source.line + AROUND]
@@ -36,7 +37,7 @@ def page(view: View) -> Page:
         lines.append(
             [
                 Part(f"{mark} {number:>{width}} ", "strong" if here else "muted"),
-                Part(plain(each.rstrip().expandtabs(4)), "strong" if here else "text"),
+                Part(printable(each.rstrip().expandtabs(4)), "strong" if here else "text"),
             ]
         )
     place = source.line - 1 - first + 2

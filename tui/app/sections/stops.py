@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.debug.records.snapshot import Breakpoint
+from autograd_core.text import printable
 from tui.app.sections.page import Page, PointTarget, Target, View, sentence
-from tui.app.widgets.text import Line, Part, fit, plain
+from tui.app.widgets.text import Line, Part, fit
 
 
 def page(view: View) -> Page:
@@ -18,7 +19,7 @@ def page(view: View) -> Page:
         lines.append(_line(point, view.width))
         owners.append(point)
         for command in point.commands:
-            lines.append([Part(f"      {plain(command)}", "muted")])
+            lines.append([Part(f"      {printable(command)}", "muted")])
             owners.append(point)
 
     def target(line: int, column: int) -> Target | None:

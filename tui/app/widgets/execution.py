@@ -9,6 +9,7 @@ from autograd_core.dag.statistics import format_shape
 from autograd_core.dag.turns import turn
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Breakpoint, Snapshot
+from autograd_core.text import printable
 from tui.app.messages import NodeClicked
 from tui.app.modules import Modules, Rows, Span
 from tui.app.widgets.lane_drawing import draw_row
@@ -26,7 +27,7 @@ from tui.app.widgets.rows import (
     overflow_width,
     source_text,
 )
-from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
 LANES_PER_TICK = 3_000
@@ -198,10 +199,10 @@ class ExecutionList(LineView):
             self._span_rows[span.start] = self.lanes.stretch(span.start, span.stop)
         line += self._lane_parts(self._span_rows[span.start], columns, "▸", "strong")
         line.append(Part(fit(turn(span.start), columns.number, right=True) + " ", "muted"))
-        line.append(Part(plain(span.scope), "strong"))
+        line.append(Part(printable(span.scope), "strong"))
         kind = self.snapshot.graph.modules.get(span.scope, "")
         ran = f", {done:,} have run" if 0 < done < nodes else ""
-        line.append(Part(f"  {plain(kind)}".rstrip() + f"  {nodes:,} nodes{ran}", "muted"))
+        line.append(Part(f"  {printable(kind)}".rstrip() + f"  {nodes:,} nodes{ran}", "muted"))
         return line
 
     def _end_line(self) -> Line:

@@ -8,9 +8,10 @@ from typing import NamedTuple
 
 from textual import events
 
+from autograd_core.text import printable
 from tui.app.messages import HintClicked
 from tui.app.widgets.line_view import LineView
-from tui.app.widgets.text import Line, Part, plain
+from tui.app.widgets.text import Line, Part
 
 
 class Hint(NamedTuple):
@@ -44,7 +45,7 @@ class Hints(LineView):
 
     def line(self, y: int) -> Line:
         if self._offers:
-            return [Part(" " + "  ".join(map(plain, self._offers)), "muted")]
+            return [Part(" " + "  ".join(map(printable, self._offers)), "muted")]
         line: Line = [Part(" ")]
         for hint in self._fitting():
             line += [Part(hint.key, "strong"), Part(f" {hint.word}  ", "muted")]

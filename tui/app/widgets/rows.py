@@ -7,8 +7,9 @@ from typing import NamedTuple
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
 from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
+from autograd_core.text import printable
 from tui.app.widgets.lanes import MAX_LANES
-from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, plain
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
 
 VALUE_WIDTH = 12
 FLAG_WIDTH = 8
@@ -97,7 +98,7 @@ def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
     scope: Line = []
     if columns.scope:
         scope = [Part(fit(graph.scopes[row], columns.scope, keep_end=True) + " ", "muted")]
-    short = plain(graph.stem(row))
+    short = printable(graph.stem(row))
     count = f":{graph.counts[row]}"
     rest = width - len(count)
     if len(short) > rest:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.debug.records.snapshot import Snapshot
+from autograd_core.text import printable
 from tui.app.widgets.line_view import LineView
-from tui.app.widgets.text import Line, Part, StyleName, fit, node_label, plain
+from tui.app.widgets.text import Line, Part, StyleName, fit, node_label
 
 BAR_WIDTH = 10
 
@@ -36,7 +37,7 @@ class StatusLine(LineView):
         snapshot = self._snapshot
         if snapshot is None:
             return []
-        title = plain(self._program or snapshot.graph.title or "backward")
+        title = printable(self._program or snapshot.graph.title or "backward")
         state, style = state_text(snapshot)
         position = snapshot.position
         reason = reason_text(snapshot)
@@ -72,7 +73,7 @@ def nesting_text(snapshot: Snapshot) -> str:
     """The passes that are open inside each other, the outermost first; "" for one alone."""
     if len(snapshot.frames) < 2:
         return ""
-    return " › ".join(plain(frame.title) for frame in snapshot.frames)
+    return " › ".join(printable(frame.title) for frame in snapshot.frames)
 
 
 def state_text(snapshot: Snapshot) -> tuple[str, StyleName]:
@@ -94,7 +95,7 @@ def is_past(snapshot: Snapshot) -> bool:
 def reason_text(snapshot: Snapshot) -> str:
     """Why the debugger stopped here, in words; what the list shows anyway comes last."""
     if snapshot.status == "failed" and snapshot.error:
-        return plain(snapshot.error)
+        return printable(snapshot.error)
     parts = []
     if is_past(snapshot):
         parts.append(f"recorded to {snapshot.recorded:,}")
@@ -102,7 +103,7 @@ def reason_text(snapshot: Snapshot) -> str:
         count = len(snapshot.edits)
         parts.append(f"{count} {'change' if count == 1 else 'changes'}")
     if snapshot.reason:
-        parts.append(plain(snapshot.reason))
+        parts.append(printable(snapshot.reason))
     if 0 < snapshot.position < snapshot.length and not snapshot.phase:
         parts.append("before " + node_label(snapshot, snapshot.position))
     return " · ".join(parts)

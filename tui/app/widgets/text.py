@@ -14,6 +14,7 @@ from rich.cells import cell_len, set_cell_size
 from autograd_core.dag.statistics import format_statistics
 from autograd_core.dag.turns import turn
 from autograd_core.debug.records.snapshot import Snapshot, Value
+from autograd_core.text import printable
 
 StyleName = Literal[
     "text", "strong", "muted", "faint", "backward", "leaf", "saved", "trouble", "title"
@@ -32,18 +33,6 @@ class Part(NamedTuple):
 Line = list[Part]
 
 
-def plain(text: str) -> str:
-    """``text`` without anything that a terminal could take for a command.
-
-    >>> plain("a\\tb\\x1b[31m")
-    'a b·[31m'
-    """
-    return "".join(
-        character if character.isprintable() else " " if character.isspace() else "·"
-        for character in text
-    )
-
-
 def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -> str:
     """``text`` in exactly ``width`` cells, cut with an ellipsis, aligned left or right.
 
@@ -52,7 +41,7 @@ def fit(text: str, width: int, *, right: bool = False, keep_end: bool = False) -
     """
     if width <= 0:
         return ""
-    text = plain(text)
+    text = printable(text)
     length = cell_len(text)
     if length <= width:
         padding = " " * (width - length)
@@ -91,7 +80,7 @@ def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
     """
     graph = snapshot.graph
     accumulate = is_accumulate(graph.names[index])
-    name = plain(graph.variables.get(index, "") if accumulate else graph.address(index))
+    name = printable(graph.variables.get(index, "") if accumulate else graph.address(index))
     if cell_len(name) > limit:
         name = fit(name, limit, keep_end=True)
     return f"{turn(index)} {'acc ' if accumulate else ''}{name}".rstrip()
