@@ -14,7 +14,7 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autograd_core import autograd, functions, linalg, numeric, return_types, settings
+from autograd_core import autograd, functions, linalg, numeric, return_types
 from autograd_core.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from autograd_core.autograd.grad_mode import (
     enable_grad,
@@ -46,16 +46,8 @@ from autograd_core.dtype import (
 )
 from autograd_core.dtype import float_ as float
 from autograd_core.dtype import int_ as int
+from autograd_core.fallback import find as _find
 from autograd_core.functions import *  # noqa: F403
-from autograd_core.layout import (
-    channels_last,
-    channels_last_3d,
-    contiguous_format,
-    layout,
-    memory_format,
-    preserve_format,
-    strided,
-)
 from autograd_core.linalg.older import (
     cholesky,
     cholesky_inverse,
@@ -79,7 +71,6 @@ from autograd_core.methods import bind as _bind
 from autograd_core.methods.names import IN_PLACE as _IN_PLACE
 from autograd_core.numeric import *  # noqa: F403
 from autograd_core.printing import get_printoptions, set_printoptions
-from autograd_core.settings import *  # noqa: F403
 from autograd_core.size import Size
 from autograd_core.tensor import Tensor
 
@@ -87,9 +78,6 @@ if _TYPE_CHECKING:
     from typing import Any as _Any
 
     from autograd_core import (
-        accelerator,
-        backends,
-        cuda,
         distributions,
         fft,
         func,
@@ -105,8 +93,7 @@ __version__ = "2.13.0+gradstep"  # the PyTorch that this behaves as
 
 # Half of the modules of this package; who draws or steps a small graph need not wait for them.
 _WHEN_ASKED_FOR = (
-    "accelerator", "backends", "cuda", "distributions", "fft", "func", "nn", "optim",
-    "profiler", "random", "special", "utils",
+    "distributions", "fft", "func", "nn", "optim", "profiler", "random", "special", "utils",
 )  # fmt: skip
 # Functions of neural networks that PyTorch has under its first name, too.
 _OF_NN = (
@@ -137,23 +124,17 @@ def __getattr__(name: str) -> _Any:
         return __getattr__("func").vmap
     if name.endswith("_") and name[:-1] in _IN_PLACE:
         return getattr(Tensor, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return _find(__name__, name)
 
 
 __all__ = [
     "Size",
     "Tensor",
-    "accelerator",
     "autograd",
-    "backends",
     "bool",
-    "channels_last",
-    "channels_last_3d",
     "cholesky",
     "cholesky_inverse",
     "cholesky_solve",
-    "contiguous_format",
-    "cuda",
     "det",
     "device",
     "distributions",
@@ -181,7 +162,6 @@ __all__ = [
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
-    "layout",
     "linalg",
     "logdet",
     "long",
@@ -190,13 +170,11 @@ __all__ = [
     "lu_unpack",
     "matrix_exp",
     "matrix_power",
-    "memory_format",
     "nn",
     "no_grad",
     "optim",
     "ormqr",
     "pinverse",
-    "preserve_format",
     "profiler",
     "qr",
     "random",
@@ -207,7 +185,6 @@ __all__ = [
     "short",
     "slogdet",
     "special",
-    "strided",
     "svd",
     "triangular_solve",
     "uint8",
@@ -215,7 +192,6 @@ __all__ = [
 ]
 __all__ += functions.__all__
 __all__ += numeric.__all__
-__all__ += settings.__all__
 __all__ += _OF_NN
 __all__ += _OF_SERIALIZATION
 

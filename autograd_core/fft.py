@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograd_core.dtype import get_default_dtype
+from autograd_core.fallback import answer_missing_names
 from autograd_core.functions import to_dtype
 from autograd_core.functions.keywords import take_form
 from autograd_core.ops.fourier import signal
@@ -125,3 +126,5 @@ def _all_or(dim: Dims, x: Tensor) -> tuple[int, ...]:
 
 
 take_form(globals(), __all__)
+
+answer_missing_names(__name__)

@@ -9,6 +9,7 @@ from typing import Any
 
 from autograd_core.autograd.profiler import EventList, record_function
 from autograd_core.autograd.profiler import profile as recording
+from autograd_core.fallback import answer_missing_names
 
 __all__ = ["ProfilerActivity", "profile", "record_function", "supported_activities"]
 
@@ -74,3 +75,6 @@ class profile(recording):  # lower case, as PyTorch spells it
         super().__exit__(*error)
         if self.on_trace_ready is not None:
             self.on_trace_ready(self)
+
+
+answer_missing_names(__name__)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from autograd_core.dtype import Number
+from autograd_core.fallback import answer_missing_names
 from autograd_core.functions import (
     digamma,
     erf,
@@ -64,3 +65,5 @@ take_form(
     globals(),
     ["entr", "erfcx", "i0e", "i1", "i1e", "log_ndtr", "ndtr", "ndtri", "polygamma", "xlog1py"],
 )
+
+answer_missing_names(__name__)

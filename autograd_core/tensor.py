@@ -23,8 +23,6 @@ from autograd_core.device import device as device_type
 from autograd_core.differentiable import CANNOT_REQUIRE, Differentiable
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import from_numpy_dtype, get_default_dtype
-from autograd_core.layout import layout as layout_type
-from autograd_core.layout import strided
 from autograd_core.legacy import legacy_array
 from autograd_core.printing import tensor_text
 from autograd_core.seldom import seldom
@@ -158,7 +156,9 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
         return CPU
 
     @property
-    def layout(self) -> layout_type:
+    def layout(self) -> Any:
+        from autograd_core.compat.constants import strided
+
         return strided
 
     def is_pinned(self) -> bool:

@@ -21,6 +21,7 @@ extensions = [
     "left_out",
     "namespace",
     "packages",
+    "stubs",
     "exhibit",
 ]
 exclude_patterns = ["_build", "_ext"]

@@ -15,6 +15,7 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
 from autograd_core.autograd.variable import Variable
+from autograd_core.fallback import answer_missing_names
 
 __all__ = [
     "Function",
@@ -37,3 +38,5 @@ __all__ = [
     "set_grad_enabled",
     "set_multithreading_enabled",
 ]
+
+answer_missing_names(__name__)

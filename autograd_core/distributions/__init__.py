@@ -20,6 +20,7 @@ from autograd_core.distributions.transforms import (
     Transform,
 )
 from autograd_core.distributions.vectors import Beta, Dirichlet, MultivariateNormal
+from autograd_core.fallback import answer_missing_names
 
 __all__ = [
     "AffineTransform",
@@ -46,3 +47,5 @@ __all__ = [
     "register_kl",
     "transforms",
 ]
+
+answer_missing_names(__name__)

@@ -1,5 +1,6 @@
 """Functions that take functions, under the names of ``torch.func``."""
 
+from autograd_core.fallback import answer_missing_names
 from autograd_core.func.functional_call import functional_call, stack_module_state
 from autograd_core.func.gradients import (
     grad,
@@ -26,3 +27,5 @@ __all__ = [
     "vjp",
     "vmap",
 ]
+
+answer_missing_names(__name__)

@@ -1,5 +1,6 @@
 """Linear algebra, under the names of ``torch.linalg``."""
 
+from autograd_core.fallback import answer_missing_names
 from autograd_core.functions import matmul
 from autograd_core.functions.keywords import take_form
 from autograd_core.linalg.factorizations import (
@@ -86,3 +87,5 @@ __all__ = [
 ]
 
 take_form(globals(), [name for name in __all__ if name != "matmul"])
+
+answer_missing_names(__name__)

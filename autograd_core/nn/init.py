@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.fallback import answer_missing_names
 from autograd_core.functions import generator
 from autograd_core.tensor import Tensor
 
@@ -114,10 +115,10 @@ def calculate_gain(nonlinearity: str, param: float | None = None) -> float:
 
 def fan_in(tensor: Tensor) -> int:
     """How many inputs each output of a weight of shape (out, in, ...) sums over."""
-    return _fans(tensor)[0]
+    return _calculate_fan_in_and_fan_out(tensor)[0]
 
 
-def _fans(tensor: Tensor) -> tuple[int, int]:
+def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     if tensor.ndim < 2:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
@@ -128,13 +129,13 @@ def _fans(tensor: Tensor) -> tuple[int, int]:
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Uniform random numbers that keep the variance in both directions (Glorot 2010)."""
-    bound = gain * math.sqrt(6 / sum(_fans(tensor)))
+    bound = gain * math.sqrt(6 / sum(_calculate_fan_in_and_fan_out(tensor)))
     return uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Normal random numbers that keep the variance in both directions (Glorot 2010)."""
-    return normal_(tensor, 0, gain * math.sqrt(2 / sum(_fans(tensor))))
+    return normal_(tensor, 0, gain * math.sqrt(2 / sum(_calculate_fan_in_and_fan_out(tensor))))
 
 
 def kaiming_uniform_(
@@ -157,5 +158,8 @@ def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> floa
     modes = ("fan_in", "fan_out")
     if mode not in modes:
         raise ValueError(f"Mode {mode} not supported, please use one of {list(modes)}")
-    fan = _fans(tensor)[modes.index(mode)]
+    fan = _calculate_fan_in_and_fan_out(tensor)[modes.index(mode)]
     return calculate_gain(nonlinearity, a) / math.sqrt(fan)
+
+
+answer_missing_names(__name__)

@@ -1,5 +1,6 @@
 """Optimizers, under the names of ``torch.optim``."""
 
+from autograd_core.fallback import answer_missing_names
 from autograd_core.optim import lr_scheduler, swa_utils
 from autograd_core.optim.adadelta import Adadelta
 from autograd_core.optim.adafactor import Adafactor
@@ -31,3 +32,5 @@ __all__ = [
     "lr_scheduler",
     "swa_utils",
 ]
+
+answer_missing_names(__name__)

@@ -56,7 +56,6 @@ NAMES = [
 ]  # fmt: skip
 # Of torch.nn and torch.nn.functional: what is not here, and why.
 LEFT_OUT = {
-    "several devices": "DataParallel",
     "sizes that the first input tells": (
         "LazyBatchNorm1d LazyBatchNorm2d LazyBatchNorm3d LazyConv1d LazyConv2d LazyConv3d "
         "LazyConvTranspose1d LazyConvTranspose2d LazyConvTranspose3d LazyInstanceNorm1d "

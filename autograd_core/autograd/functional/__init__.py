@@ -6,5 +6,8 @@ cost one or two backward passes; ``jacobian`` and ``hessian`` make one pass per 
 
 from autograd_core.autograd.functional.jacobians import hessian, jacobian
 from autograd_core.autograd.functional.products import hvp, jvp, vhp, vjp
+from autograd_core.fallback import answer_missing_names
 
 __all__ = ["hessian", "hvp", "jacobian", "jvp", "vhp", "vjp"]
+
+answer_missing_names(__name__)

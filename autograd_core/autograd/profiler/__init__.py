@@ -12,6 +12,7 @@ from autograd_core.autograd.profiler.recording import (
     record_function,
     running_profile,
 )
+from autograd_core.fallback import answer_missing_names
 
 __all__ = [
     "EventList",
@@ -23,3 +24,5 @@ __all__ = [
     "record_function",
     "running_profile",
 ]
+
+answer_missing_names(__name__)

@@ -13,7 +13,7 @@ from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
 
-class _Norm(Module):
+class _NormBase(Module):
     """What batch and instance norm share: a scale, a shift, and running statistics."""
 
     _version = 2
@@ -75,7 +75,7 @@ class _Norm(Module):
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
 
 
-class _BatchNorm(_Norm):
+class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
         self._check(input)
         share = 0.0 if self.momentum is None else self.momentum
@@ -129,8 +129,17 @@ class SyncBatchNorm(_BatchNorm):
         if input.ndim < 2:
             raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
 
+    @classmethod
+    def convert_sync_batchnorm(cls, module: Module, process_group: Any = None) -> Module:
+        """Make each batch norm in ``module`` one of these, in place, and return ``module``."""
+        for each in module.modules():
+            if isinstance(each, _BatchNorm):
+                each.__class__ = cls
+                each.process_group = process_group
+        return module
 
-class _InstanceNorm(_Norm):
+
+class _InstanceNorm(_NormBase):
     def __init__(
         self,
         num_features: int,

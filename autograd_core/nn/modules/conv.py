@@ -18,7 +18,7 @@ from autograd_core.tensor import Tensor
 _MODES = ("zeros", "reflect", "replicate", "circular")
 
 
-class _Convolution(Module):
+class _ConvNd(Module):
     """What all of them share: the options, kernels of ``weight_shape``, and how they print."""
 
     dims: ClassVar[int]
@@ -95,7 +95,7 @@ class _Convolution(Module):
         return text
 
 
-class _Forward(_Convolution):
+class _Forward(_ConvNd):
     def __init__(
         self,
         in_channels: int,
@@ -165,7 +165,7 @@ class Conv3d(_Forward):
     function = staticmethod(F.conv3d)
 
 
-class _Transposed(_Convolution):
+class _Transposed(_ConvNd):
     transposed = True
 
     def __init__(

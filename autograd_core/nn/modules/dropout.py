@@ -10,7 +10,7 @@ from autograd_core.nn.modules.module import Module
 from autograd_core.tensor import Tensor
 
 
-class _Dropout(Module):
+class _DropoutNd(Module):
     function: ClassVar[Callable[..., Tensor]]
 
     def __init__(self, p: float = 0.5, inplace: bool = False) -> None:
@@ -27,37 +27,37 @@ class _Dropout(Module):
         return f"p={self.p}, inplace={self.inplace}"
 
 
-class Dropout(_Dropout):
+class Dropout(_DropoutNd):
     """In training, sets each element to zero with probability ``p`` and scales up the others."""
 
     function = staticmethod(F.dropout)
 
 
-class Dropout1d(_Dropout):
+class Dropout1d(_DropoutNd):
     """Dropout of whole channels of (N, C, L) or (C, L)."""
 
     function = staticmethod(F.dropout1d)
 
 
-class Dropout2d(_Dropout):
+class Dropout2d(_DropoutNd):
     """Dropout of whole channels of (N, C, H, W)."""
 
     function = staticmethod(F.dropout2d)
 
 
-class Dropout3d(_Dropout):
+class Dropout3d(_DropoutNd):
     """Dropout of whole channels of (N, C, D, H, W) or (C, D, H, W)."""
 
     function = staticmethod(F.dropout3d)
 
 
-class AlphaDropout(_Dropout):
+class AlphaDropout(_DropoutNd):
     """Dropout for SELU: keeps mean and variance."""
 
     function = staticmethod(F.alpha_dropout)
 
 
-class FeatureAlphaDropout(_Dropout):
+class FeatureAlphaDropout(_DropoutNd):
     """AlphaDropout of whole channels of (N, C, ...)."""
 
     function = staticmethod(F.feature_alpha_dropout)

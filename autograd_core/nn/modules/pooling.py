@@ -26,7 +26,7 @@ class _Pool(Module):
         return ", ".join(f"{name}={getattr(self, name)}" for name in self.shown)
 
 
-class _MaxPool(_Pool):
+class _MaxPoolNd(_Pool):
     shown = ("kernel_size", "stride", "padding", "dilation", "ceil_mode")
     options = (*shown, "return_indices")
 
@@ -48,19 +48,19 @@ class _MaxPool(_Pool):
         self.ceil_mode = ceil_mode
 
 
-class MaxPool1d(_MaxPool):
+class MaxPool1d(_MaxPoolNd):
     """The largest element in each window of signals (N, C, L)."""
 
     function = staticmethod(F.max_pool1d)
 
 
-class MaxPool2d(_MaxPool):
+class MaxPool2d(_MaxPoolNd):
     """The largest element in each window of images (N, C, H, W)."""
 
     function = staticmethod(F.max_pool2d)
 
 
-class MaxPool3d(_MaxPool):
+class MaxPool3d(_MaxPoolNd):
     """The largest element in each window of volumes (N, C, D, H, W)."""
 
     function = staticmethod(F.max_pool3d)

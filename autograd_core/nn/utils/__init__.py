@@ -1,5 +1,6 @@
 """What to do with all parameters of a model at once, under the names of ``torch.nn.utils``."""
 
+from autograd_core.fallback import answer_missing_names
 from autograd_core.nn.utils import parametrizations, parametrize, rnn
 from autograd_core.nn.utils.clip_grad import (
     clip_grad_norm_,
@@ -32,3 +33,5 @@ __all__ = [
     "vector_to_parameters",
     "weight_norm",
 ]
+
+answer_missing_names(__name__)

@@ -4,6 +4,7 @@ Most go from one step to the next by changing the rate that they find, so that s
 work on one optimizer.
 """
 
+from autograd_core.fallback import answer_missing_names
 from autograd_core.optim.lr_scheduler.base import LRScheduler
 from autograd_core.optim.lr_scheduler.combined import ChainedScheduler, SequentialLR
 from autograd_core.optim.lr_scheduler.cosine import CosineAnnealingLR, CosineAnnealingWarmRestarts
@@ -40,3 +41,5 @@ __all__ = [
     "SequentialLR",
     "StepLR",
 ]
+
+answer_missing_names(__name__)

@@ -1,5 +1,6 @@
 """Data sets and loaders, under the names of ``torch.utils.data``."""
 
+from autograd_core.fallback import answer_missing_names
 from autograd_core.utils.data.dataloader import DataLoader, default_collate
 from autograd_core.utils.data.dataset import (
     ConcatDataset,
@@ -34,3 +35,5 @@ __all__ = [
     "default_collate",
     "random_split",
 ]
+
+answer_missing_names(__name__)

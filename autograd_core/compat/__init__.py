@@ -1,0 +1,129 @@
+"""Stubs: names that programs use and that do nothing here, or raise one clear error.
+
+Real programs ask for GPUs, compile, measure precision, run on several processes and log, although
+what they compute needs none of it. Each name here does what PyTorch does where there is none of
+it either: on one CPU, in one process, uncompiled. Nothing of this is imported before a program
+asks for it (:mod:`autograd_core.fallback`).
+
+``MODULES`` are modules of their own, such as ``torch.jit``. ``NAMES`` are names in modules that
+exist: the empty path is that of ``torch`` itself. ``ALIASES`` are modules of PyTorch whose names
+stand in another module here.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable
+from typing import Any, Final
+
+from autograd_core.compat import amp, compilers, constants, devices, processes
+from autograd_core.compat.kinds import Names, refused
+from autograd_core.functions import mm
+from autograd_core.tensor import Tensor
+
+_NO_DOWNLOAD = RuntimeError(
+    "gradstep downloads nothing: fetch the file with other means, and read it with torch.load"
+)
+
+
+class SummaryWriter:
+    """A writer of TensorBoard's logs that writes nothing."""
+
+    def __init__(self, log_dir: Any = None, *args: Any, **options: Any) -> None:
+        self.log_dir = log_dir
+
+    def __enter__(self) -> SummaryWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None: ...
+
+    def get_logdir(self) -> Any:
+        """Return the folder that was given."""
+        return self.log_dir
+
+    def _write(self, *args: Any, **options: Any) -> None:
+        """Do nothing."""
+
+    add_audio = add_custom_scalars = add_embedding = add_figure = add_graph = _write
+    add_histogram = add_hparams = add_image = add_images = add_mesh = add_pr_curve = _write
+    add_scalar = add_scalars = add_tensor = add_text = add_video = close = flush = _write
+
+
+def is_complex(input: Tensor) -> bool:
+    """Return False: there are no complex tensors."""
+    if not isinstance(input, Tensor):
+        raise TypeError(
+            "is_complex(): argument 'input' (position 1) must be Tensor, not "
+            f"{type(input).__name__}"
+        )
+    return False
+
+
+def _assert(condition: Any, message: str = "") -> None:
+    """Raise AssertionError unless the condition is true."""
+    if not condition:
+        raise AssertionError(message)
+
+
+def _check(cond: bool, message: Callable[[], str] | None = None) -> None:
+    """Raise RuntimeError unless the condition is true."""
+    if not cond:
+        raise RuntimeError(
+            "Expected cond to be True, but got False." if message is None else message()
+        )
+
+
+def _ntuple(count: int) -> Callable[[Any], tuple[Any, ...]]:
+    """Make the function that turns a number into a tuple of ``count``."""
+
+    def parse(x: Any) -> tuple[Any, ...]:
+        """Return a tuple of so many times ``x``, or of the elements of ``x``."""
+        return tuple(x) if hasattr(x, "__iter__") else (x,) * count
+
+    return parse
+
+
+MODULES: Final[dict[str, Names]] = {
+    **devices.MODULES,
+    **compilers.MODULES,
+    **amp.MODULES,
+    **processes.MODULES,
+    "utils.tensorboard": {"SummaryWriter": SummaryWriter},
+    "utils.model_zoo": refused(_NO_DOWNLOAD, "load_url"),
+    "hub": refused(_NO_DOWNLOAD, "load load_state_dict_from_url download_url_to_file"),
+    "nn.modules.utils": {
+        "_ntuple": _ntuple, "_single": _ntuple(1), "_pair": _ntuple(2), "_triple": _ntuple(3),
+        "_quadruple": _ntuple(4),
+    },
+}  # fmt: skip
+NAMES: Final[dict[str, Names]] = {
+    "": {
+        "_assert": _assert, "_check": _check, "is_complex": is_complex, "spmm": mm,
+        **amp.NAMES, **constants.CONSTANTS, **devices.SETTINGS,
+    },
+    "nn": {"DataParallel": processes.DataParallel},
+    "utils.data": processes.IN_DATA,
+}  # fmt: skip
+_DISTRIBUTIONS = (
+    "bernoulli beta categorical dirichlet exponential gamma independent kl laplace "
+    "multivariate_normal normal one_hot_categorical transformed_distribution uniform"
+)
+ALIASES: Final[dict[str, str]] = {
+    **{f"distributions.{name}": "distributions" for name in _DISTRIBUTIONS.split()},
+    "nn.modules.instancenorm": "nn.modules.batchnorm",
+    "nn.modules.pixelshuffle": "nn.modules.flatten",
+    "optim.adamw": "optim.adam",
+}
+
+
+def has_module(path: str) -> bool:
+    """Whether there is a module of this path below ``torch`` only because compat has it."""
+    return path in MODULES or path in ALIASES
+
+
+def names_in(path: str) -> Names:
+    """The names that compat has for the module of this path."""
+    if path in ALIASES:
+        found = vars(importlib.import_module(f"autograd_core.{ALIASES[path]}"))
+        return {name: value for name, value in found.items() if not name.startswith("__")}
+    return MODULES.get(path) or NAMES.get(path, {})

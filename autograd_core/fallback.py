@@ -1,0 +1,79 @@
+"""Answer for names that a module lacks: a stub of :mod:`autograd_core.compat`, or one clear error.
+
+Compat is imported when a program first asks for such a name, and not before.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from functools import partial
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any, Final
+
+_ROOT: Final = "autograd_core"
+
+
+def find(module: str, name: str) -> Any:
+    """Return the stub for ``module.name``, which is not there.
+
+    Raises:
+        AttributeError: there is none.
+    """
+    if not name.startswith("__"):  # Python itself asks for __path__ and others
+        compat = importlib.import_module("autograd_core.compat")
+        if compat.has_module(_below_root(f"{module}.{name}")):
+            return importlib.import_module(f"{module}.{name}")
+        known = compat.names_in(_below_root(module))
+        if name in known:
+            setattr(sys.modules[module], name, known[name])
+            return known[name]
+    raise AttributeError(
+        f"module {module!r} has no attribute {name!r}: it is not part of gradstep; see "
+        "docs/reference/operators",
+        name=name,
+        obj=sys.modules[module],
+    )
+
+
+def answer_missing_names(module: str) -> None:
+    """Make :func:`find` the ``__getattr__`` of a module.
+
+    Type checkers do not see it, so that they still report mistyped names.
+    """
+    vars(sys.modules[module])["__getattr__"] = partial(find, module)
+
+
+def _below_root(module: str) -> str:
+    return module.removeprefix(_ROOT).removeprefix(".")
+
+
+class StubModules:
+    """Find and load the modules of compat, such as ``autograd_core.jit``, where they are imported.
+
+    Python asks this finder last, when there is no file of that name.
+    """
+
+    @staticmethod
+    def find_spec(name: str, path: object = None, target: object = None) -> ModuleSpec | None:
+        """Describe the module, if compat has it."""
+        if name.startswith(f"{_ROOT}."):
+            compat = importlib.import_module("autograd_core.compat")
+            if compat.has_module(_below_root(name)):
+                return ModuleSpec(name, StubModules, is_package=True)  # type: ignore[arg-type]
+        return None
+
+    @staticmethod
+    def create_module(spec: ModuleSpec) -> None:
+        """Let Python create the module as usual."""
+
+    @staticmethod
+    def exec_module(module: ModuleType) -> None:
+        """Fill the module with the stubs."""
+        compat = importlib.import_module("autograd_core.compat")
+        module.__dict__.update(compat.names_in(_below_root(module.__name__)))
+        answer_missing_names(module.__name__)
+
+
+sys.meta_path.append(StubModules)
