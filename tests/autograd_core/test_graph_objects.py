@@ -62,6 +62,13 @@ def test_nodes_can_be_called(torch: Any) -> None:
     assert numbers(x.grad) == [1, 2]
 
 
+def test_a_node_that_is_called_with_none_gives_none(torch: Any) -> None:
+    x = vector(torch)
+    assert x.sin().grad_fn(None) is None
+    assert (x * x).grad_fn(None) == (None, None)
+    assert x.split(1)[0].grad_fn(None, None) is None
+
+
 def test_metadata_is_kept_with_the_node(torch: Any) -> None:
     y = vector(torch) * 2
     y.grad_fn.metadata["note"] = "mine"

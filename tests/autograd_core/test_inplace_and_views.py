@@ -244,6 +244,25 @@ def test_a_view_made_without_gradients_is_refused(torch: Any) -> None:
         row.mul_(2)
 
 
+def test_a_result_of_a_wider_dtype_is_refused(torch: Any) -> None:
+    x = torch.ones(3, dtype=torch.int64)
+    said = "result type Float can't be cast to the desired output type Long"
+    with pytest.raises(RuntimeError, match=said):
+        x.add_(1.5)
+    with pytest.raises(RuntimeError, match=said):
+        x.mul_(torch.ones(3))
+    assert x.tolist() == [1, 1, 1]
+    assert torch.ones(3).add_(x).tolist() == [2, 2, 2]
+
+
+def test_a_result_of_another_shape_is_refused(torch: Any) -> None:
+    with pytest.raises(
+        RuntimeError,
+        match=r"output with shape \[3\] doesn't match the broadcast shape \[2, 3\]",
+    ):
+        torch.ones(3).add_(torch.ones(2, 3))
+
+
 # -- memory -----------------------------------------------------------------------------------
 
 

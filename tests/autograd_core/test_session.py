@@ -102,6 +102,22 @@ def test_pending_sums_are_seen_while_they_wait(weight: Any) -> None:
     assert waiting == {"mul:1": (1, 1), "weight": (1, 3)}
 
 
+def test_inside_a_node_a_delivered_gradient_waits_at_the_node_behind(weight: Any) -> None:
+    session = Session(weight * weight + weight * 5)
+    seen: dict[str, dict[tuple[str, int], str]] = {}
+    for _ in range(3):  # the formula of add, and two deliveries, after which it is over
+        session.step()
+        shown = session.snapshot
+        phase = shown.current.phases[-1].text if shown.phase else "the end"
+        address = session.graph.address
+        seen[phase] = {(address(p.index), p.arrived): p.total.text() for p in shown.pending}
+    assert seen == {
+        "formula": {("add:1", 1): "1"},
+        "delivery along edge 0": {("add:1", 1): "1", ("mul:1", 1): "1"},
+        "the end": {("mul:1", 1): "1", ("mul:2", 1): "1"},
+    }
+
+
 def test_finish_completes_what_is_left_and_frees_the_graph(weight: Any) -> None:
     y = weight * weight
     session = Session(y)

@@ -54,6 +54,14 @@ def test_a_breakpoint_inside_is_hit_once_the_node_has_run_and_said_to_be(session
     assert session.breakpoints[0].hits == 1
 
 
+def test_the_node_behind_one_with_a_pass_inside_has_none(session: Session) -> None:
+    session.next(2)
+    assert [session.nested(index) for index in range(session.length)] == [0, 1, 0, 0]
+    reply = session.do("enter")
+    assert reply.error
+    assert "node #3 has started no backward pass, as far as it has run" in reply.text
+
+
 def test_continuing_at_the_end_of_the_inner_pass_goes_on_around_it(session: Session) -> None:
     session.stops.add("tanh", pending=True)
     session.stops.add("#4")
