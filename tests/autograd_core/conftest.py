@@ -18,7 +18,7 @@ for _part in ("fft", "nn", "special"):
     getattr(autograd_core, _part)  # imported when first asked for; the op table is then complete
 
 
-collect_ignore_glob = ["programs_of_users/*"]  # no modules: test_programs_of_users runs them
+collect_ignore_glob = ["programs_for_pytorch/*"]  # no modules: a test runs them
 
 
 _PARTS = (

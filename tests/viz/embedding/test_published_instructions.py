@@ -1,4 +1,4 @@
-"""Projects of strangers, set up from nothing with what the documentation says."""
+"""New projects, set up from nothing with what the documentation says."""
 
 from __future__ import annotations
 
