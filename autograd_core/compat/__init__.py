@@ -90,7 +90,8 @@ MODULES: Final[dict[str, Names]] = {
     **processes.MODULES,
     "utils.tensorboard": {"SummaryWriter": SummaryWriter},
     "utils.model_zoo": refused(_NO_DOWNLOAD, "load_url"),
-    "hub": refused(_NO_DOWNLOAD, "load load_state_dict_from_url download_url_to_file"),
+    "hub": refused(_NO_DOWNLOAD, "load load_state_dict_from_url download_url_to_file get_dir "
+                                "_get_torch_home"),
     "nn.modules.utils": {
         "_ntuple": _ntuple, "_single": _ntuple(1), "_pair": _ntuple(2), "_triple": _ntuple(3),
         "_quadruple": _ntuple(4),

@@ -140,5 +140,6 @@ NAMES: Names = {
     "autocast": autocast,
     **always(False, "is_autocast_enabled is_autocast_cpu_enabled"),
     **always(float16, "get_autocast_dtype get_autocast_gpu_dtype"),
+    **always(CONSTANTS["bfloat16"], "get_autocast_cpu_dtype"),
     **nothing("clear_autocast_cache"),
 }

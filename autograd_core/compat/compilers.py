@@ -59,6 +59,8 @@ MODULES: dict[str, Names] = {
         **unchanged("_overload_method _overload _copy_to_script_wrapper export ignore unused"),
         "Final": typing.Final, "Optional": typing.Optional, "List": list, "Tuple": tuple,
     },
+    "jit.annotations": {"List": list, **{f"BroadcastingList{n}": list for n in range(1, 4)}},
+    "_C": always(None, "_get_tracing_state"),
     "fx": {**unchanged("wrap"), **refused(_NO_TRACE, "symbolic_trace"),
            "Proxy": Proxy, "GraphModule": GraphModule},
     "onnx": {**always(False, "is_in_onnx_export"), **refused(_NO_ONNX, "export"),

@@ -32,6 +32,11 @@ def sdpa_kernel(backends: Any, set_priority: bool = False) -> Any:
     return nullcontext()
 
 
+def sdp_kernel(**enabled: bool) -> Any:
+    """Change nothing inside the block."""
+    return nullcontext()
+
+
 def _attention_kernels() -> Names:
     kinds = ("flash", "mem_efficient", "math", "cudnn")
     pairs = (setting(f"{kind}_sdp_enabled", f"enable_{kind}_sdp", True) for kind in kinds)
@@ -69,7 +74,7 @@ MODULES: dict[str, Names] = {
     "backends.cuda": {
         "matmul": SimpleNamespace(allow_tf32=False, allow_fp16_reduced_precision_reduction=True,
                                   allow_bf16_reduced_precision_reduction=True),
-        **always(False, "is_built"), **_attention_kernels(),
+        **always(False, "is_built"), **_attention_kernels(), "sdp_kernel": sdp_kernel,
     },
     "backends.mps": always(False, "is_available is_built"),
     "backends.mkl": always(False, "is_available"),

@@ -9,20 +9,37 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core import functions
+from autograd_core.dtype import bool_
 from autograd_core.ops import assign
 from autograd_core.tensor import Tensor
 
 
-def _drawn(draw: Callable[..., Any], *defaults: float) -> Callable[..., Any]:
-    """Random numbers in the place of a tensor, whose gradient ends there."""
+def _drawn(draw: Callable[..., Any]) -> Callable[..., Any]:
+    """Random numbers in the place of a tensor, whose gradient ends there.
 
-    def call(self: Tensor, *parameters: float, generator: Any = None) -> Any:
-        given = (*parameters, *defaults[len(parameters) :])
+    ``draw`` takes NumPy's generator, the tensor and the method's own parameters.
+    """
+
+    def call(self: Tensor, *parameters: float, generator: Any = None, **named: float) -> Any:
         rng = functions.generator() if generator is None else generator.rng
-        array = np.asarray(draw(rng, *given, self._shape))
+        array = np.asarray(draw(rng, self, *parameters, **named))
         return assign.copy(self, Tensor.from_array(array.astype(self.dtype.dtype)))
 
     return call
+
+
+def _integers(rng: Any, x: Tensor, *bounds: int) -> Any:
+    """Integers from the first bound, or 0, up to the last, or all that the dtype holds."""
+    if x.is_floating_point():
+        limit = 2 ** (np.finfo(x.array.dtype).nmant + 1)
+    else:
+        limit = 1 if x.dtype is bool_ else int(np.iinfo(x.array.dtype).max)
+    low, high = {0: (0, limit + 1), 1: (0, *bounds), 2: bounds}[len(bounds)]
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    return rng.integers(low, high - 1, x._shape, endpoint=True)
 
 
 def decided(call: Callable[..., Tensor]) -> Callable[..., Any]:
@@ -40,11 +57,14 @@ FILLINGS: Final[dict[str, Callable[..., Any]]] = {
     "fill": functions.fill,
     "copy": assign.copy,
     "_assign": assign.assigned,
-    "normal": _drawn(np.random.Generator.normal, 0.0, 1.0),
-    "uniform": _drawn(np.random.Generator.uniform, 0.0, 1.0),
-    "exponential": _drawn(lambda rng, rate, size: rng.exponential(1 / rate, size), 1.0),
-    "log_normal": _drawn(np.random.Generator.lognormal, 1.0, 2.0),
-    "cauchy": _drawn(lambda rng, at, scale, size: at + scale * rng.standard_cauchy(size), 0.0, 1.0),
-    "geometric": _drawn(np.random.Generator.geometric, 0.5),
-    "bernoulli": _drawn(lambda rng, p, size: rng.random(size) < p, 0.5),
+    "random": _drawn(_integers),
+    "normal": _drawn(lambda rng, x, mean=0.0, std=1.0: rng.normal(mean, std, x._shape)),
+    "uniform": _drawn(lambda rng, x, low=0.0, to=1.0: rng.uniform(low, to, x._shape)),
+    "exponential": _drawn(lambda rng, x, lambd=1.0: rng.exponential(1 / lambd, x._shape)),
+    "log_normal": _drawn(lambda rng, x, mean=1.0, std=2.0: rng.lognormal(mean, std, x._shape)),
+    "cauchy": _drawn(
+        lambda rng, x, median=0.0, sigma=1.0: median + sigma * rng.standard_cauchy(x._shape)
+    ),
+    "geometric": _drawn(lambda rng, x, p: rng.geometric(p, x._shape)),
+    "bernoulli": _drawn(lambda rng, x, p=0.5: rng.random(x._shape) < p),
 }

@@ -132,7 +132,8 @@ PARITY: dict[str, list[Callable[[Any], Any]]] = {
     ],
     "mixed precision": [
         lambda t: t.is_autocast_enabled(), lambda t: t.is_autocast_enabled("cuda"),
-        lambda t: t.get_autocast_dtype("cuda"), lambda t: t.clear_autocast_cache(),
+        lambda t: t.get_autocast_dtype("cuda"), lambda t: t.get_autocast_cpu_dtype(),
+        lambda t: t.clear_autocast_cache(),
         lambda t: t.amp.is_autocast_available("cpu"),
         lambda t: t.autocast("cpu", enabled=False).__enter__() is None,
         lambda t: isinstance(t.autocast("cuda"), t.autocast),

@@ -78,3 +78,30 @@ def test_data_are_split_and_shuffled_by_a_generator(torch: Any) -> None:
 
     assert parts() == parts()
     assert sorted(parts()[0] + parts()[1]) == sorted(parts()[2]) == list(range(9))
+
+
+def test_a_tensor_is_filled_with_random_numbers_by_named_parameters(torch: Any) -> None:
+    torch.manual_seed(0)
+    x = torch.empty(20_000)
+    assert x.normal_(mean=3.0, std=0.5) is x
+    assert (x.mean().item(), x.std().item()) == pytest.approx((3, 0.5), abs=0.05)
+    assert x.uniform_(2, to=4).mean().item() == pytest.approx(3, abs=0.05)
+    assert x.exponential_(lambd=2.0).mean().item() == pytest.approx(0.5, abs=0.05)
+    assert x.bernoulli_(p=0.2).mean().item() == pytest.approx(0.2, abs=0.05)
+    assert x.geometric_(p=0.5).mean().item() == pytest.approx(2, abs=0.1)
+    assert x.cauchy_(median=5.0, sigma=0.1).median().item() == pytest.approx(5, abs=0.05)
+    assert x.log_normal_(mean=0.0, std=0.1).log().std().item() == pytest.approx(0.1, abs=0.01)
+    with pytest.raises(TypeError):
+        x.normal_(sigma=1.0)
+
+
+def test_a_tensor_is_filled_with_random_integers(torch: Any) -> None:
+    classes = torch.empty(200, dtype=torch.long).random_(5)
+    assert sorted(set(classes.tolist())) == [0, 1, 2, 3, 4]
+    assert set(torch.empty(200).random_(-1, 2).tolist()) == {-1, 0, 1}
+    assert set(torch.empty(100, dtype=torch.bool).random_().tolist()) == {False, True}
+    assert torch.empty(100, dtype=torch.int8).random_().min().item() >= 0
+    assert 2**20 < torch.empty(100).random_().max().item() <= 2**24
+    assert torch.empty(100, dtype=torch.int64).random_().max().item() > 2**60
+    with pytest.raises(RuntimeError, match="'from' to be less than 'to', but got from=3 >= to=3"):
+        torch.empty(1).random_(3, 3)
