@@ -14,6 +14,8 @@ from autograd_core.autograd.node import Edge, Node, Nowhere, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE, Versions, count_change
 
 if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
     from autograd_core.dtype import dtype as dtype_type
     from autograd_core.tensor import Tensor
 
@@ -33,6 +35,9 @@ class Differentiable:
 
     if TYPE_CHECKING:
         _grad: Any
+        _leaf_node: AccumulateGrad
+        _shape: tuple[int, ...]
+        array: NDArray[Any]
         dtype: dtype_type
 
         @property
@@ -94,11 +99,19 @@ class Differentiable:
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
-        self.edge = AccumulateGrad(self) if wanted else self._edge_of_view()
+        self.edge = self._accumulator() if wanted else self._edge_of_view()
         for each in getattr(self, "_views", ()):
             view = each()
             if view is not None and (view.edge is None or type(view.edge) is Nowhere):
                 view.edge = view._edge_of_view()
+
+    def _accumulator(self) -> AccumulateGrad:
+        """Where gradients of this leaf go; the same node, with its hooks, whenever it is wanted."""
+        known: AccumulateGrad | None = getattr(self, "_leaf_node", None)
+        if known is None:
+            known = self._leaf_node = AccumulateGrad(self)
+        known.array, known.output_shape, known.output_dtype = self.array, self._shape, self.dtype
+        return known
 
     def _edge_of_view(self) -> Nowhere | None:
         """The edge of a leaf that does not require a gradient itself: a view of what does requires
@@ -156,8 +169,11 @@ class Differentiable:
 
     def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
         """Call ``hook(leaf)`` after ``.grad`` of this leaf was updated."""
-        if not self.is_leaf or self.edge is None:
+        node = resolve(self.edge)[0]
+        if node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if type(node) is not AccumulateGrad:
             raise RuntimeError(
                 "post accumulate grad hooks cannot be registered on non-leaf tensors"
             )
-        return hooks_of(resolve(self.edge)[0]).add("accumulated", hook)  # type: ignore[arg-type]
+        return hooks_of(node).add("accumulated", hook)

@@ -74,6 +74,7 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
         "__weakref__",
         "_grad",
         "_is_parameter",
+        "_leaf_node",
         "_record",
         "_shape",
         "_tangent",

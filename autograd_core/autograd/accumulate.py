@@ -62,7 +62,7 @@ class AccumulateGrad(Node):
 
     def backward(self, g: Array, keep: bool) -> None:
         leaf = self.leaf() if self.hooks is None else self.variable
-        if leaf is None:
+        if leaf is None or (leaf.edge is not self and not _is_leaf(leaf)):
             return
         with _accumulating:  # NumPy lets other threads run while it adds
             present = leaf.grad
@@ -75,7 +75,21 @@ class AccumulateGrad(Node):
     def backward_graph(self, g: Any) -> None:
         """Keep ``g``, a tensor with a graph, so that the gradient can be differentiated."""
         leaf = self.variable
+        if leaf.edge is not self and not _is_leaf(leaf):
+            return
         leaf.grad = g if leaf.grad is None else leaf.grad + g
+
+
+def _is_leaf(leaf: Any) -> bool:
+    """Whether ``leaf``, which was one that required a gradient, still is.
+
+    Raises:
+        RuntimeError: it is computed by now; in PyTorch's words.
+    """
+    if leaf.grad_fn is not None:
+        raise RuntimeError("leaf variable has been moved into the graph interior")
+    required: bool = leaf.requires_grad
+    return required
 
 
 def check_assigned_gradient(tensor: Any, g: Any) -> None:

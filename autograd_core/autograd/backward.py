@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.call import Places, carry_out, make_call, stand_ins
+from autograd_core.autograd.call import (
+    Gradients,
+    Place,
+    Places,
+    as_seeds,
+    carry_out,
+    listed,
+    make_call,
+    stand_ins,
+)
 from autograd_core.autograd.deliver import lent
 from autograd_core.notices import warn
 from autograd_core.op.dual import current_level, without_graph
 from autograd_core.tensor import Tensor
 
+Inputs = Places | dict[Any, Tensor]
+Given = Tensor | Sequence[Tensor | None] | None
+
 
 def backward(
     tensors: Places,
-    grad_tensors: Tensor | Sequence[Tensor | None] | None = None,
+    grad_tensors: Given = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
-    inputs: Places | None = None,
+    grad_variables: Given = None,
+    inputs: Inputs | None = None,
 ) -> None:
     """Add to the ``.grad`` of the leaves the derivative of ``tensors`` by each of them.
 
@@ -28,12 +41,22 @@ def backward(
         grad_tensors: for each, the gradient that enters there; 1 by default.
         retain_graph: keep what the graph saved, for another pass; as ``create_graph``.
         create_graph: build the graph of the gradients, for derivatives of higher order.
-        inputs: the only leaves to accumulate into.
+        grad_variables: the old name of ``grad_tensors``.
+        inputs: the only leaves to accumulate into; alone, in a sequence, or as a dict's values.
 
     Raises:
         RuntimeError: in PyTorch's words, for a tensor without a graph, a missing or
             ill-shaped gradient, a graph that was freed, a saved value changed in place.
     """
+    if grad_variables is not None:
+        warn("`grad_variables` is deprecated. Use `grad_tensors` instead.", FutureWarning)
+        if grad_tensors is not None:
+            raise RuntimeError(
+                "`grad_tensors` and `grad_variables` (deprecated) arguments both passed to "
+                "`backward()`. Please only use `grad_tensors`."
+            )
+        grad_tensors = grad_variables
+    wanted = () if inputs is None else _listed_inputs(inputs, "backward")
     if create_graph:
         warn(
             "Using backward() with create_graph=True will create a reference cycle between the "
@@ -43,34 +66,31 @@ def backward(
             "to break the cycle and avoid the leak."
         )
     call = make_call(tensors, grad_tensors, retain_graph, create_graph)
-    if inputs is not None:
-        wanted = stand_ins(inputs)
-        if not wanted:
-            raise RuntimeError("'inputs' argument to backward cannot be empty.")
-        _check_differentiable(wanted)
-        for x in [inputs] if isinstance(inputs, Tensor) else inputs:
+    if wanted:
+        places = stand_ins(wanted)
+        for x in wanted:
             if isinstance(x, Tensor):
                 x.retain_grad()
-        call = call._replace(inputs=wanted)
+        call = call._replace(inputs=places)
     carry_out(call)
 
 
 def grad(
     outputs: Places,
-    inputs: Places,
-    grad_outputs: Tensor | Sequence[Tensor | None] | None = None,
+    inputs: Inputs,
+    grad_outputs: Given = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
     only_inputs: bool = True,
     allow_unused: bool | None = None,
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
-) -> tuple[Tensor | None, ...]:
+) -> Any:
     """The derivatives of ``outputs`` by ``inputs``, without touching any ``.grad``.
 
     Args:
         outputs: as for :func:`backward`.
-        inputs: the tensors by which to differentiate.
+        inputs: the tensors by which to differentiate: one, a sequence, or a dict of them.
         grad_outputs: as for :func:`backward`.
         retain_graph: as for :func:`backward`.
         create_graph: as for :func:`backward`.
@@ -80,68 +100,127 @@ def grad(
             and that of the results likewise; a pass is made for each.
         materialize_grads: give zeros for an input that was not used in the graph.
 
+    Returns:
+        A tuple of them, or, for a dict, a dict with the same keys.
+
     Raises:
         RuntimeError: an input was not used in the graph, and neither ``allow_unused`` nor
             ``materialize_grads`` is set; otherwise as :func:`backward`.
+        ValueError: ``allow_unused=False`` was given beside ``materialize_grads``.
     """
-    wanted = stand_ins(inputs)
-    if is_grads_batched:
-        unused = allow_unused, materialize_grads
-        return _batched(outputs, wanted, grad_outputs, retain_graph, create_graph, *unused)
+    if materialize_grads and allow_unused is False:
+        raise ValueError(
+            "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
+            "allow_unused=False."
+        )
+    wanted = _listed_inputs(inputs, "grad")
+    if not only_inputs:
+        warn(
+            "only_inputs argument is deprecated and is ignored now (defaults to True). To "
+            "accumulate gradient for other parts of the graph, please use torch.autograd.backward.",
+            FutureWarning,
+        )
+    run = _batched if is_grads_batched else _gradients
+    found = run(outputs, stand_ins(wanted), grad_outputs, retain_graph, create_graph)
+    if materialize_grads:
+        found = tuple(
+            _zeros_like(x, create_graph) if g is None else g
+            for g, x in zip(found, wanted, strict=True)
+        )
+    elif not allow_unused:
+        for number, g in enumerate(found):
+            if g is None:
+                raise RuntimeError(
+                    f"The differentiated Tensor at index {number} appears to not have been used in "
+                    "the graph. Set allow_unused=True if this is the desired behavior."
+                )
+    return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
+
+
+def _listed_inputs(inputs: Inputs, function: str) -> tuple[Place, ...]:
+    if isinstance(inputs, Mapping) and type(inputs) is not dict:
+        raise TypeError(
+            f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. "
+            "Other Mapping types are not supported."
+        )
+    wanted = tuple(inputs.values()) if isinstance(inputs, dict) else listed(inputs)
+    if not wanted:
+        raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
+    return wanted
+
+
+def _gradients(
+    outputs: Places,
+    wanted: tuple[Tensor, ...],
+    grad_outputs: Given,
+    retain_graph: bool | None,
+    create_graph: bool,
+) -> Gradients:
     # In forward mode gradients have tangents, which only rules called with tensors compute.
     in_forward_mode = current_level.get() is not None and not create_graph
     if in_forward_mode:
         retain_graph = bool(retain_graph)
     call = make_call(outputs, grad_outputs, retain_graph, create_graph or in_forward_mode)
-    _check_differentiable(wanted)
+    if any(not x.requires_grad for x in wanted):
+        raise RuntimeError("One of the differentiated Tensors does not require grad")
     found = carry_out(call._replace(inputs=wanted, is_grad=True))
     if in_forward_mode:
         found = tuple(None if g is None else without_graph(g) for g in found)
-    if materialize_grads:
-        return tuple(
-            Tensor.from_array(np.zeros_like(x.array)) if g is None else g
-            for g, x in zip(found, wanted, strict=True)
-        )
-    for number, g in enumerate(found):
-        if g is None and not allow_unused:
-            raise RuntimeError(
-                f"The differentiated Tensor at index {number} appears to not have been used in "
-                "the graph. Set allow_unused=True if this is the desired behavior."
-            )
     return found
 
 
 def _batched(
     outputs: Places,
     wanted: tuple[Tensor, ...],
-    batches: Any,
+    batches: Given,
     retain_graph: bool | None,
     create_graph: bool,
-    allow_unused: bool | None,
-    materialize_grads: bool,
-) -> tuple[Tensor | None, ...]:
-    """``grad`` for each of a batch of ``grad_outputs``, the results stacked."""
+) -> Gradients:
+    """The gradients for each of a batch of ``grad_outputs``, stacked."""
     stack = lent("stack")
 
-    listed = (batches,) if isinstance(batches, Tensor) else tuple(batches)
-    count = next(len(batch) for batch in listed if batch is not None)
+    roots = stand_ins(outputs)
+    given = as_seeds(batches, len(roots))
+    for number, (root, batch) in enumerate(zip(roots, given, strict=False)):
+        if batch is not None and batch._shape[1:] != root._shape:
+            raise RuntimeError(
+                "If `is_grads_batched=True`, we interpret the first dimension of each grad_output "
+                "as the batch dimension. The sizes of the remaining dimensions are expected to "
+                "match the shape of corresponding output, but a mismatch was detected: "
+                f"grad_output[{number}] has a shape of {batch.shape[2:]} and output[{number}] has "
+                f"a shape of {root.shape}. If you only want some tensors in `grad_output` to be "
+                "considered batched, consider using vmap."
+            )
+    sizes = [len(batch) for batch in given if batch is not None]
+    if len(sizes) < len(given):
+        raise ValueError(
+            "vmap(vjp, in_dims=0, ...)(<inputs>): Got in_dim=0 for some input, but that input is a "
+            "Tensor of dimensionality 0 so expected in_dim to satisfy 0 <= in_dim < 0."
+        )
+    count = sizes[0]
+    if any(size != count for size in sizes):
+        raise ValueError(
+            "vmap: Expected all tensors to have the same size in the mapped dimension, got sizes "
+            f"{sizes} for the mapped dimension"
+        )
     if count == 0:
         return tuple(Tensor.from_array(np.zeros((0, *x._shape), x.dtype.dtype)) for x in wanted)
     rows = [
-        grad(
+        _gradients(
             outputs,
             wanted,
-            [None if batch is None else batch[number] for batch in listed],
-            retain_graph=True if number < count - 1 else retain_graph,
-            create_graph=create_graph,
-            allow_unused=allow_unused,
-            materialize_grads=materialize_grads,
+            [None if batch is None else batch[number] for batch in given],
+            True if number < count - 1 else retain_graph,
+            create_graph,
         )
         for number in range(count)
     ]
     return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
 
 
-def _check_differentiable(inputs: tuple[Tensor, ...]) -> None:
-    if any(x.edge is None for x in inputs):
-        raise RuntimeError("One of the differentiated Tensors does not require grad")
+def _zeros_like(x: Place, requires_grad: bool) -> Tensor:
+    if not isinstance(x, Tensor):
+        raise RuntimeError(
+            "materialize_grads cannot be used when the given input is a GradientEdge"
+        )
+    return Tensor.from_array(np.zeros_like(x.array), requires_grad)

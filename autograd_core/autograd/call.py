@@ -187,11 +187,35 @@ class pass_mode:
         leave_mode(self._token)
 
 
+def listed(given: Places) -> tuple[Place, ...]:
+    """One or more tensors as a tuple."""
+    return (given,) if isinstance(given, (Tensor, GradientEdge)) else tuple(given)
+
+
 def stand_ins(given: Places) -> tuple[Tensor, ...]:
     """One or more tensors as a tuple; a GradientEdge is there as a tensor in its place, whose
     values, which nobody knows, are NaN."""
-    places = (given,) if isinstance(given, (Tensor, GradientEdge)) else tuple(given)
+    places = listed(given)
+    for place in places:
+        if not isinstance(place, (Tensor, GradientEdge)):
+            raise RuntimeError(
+                f"all inputs have to be Tensors or GradientEdges, but got {type(place).__name__}"
+            )
     return tuple(p if isinstance(p, Tensor) else _at(p) for p in places)
+
+
+def as_seeds(
+    given: Tensor | Sequence[Tensor | None] | None, count: int
+) -> tuple[Tensor | None, ...]:
+    """The gradients that were given for ``count`` roots, as a tuple; those beyond count for
+    nothing, as in PyTorch."""
+    if given is None:
+        return (None,) * count
+    entering = (given,) if isinstance(given, Tensor) else tuple(given)[:count]
+    for g in entering:
+        if g is not None and not isinstance(g, Tensor):
+            raise TypeError(f"gradients can be either Tensors or None, but got {type(g).__name__}")
+    return entering
 
 
 def _at(place: GradientEdge) -> Tensor:
@@ -205,11 +229,7 @@ def _seeds(
     roots: tuple[Tensor, ...], given: Tensor | Sequence[Tensor | None] | None, graph: bool
 ) -> tuple[Any, ...]:
     """The gradient that enters at each root, as an array, or a tensor under create_graph."""
-    entering: Sequence[Tensor | None]
-    if given is None:
-        entering = (None,) * len(roots)
-    else:
-        entering = (given,) if isinstance(given, Tensor) else tuple(given)
+    entering = as_seeds(given, len(roots))
     if len(entering) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(entering)} gradients")
     seeds = []

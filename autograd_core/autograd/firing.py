@@ -45,8 +45,7 @@ def tensor_hooks(node: Node, incoming: tuple[Gradient, ...], graph: bool) -> tup
         return incoming
     gradients = list(_boxed(incoming, graph))
     for nr, hook in tuple(hooks.tensor.values()):
-        if gradients[nr] is not None:
-            gradients[nr] = _replaced(hook, gradients[nr], hook(gradients[nr]))
+        gradients[nr] = _replaced(hook, gradients[nr], hook(gradients[nr]))
     for nr, kept in tuple(hooks.retain.items()):
         g, tensor = gradients[nr], kept()
         if g is not None and tensor is not None:
@@ -69,14 +68,19 @@ def after_node(
     return [_unboxed(g, graph) for g in sent]
 
 
-def leaf_accumulated(node: Any) -> None:
-    """Fire a leaf's post-accumulate hooks and its node's post hooks."""
+def leaf_accumulated(node: Any, g: Gradient, graph: bool) -> None:
+    """Fire a leaf's post-accumulate hooks and the post hooks of its node, to which ``g`` has come.
+
+    Raises:
+        RuntimeError: one of the former returned something; in PyTorch's words.
+    """
     if node.hooks is None:
         return
     for hook in tuple(node.hooks.accumulated.values()):
-        hook(node.variable)
-    for hook in tuple(node.hooks.post.values()):
-        hook((), ())
+        leaf = node.variable
+        if _replaced(hook, leaf, hook(leaf)) is not leaf:
+            raise RuntimeError("Tensor post accumulate grad hooks should return None.")
+    after_node(node, (), (g,), graph)
 
 
 def _replaced_all(hook: Hook, before: Sequence[Any], after: Any) -> tuple[Any, ...]:

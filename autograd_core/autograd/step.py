@@ -189,6 +189,6 @@ class ObservableTask(PlannedTask):
                 node.backward_graph(g)
             else:
                 node.backward(g, self.keep)
-            leaf_accumulated(node)
+        leaf_accumulated(node, g, self.graph)
         after = None if leaf.grad is None else leaf.grad.array.copy()
         return Step(index, node, incoming, hooked, (), before, after)

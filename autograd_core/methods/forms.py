@@ -33,7 +33,7 @@ def _backward(
 ) -> None:
     """Add the derivative of this tensor to the ``.grad`` of the leaves; see
     :func:`autograd_core.autograd.backward`."""
-    backward(self, gradient, retain_graph, create_graph, inputs)
+    backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
 def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, ClassVar
@@ -72,14 +73,18 @@ def watched(node: Any, name: str) -> tuple[Versions, int]:
     return (version.versions, version.expected) if isinstance(version, Since) else (version, 0)
 
 
+def maker(node: Node) -> str:
+    """What PyTorch calls the op behind ``node`` in errors: ``Mul`` for ``MulBackward0``."""
+    return re.sub(r"Backward\d*$", "", node.name())
+
+
 def modified(
     array: Any, place: tuple[Node | None, int] | None, versions: Versions, expected: int
 ) -> RuntimeError:
     """PyTorch's error for a saved value, result ``place`` of a graph, that was changed in place;
     with the lines that did it, if they were traced."""
     node, nr = place or (None, 0)
-    maker = "" if node is None else node.name().partition("Backward")[0]
-    origin = maker and f", which is output {nr} of {maker},"
+    origin = "" if node is None else f", which is output {nr} of {maker(node)},"
     kind = _LEGACY.get(array.dtype.name, "Tensor")
     lines = dict.fromkeys(f"{file}:{line}" for file, line in changed_at(versions, expected))
     where = f"\nIt was changed at {', '.join(lines)}." if lines else ""

@@ -9,6 +9,7 @@ from typing import Any, Final, NoReturn
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import Creation, builds_graph
 from autograd_core.autograd.node import Edge, resolve
+from autograd_core.op.saved import maker
 from autograd_core.tensor import Tensor
 
 _edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide
@@ -41,10 +42,10 @@ def refusal(x: Tensor, origin: Creation, what: str) -> RuntimeError:
     """PyTorch's error for a view of such an ``origin``; ``what`` says what has happened to it."""
     edge = edge_of(x)
     node, output_nr = (None, 0) if type(edge) is AccumulateGrad else resolve(edge)
-    maker = "" if node is None else f"Output {output_nr} of {node.name().partition('Backward')[0]}"
-    if maker and origin in _REMEDIES:
-        return RuntimeError(f"{maker} is a view and {what} modified inplace. {_REMEDIES[origin]}")
-    view = f"{maker} is a view of a view which" if maker else "A view"
+    made = "" if node is None else f"Output {output_nr} of {maker(node)}"
+    if made and origin in _REMEDIES:
+        return RuntimeError(f"{made} is a view and {what} modified inplace. {_REMEDIES[origin]}")
+    view = f"{made} is a view of a view which" if made else "A view"
     inference = origin == "inference"
     mode = "inference" if inference else "no_grad"  # none else leaves a view without a node
     other = "in normal mode" if inference else "with grad mode enabled"

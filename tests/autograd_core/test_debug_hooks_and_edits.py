@@ -452,3 +452,24 @@ def test_a_leaf_in_the_middle_of_the_plan_is_recomputed_around() -> None:
     session.jump(session.length // 2)
     session.jump(session.length)
     assert [w.grad.tolist() for w in weights] == grads
+
+
+def test_hooks_of_gradients_that_are_not_there_are_called_as_in_a_plain_pass() -> None:
+    def program() -> tuple[Any, list[Any], Any]:
+        seen: list[Any] = []
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        first, second = x.split(1)
+        for name, t in (("first", first), ("second", second), ("x", x)):
+            t.register_hook(lambda g, name=name: seen.append((name, repr(g))))
+        x.register_post_accumulate_grad_hook(lambda x: seen.append(("done", repr(x.grad))))
+        return (second * 3).sum(), seen, x
+
+    loss, plain, x = program()
+    loss.backward()
+    assert ("first", "None") in plain
+    loss, stepped, again = program()
+    session = Session(loss)
+    for command in ("next 2", "step", "step", "back 2", "next 3", "back 9", "next 9", "finish"):
+        session.do(command)
+    assert stepped == plain
+    assert again.grad.array.tobytes() == x.grad.array.tobytes()

@@ -9,6 +9,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.autograd.backward import grad
+from autograd_core.autograd.call import Gradients
 from autograd_core.ops.index import alias
 from autograd_core.tensor import Tensor
 
@@ -117,7 +118,7 @@ def gradients_of(
     seeds: OptionalTensors | None,
     create_graph: bool,
     keep: bool | None = None,
-) -> tuple[Tensor | None, ...]:
+) -> Gradients:
     """As ``grad``, with None where nothing depends on anything."""
     pairs = [
         (output, seed)
@@ -128,9 +129,10 @@ def gradients_of(
         return (None,) * len(inputs)
     reached, given = zip(*pairs, strict=True)
     wanted: Any = inputs
-    return grad(
+    found: Gradients = grad(
         reached, wanted, given, retain_graph=keep, create_graph=create_graph, allow_unused=True
     )
+    return found
 
 
 def zeros_of(like: Tensors) -> Tensors:
