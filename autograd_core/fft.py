@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import get_default_dtype
 from autograd_core.fallback import answer_missing_names
 from autograd_core.functions import to_dtype
@@ -86,8 +87,13 @@ def _prepared(
         x = to_dtype(x, get_default_dtype())
     if x.dtype.name == "float16":
         raise RuntimeError("Unsupported dtype Half")
-    if not x.ndim:
-        raise IndexError("Dimension specified as -1 but tensor has no dimensions")
+    if dim is None:
+        wrapped(-1, x.ndim, of_scalars=False)
+    else:
+        given = (dim,) if isinstance(dim, int) else tuple(dim)
+        dim = tuple(wrapped(each, x.ndim, of_scalars=False) for each in given)
+        if len(set(dim)) < len(dim):
+            raise RuntimeError("FFT dims must be unique")
     if s is not None and len(s) > x.ndim:
         raise RuntimeError(
             f"Got shape with {len(s)} values but input tensor only has {x.ndim} dimensions."
@@ -96,7 +102,7 @@ def _prepared(
         dims = tuple(range(x.ndim if s is None else len(s)))
         dims = tuple(d + x.ndim - len(dims) for d in dims)
     else:
-        dims = (dim,) if isinstance(dim, int) else tuple(dim)
+        dims = dim
     if s is not None and len(s) != len(dims):
         raise RuntimeError("When given, dim and shape arguments must have the same length")
     size = [x._shape[d] for d in dims]
@@ -122,7 +128,8 @@ def ifftshift(input: Tensor, dim: Dims = None) -> Tensor:
 def _all_or(dim: Dims, x: Tensor) -> tuple[int, ...]:
     if dim is None:
         return tuple(range(x.ndim))
-    return (dim,) if isinstance(dim, int) else tuple(dim)
+    given = (dim,) if isinstance(dim, int) else dim
+    return tuple(wrapped(each, x.ndim, of_scalars=False) for each in given)
 
 
 take_form(globals(), __all__)

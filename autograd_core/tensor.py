@@ -21,6 +21,7 @@ from autograd_core.conversion import Conversion
 from autograd_core.device import CPU
 from autograd_core.device import device as device_type
 from autograd_core.differentiable import CANNOT_REQUIRE, Differentiable
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import from_numpy_dtype, get_default_dtype
 from autograd_core.legacy import legacy_array
@@ -135,7 +136,12 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
         return len(self._shape)
 
     def size(self, dim: int | None = None) -> Any:
-        return self.shape if dim is None else self._shape[dim]
+        if dim is None:
+            return self.shape
+        try:
+            return self._shape[dim]
+        except IndexError:
+            return wrapped(dim, self.ndim, of_scalars=False)  # which raises
 
     def numel(self) -> int:
         return self.array.size

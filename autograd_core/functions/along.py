@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from autograd_core import return_types
+from autograd_core.dimensions import wrapped, wrapped_all
 from autograd_core.functions.reduction import cumsum
 from autograd_core.functions.shapes import narrow, squeeze
 from autograd_core.ops import cumulative, scatter, sorting
-from autograd_core.ops.index import select
+from autograd_core.ops.index import select, slice_
 from autograd_core.ops.joining import cat
 from autograd_core.ops.logic import logical_xor
 from autograd_core.ops.reduce import sum_dim
@@ -114,7 +115,11 @@ def _quantile(
         if not isinstance(q, Tensor):
             wrong = f"q must be in the range [0, 1] but got {q:g}"
         raise RuntimeError(f"quantile() {wrong}")
-    rows = reshape(x, (-1,)) if dim is None else _last(x, dim)
+    if dim is not None:
+        dim = wrapped(dim, x.ndim)
+    if not x.array.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    rows = reshape(x, (-1,)) if dim is None or not x.ndim else _last(x, dim)
     ordered = sorting.sort(rows)[0]
     ranks = _ranks(ordered, shares.reshape(-1), skip)
     low, high = np.floor(ranks), np.ceil(ranks)
@@ -133,16 +138,13 @@ def _quantile(
 
 
 def _last(x: Tensor, dim: int) -> Tensor:
-    if dim % x.ndim == x.ndim - 1:
-        return x
-    return squeeze(transpose(unsqueeze(x, -1), dim % x.ndim, -1), dim % x.ndim)
+    return x if dim == x.ndim - 1 else squeeze(transpose(unsqueeze(x, -1), dim, -1), dim)
 
 
 def _kept(x: Tensor, dim: int | None) -> tuple[int, ...]:
     if dim is None:
         return (1,) * x.ndim
-    dim %= x.ndim
-    return (*x._shape[:dim], 1, *x._shape[dim + 1 :])
+    return (*x._shape[:dim], 1, *x._shape[dim + 1 :]) if x.ndim else ()
 
 
 def _ranks(ordered: Tensor, shares: Any, skip: bool) -> Any:
@@ -172,6 +174,11 @@ def diff(
     append: Tensor | None = None,
 ) -> Tensor:
     """Differences of neighbours along ``dim``, taken ``n`` times."""
+    if not x.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = wrapped(dim, x.ndim)
     parts = [part for part in (prepend, x, append) if part is not None]
     if len(parts) > 1:
         x = cat(parts, dim=dim)
@@ -183,8 +190,7 @@ def diff(
 
 
 def _sides(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
-    count = y._shape[dim] - 1
-    return narrow(y, dim, 1, count), narrow(y, dim, 0, count)
+    return slice_(y, dim, 1, None, 1), slice_(y, dim, 0, -1, 1)
 
 
 def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
@@ -205,6 +211,10 @@ def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """The integral of ``y`` along ``dim``, at points ``x`` or in steps of ``dx``."""
+    dim = wrapped(dim, y.ndim, of_scalars=False)
+    if not y._shape[dim]:
+        empty = np.zeros((*y._shape[:dim], *y._shape[dim + 1 :]), y.dtype.dtype)
+        return Tensor.from_array(empty)
     if x is not None:
         after, before = _sides(y, dim)
         return sum_dim((after + before) * _steps(y, x, dim), dim) / 2.0
@@ -216,6 +226,7 @@ def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """The integrals of ``y`` along ``dim`` up to each point but the first."""
+    dim = wrapped(dim, y.ndim, of_scalars=False)
     after, before = _sides(y, dim)
     if x is not None:
         return cumsum((after + before) * _steps(y, x, dim), dim) / 2.0
@@ -239,13 +250,14 @@ def gradient(
     if edge_order not in (1, 2):
         raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got "
                            f"{edge_order}")  # fmt: skip
-    dims = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    listed = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    dims = wrapped_all(listed, x.ndim)
     given = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     return tuple(_slope(x, step, d, edge_order) for step, d in zip(given, dims, strict=True))
 
 
 def _slope(x: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
-    last = x._shape[dim] - 1
+    last = x._shape[wrapped(dim, x.ndim, of_scalars=False)] - 1
     if last < edge_order:
         raise RuntimeError(
             "torch.gradient expected each dimension size to be at least edge_order+1"

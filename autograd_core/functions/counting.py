@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number
+from autograd_core.functions.indexing import check_slices
 from autograd_core.tensor import Tensor
 
 __all__ = ["gcd", "histc", "isin", "lcm", "unique_consecutive"]
@@ -40,9 +43,12 @@ def unique_consecutive(
 ) -> Any:
     """``x`` flattened, or the slices of ``dim``, without what equals the one before; where each
     went, how many."""
+    if dim is not None:
+        dim = wrapped(dim, x.ndim, of_scalars=False)
+        check_slices(x, dim)
     slices = x.array.reshape(-1) if dim is None else np.moveaxis(x.array, dim, 0)
     count = len(slices)
-    rows = slices.reshape(count, -1)
+    rows = slices.reshape(count, math.prod(slices.shape[1:]))
     first = np.ones(count, np.bool_)
     first[1:] = (rows[1:] != rows[:-1]).any(-1)
     kept = slices[first] if dim is None else np.moveaxis(slices[first], 0, dim)

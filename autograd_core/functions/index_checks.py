@@ -6,6 +6,7 @@ from typing import Final
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import int32, int64
 from autograd_core.tensor import Tensor
 
@@ -51,7 +52,7 @@ def check_selected(index: Tensor) -> None:
 def check_added(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
     """What :func:`index_add` and :func:`index_reduce` add and reduce, and where."""
     _check_tensors(name, index=index, source=source)
-    size, axis = source._shape, dim % max(x.ndim, 1)
+    size, axis = source._shape, wrapped(dim, x.ndim)
     if index.ndim > 1:
         raise IndexError(
             f"{name}_(): Index is supposed to be a vector, but got dim: {index.ndim} with type: "
@@ -86,7 +87,7 @@ def check_added(name: str, x: Tensor, dim: int, index: Tensor, source: Tensor) -
 def check_copied(x: Tensor, dim: int, index: Tensor, source: Tensor) -> None:
     """What :func:`index_copy` copies, and where to."""
     _check_tensors("index_copy", index=index, source=source)
-    size, axis = source._shape, dim % max(x.ndim, 1)
+    size, axis = source._shape, wrapped(dim, x.ndim)
     if index.ndim > 1:
         raise IndexError(f"index_copy_(): Index should have dimension 1 or 0 (got {index.ndim})")
     if not size and index.numel() != 1:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number, bool_, uint8
 from autograd_core.functions.index_checks import (
     check_added,
@@ -65,7 +66,7 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     check_taken_along(x, indices, dim)
     if dim is None:
         return scattering.gather(reshape(x, (-1,)), reshape(indices, (-1,)), 0)
-    dim %= x.ndim
+    dim = wrapped(wrapped(dim, x.ndim), x.ndim, of_scalars=False)
     others = np.broadcast_shapes(
         *((*t._shape[:dim], 1, *t._shape[dim + 1 :]) for t in (x, indices))
     )
@@ -203,6 +204,14 @@ def argwhere(x: Tensor) -> Tensor:
     return places(x)
 
 
+def check_slices(x: Tensor, dim: int) -> None:
+    """The slices of ``dim`` have elements, by which they differ, or there are none."""
+    if 0 in (*x._shape[:dim], *x._shape[dim + 1 :]) and x._shape[dim]:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+
+
 def unique(
     x: Tensor,
     sorted: bool = True,
@@ -211,6 +220,9 @@ def unique(
     dim: int | None = None,
 ) -> Any:
     """The different elements, or slices of ``dim``, in order; where each went, how many."""
+    if dim is not None:
+        dim = wrapped(dim, x.ndim, of_scalars=False)
+        check_slices(x, dim)
     numpy_unique: Any = np.unique  # its overloads want literal flags
     found = numpy_unique(x.array, False, return_inverse, return_counts, axis=dim)
     if not isinstance(found, tuple):

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.functions.shapes import flatten, narrow
 from autograd_core.ops import joining as joined
 from autograd_core.ops.index_along import index_select
@@ -31,30 +32,34 @@ def split(
 ) -> tuple[Tensor, ...]:
     """Views of pieces along ``dim``: of one size, or of the sizes given."""
     if isinstance(split_size_or_sections, int):
-        if split_size_or_sections == 0 != x._shape[dim]:
-            raise RuntimeError(
-                "split_size can only be 0 if dimension size is 0, but got dimension size of "
-                f"{x._shape[dim]}"
-            )
         return joined.split_size_(x, split_size_or_sections, dim)
     return joined.split_with_sizes(x, tuple(split_size_or_sections), dim)
 
 
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunks`` pieces along ``dim``, as equal as they can be."""
+    if not x.ndim:
+        raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    return split(x, -(-x._shape[dim] // chunks), dim)
+    size = x._shape[wrapped(dim, x.ndim)]
+    return split(x, -(-size // chunks) if size else (0,) * chunks, dim)
 
 
 def tensor_split(
     x: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Views of that many pieces along ``dim``, or of those that end at the places given."""
-    size, wanted = x._shape[dim], indices_or_sections
+    if not x.ndim:
+        raise RuntimeError(
+            "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
+        )
+    size, wanted = x._shape[wrapped(dim, x.ndim)], indices_or_sections
     if isinstance(wanted, Tensor):
         wanted = wanted.tolist()
     if isinstance(wanted, int):
+        if wanted <= 0:
+            raise RuntimeError(f"number of sections must be larger than 0, got {wanted}")
         ends = [i * (size // wanted) + min(i, size % wanted) for i in range(wanted + 1)]
     else:
         ends = [0, *(min(max(i + size if i < 0 else i, 0), size) for i in wanted), size]

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
+from autograd_core.dimensions import wrapped_all
 from autograd_core.ops import distance, norms
 from autograd_core.ops.diagonals import diagonal
 from autograd_core.ops.linalg import bmm, mm
@@ -35,12 +36,21 @@ def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
-        left, right = list(range(x.ndim - dims, x.ndim)), list(range(dims))
+        if not 0 <= dims <= min(x.ndim, y.ndim):
+            raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
+        pairs: Sequence[Any] = range(x.ndim - dims, x.ndim), range(dims)
     else:
-        left, right = ([d] if isinstance(d, int) else list(d) for d in dims)
-    left, right = [d % x.ndim for d in left], [d % y.ndim for d in right]
+        pairs = [[d] if isinstance(d, int) else d for d in dims]
+    left = wrapped_all(pairs[0], x.ndim, of_scalars=False)
+    right = wrapped_all(pairs[1], y.ndim, of_scalars=False)
+    if len(left) != len(right):
+        raise RuntimeError("both dimension lists should have same length")
     for i, j in zip(left, right, strict=True):
-        if x._shape[i] != y._shape[j]:
+        if x._shape[i] == 1:  # a dimension of size 1 broadcasts
+            y = sum_dim(y, (j,), True)
+        elif y._shape[j] == 1:
+            x = sum_dim(x, (i,), True)
+        elif x._shape[i] != y._shape[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {x._shape[i]} in dim "
                 f"{i} and second has size {y._shape[j]} in dim {j}"
@@ -49,11 +59,13 @@ def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
     columns = [d for d in range(y.ndim) if d not in right]
     shape = (*(x._shape[d] for d in rows), *(y._shape[d] for d in columns))
     inside = math.prod(x._shape[d] for d in left)
+    height = math.prod(x._shape[d] for d in rows)
+    width = math.prod(y._shape[d] for d in columns)
     x, y = permute(x, (*rows, *left)), permute(y, (*right, *columns))
     if not shape:
         flat = (each if each.ndim == 1 else reshape(each, (inside,)) for each in (x, y))
         return reshape(dot_product(*flat), ())
-    product = mm(reshape(x, (-1, inside)), reshape(y, (inside, -1)))
+    product = mm(reshape(x, (height, inside)), reshape(y, (inside, width)))
     return reshape(product, shape)
 
 

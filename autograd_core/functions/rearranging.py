@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.functions.shapes import flatten, several, tuple_of
 from autograd_core.ops import rearrange, shape
 from autograd_core.ops.index_along import index_select
@@ -58,8 +59,13 @@ def repeat_interleave(
     """Each element, or each slice of ``dim``, many times over."""
     if dim is None:
         x, dim = (x if x.ndim == 1 else reshape(x, (-1,))), 0
-    dim %= x.ndim
+    dim = wrapped(dim, x.ndim, of_scalars=False)
     if isinstance(repeats, Tensor):
+        if repeats.numel() not in (1, x._shape[dim]):
+            raise RuntimeError(
+                "repeats must have the same size as input along dim, but got repeats.size(0) = "
+                f"{repeats.numel()} and input.size({dim}) = {x._shape[dim]}"
+            )
         counts = np.broadcast_to(repeats.array, (x._shape[dim],))
         return index_select(x, Tensor.from_array(np.repeat(np.arange(len(counts)), counts)), dim)
     if repeats < 0:

@@ -44,7 +44,7 @@ def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | Non
 
 
 def _every(x: Tensor, dim: Dim) -> Any:
-    return statistics_ops.every(x._shape, _dims(dim))
+    return reduce.every(x._shape, _dims(dim))
 
 
 def mean(

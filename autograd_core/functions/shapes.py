@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autograd_core.dimensions import wrapped
 from autograd_core.notices import warn
 from autograd_core.ops import copies, diagonals, rearrange, shape
 from autograd_core.ops import index as index_ops
@@ -32,14 +33,13 @@ def several(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from ``start_dim`` to ``end_dim`` made one."""
-    if x.ndim == 0:
-        return reshape(x, (1,))
-    first, last = start_dim % x.ndim, end_dim % x.ndim
+    first, last = wrapped(start_dim, x.ndim), wrapped(end_dim, x.ndim)
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if first == last:
+    if first == last and x.ndim:
         return x
-    return reshape(x, (*x._shape[:first], -1, *x._shape[last + 1 :]))
+    shape = x._shape
+    return reshape(x, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
 def ravel(x: Tensor) -> Tensor:
@@ -49,14 +49,19 @@ def ravel(x: Tensor) -> Tensor:
 
 def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Dimension ``dim`` taken apart into several; one of the sizes may be -1."""
-    dim %= x.ndim
-    known = math.prod(n for n in sizes if n != -1)
-    if x._shape[dim] % known or (-1 not in sizes and known != x._shape[dim]):
+    dim = wrapped(dim, x.ndim)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        wrapped(dim, x.ndim, of_scalars=False)
+        whole = shape.infer_size(x._shape[dim : dim + 1], sizes)
+    except (IndexError, RuntimeError) as error:
+        if "invalid for input of size" not in str(error):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
             f"({x._shape[dim]}) in the input tensor"
-        )
-    whole = (x._shape[dim] // known if n == -1 else n for n in sizes)
+        ) from None
     return shape.view(x, (*x._shape[:dim], *whole, *x._shape[dim + 1 :]))
 
 
@@ -99,14 +104,18 @@ swapaxes = swapdims
 
 def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """Dimensions moved to other places, the rest in the order they had."""
-    for dim in (*tuple_of(source), *tuple_of(destination)):
-        if not -x.ndim <= dim < x.ndim:
-            raise IndexError(
-                f"Dimension out of range (expected to be in range of [{-x.ndim}, {x.ndim - 1}], "
-                f"but got {dim})"
-            )
-    sources = [dim % x.ndim for dim in tuple_of(source)]
-    places = [dim % x.ndim for dim in tuple_of(destination)]
+    given, wanted = tuple_of(source), tuple_of(destination)
+    if len(given) != len(wanted):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(given)} dims) should "
+            "contain the same number of dims as destination "
+            f"({list(wanted)} dims)"
+        )
+    sources = [wrapped(dim, x.ndim) for dim in given]
+    places = [wrapped(dim, x.ndim) for dim in wanted]
+    for name, dims, found in (("source", given, sources), ("destination", wanted, places)):
+        if len(set(found)) < len(found):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
     rest = (dim for dim in range(x.ndim) if dim not in sources)
     taken = dict(zip(places, sources, strict=True))
     return shape.permute(
@@ -138,6 +147,7 @@ def unsqueeze(x: Tensor, dim: int) -> Tensor:
 
 def select(x: Tensor, dim: int, index: int) -> Tensor:
     """The slice at ``index`` of dimension ``dim``, which is dropped."""
+    index_ops.check_select(x._shape, dim, index)
     return index_ops.select(x, dim, index)
 
 
@@ -148,9 +158,17 @@ def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
 
 def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
     """Where a narrowed dimension begins and ends."""
-    size = x._shape[dim]
+    if not x.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = x._shape[wrapped(dim, x.ndim)]
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
     start += size if start < 0 else 0
-    if not (length >= 0 and start >= 0 and start + length <= size):
+    if start + length > size:
         raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
     return start, start + length
 

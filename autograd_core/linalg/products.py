@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.linalg.systems import inv
 from autograd_core.ops import (
     cumulative,
@@ -47,6 +48,7 @@ __all__ = [
 ]
 
 Order = float | str | None
+_NORMS = (2, -2, 1, -1, math.inf, -math.inf)
 
 
 def vector_norm(
@@ -81,9 +83,15 @@ def matrix_norm(
         dim: the two dimensions that make a matrix.
     """
     check_matrices("linalg.matrix_norm", A.array)
-    row, column = (d % A.ndim for d in dim)
+    if len(dim) != 2:
+        raise RuntimeError(
+            f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}"
+        )
+    row, column = (wrapped(d, A.ndim) for d in dim)
+    if row == column:
+        raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({row}, {column})")
     if ord == "fro":
-        return norms.vector_norm(A, 2, tuple(dim), keepdim)
+        return norms.vector_norm(A, 2, (row, column), keepdim)
     if ord == "nuc" or ord in (2, -2):
         order = (*(d for d in range(A.ndim) if d not in (row, column)), row, column)
         S = decompositions.svd(shape.permute(A, order), False)[1]
@@ -100,7 +108,14 @@ def matrix_norm(
 
 
 def _extreme(ord: Any) -> Any:
-    return statistics.amax if ord > 0 else statistics.amin
+    return _largest if ord > 0 else statistics.amin
+
+
+def _largest(x: Tensor, dim: int, keepdim: bool) -> Tensor:
+    """The largest elements along ``dim``; the norm of nothing is 0."""
+    if x._shape[dim]:
+        return statistics.amax(x, dim, keepdim)
+    return Tensor.from_array(np.sum(x.array, dim, keepdims=keepdim))
 
 
 def _put_back(result: Tensor, order: Sequence[int]) -> Tensor:
@@ -115,6 +130,15 @@ def norm(
     keepdim: bool = False,
 ) -> Tensor:
     """A norm of vectors or matrices, whichever ``ord`` and ``dim`` speak of."""
+    if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
+        raise RuntimeError(
+            f"linalg.norm: If dim is specified, it must be of length 1 or 2. Got {list(dim)}"
+        )
+    if ord is not None and dim is None and A.ndim not in (1, 2):
+        raise RuntimeError(
+            "linalg.norm: If dim is not specified but ord is, the input must be 1D or 2D. Got "
+            f"{A.ndim}D."
+        )
     if ord is not None and not isinstance(dim, int):
         if dim is not None and len(dim) == 2:
             return matrix_norm(A, ord, dim, keepdim)
@@ -147,6 +171,8 @@ def _number(value: Any) -> Any:
 def cond(A: Tensor, p: Order = None) -> Tensor:
     """How much an error grows when a system with ``A`` is solved: the norms of ``A`` and of its
     inverse, multiplied."""
+    if not A.array.size and A.ndim > 1 and p in (None, "fro", "nuc", *_NORMS):
+        return Tensor.from_array(np.zeros(A._shape[:-2], A.dtype.dtype))
     if p is None or p in (2, -2):
         S = decompositions.svd(A, False)[1]
         last = S._shape[-1]
@@ -255,8 +281,9 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
 
 def vander(x: Tensor, N: int | None = None) -> Tensor:
     """The powers 0 to ``N - 1`` of each element, along a new dimension."""
-    count = x._shape[-1] if N is None and x.ndim else N
-    if count is None or count <= 1:
+    x = shape.at_least_1d(x)
+    count = x._shape[-1] if N is None else N
+    if count <= 1:
         raise RuntimeError("N must be greater than 1.")
     wide = shape.expand(shape.unsqueeze(x, -1), (*x._shape, count - 1))
     ones = constant(np.ones((*x._shape, 1)), x)

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number
 from autograd_core.op.views import root_of
 from autograd_core.tensor import Tensor
@@ -15,7 +16,7 @@ from autograd_core.tensor import Tensor
 def stride(self: Tensor, dim: int | None = None) -> Any:
     """How many elements lie between neighbours along each dimension, or along one."""
     steps = tuple(n // self.array.itemsize for n in self.array.strides)
-    return steps if dim is None else steps[dim]
+    return steps if dim is None else steps[wrapped(dim, self.ndim, of_scalars=False)]
 
 
 def storage_offset(self: Tensor) -> int:

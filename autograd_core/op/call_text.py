@@ -124,11 +124,10 @@ def _compute(op: Op) -> list[str]:
 
 def _run_kernel(op: Op, line: str) -> list[str]:
     """``line``, with PyTorch's errors for dimensions that are not there, or there twice."""
-    dim = next((name for name in op.attributes if name.startswith("dim")), None)
-    if dim is None:
+    if not any(name.startswith("dim") for name in op.attributes):
         return [line]
-    refuse = f"raise bad_dimension(error, op, {op.values[0]}, {dim}) from None"
-    return [f"try: {line}", f"except ValueError as error: {refuse}"]
+    refuse = f"raise bad_dimension(error, op, {op.values[0]}, {_dictionary(op)}) from None"
+    return [f"try: {line}", f"except (ValueError, IndexError) as error: {refuse}"]
 
 
 def _attach(op: Op) -> list[str]:
@@ -139,6 +138,8 @@ def _attach(op: Op) -> list[str]:
         none = f" if {v} is not None else None" if v in op.optional else ""
         lines.append(f"f_{v} = {v}.edge{none}")
     no_edge = " and ".join(f"f_{v} is None" for v in edges)
+    if op.view == "each":  # of no slices
+        no_edge = f"not t or {no_edge}"
     lines.append(f"if {no_edge} or grad_mode is not None and not grad_mode.builds:")
     node = ["node = Node()"]
     kind = op.kind

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped, wrapped_all
 from autograd_core.dtype import bool_, dtype
 from autograd_core.op.argument_names import argument_names
 from autograd_core.op.record import Op
@@ -68,28 +69,30 @@ def no_common_shape(shapes: Sequence[tuple[int, ...]]) -> RuntimeError:
     return RuntimeError(f"shapes {listed} cannot be broadcast to one shape")
 
 
-def no_dimension(error: np.exceptions.AxisError) -> IndexError:
-    """PyTorch's error for a dimension that a tensor does not have."""
-    assert error.ndim is not None
-    last = max(error.ndim, 1) - 1
-    return IndexError(
-        f"Dimension out of range (expected to be in range of [{-last - 1}, {last}], but got "
-        f"{error.axis})"
-    )
-
-
-def bad_dimension(error: ValueError, op: Op, x: Tensor, dim: Any) -> Exception:
-    """PyTorch's error for what NumPy says of dimensions; any other as it is."""
-    if isinstance(error, np.exceptions.AxisError):
-        return no_dimension(error)
+def bad_dimension(error: Exception, op: Op, x: Any, attributes: Mapping[str, Any]) -> Exception:
+    """The error of a kernel; in PyTorch's words if a dimension was missing, or given twice, or
+    empty."""
+    if type(error) is IndexError and not str(error).startswith(("tuple index", "list index")):
+        return error  # the kernel's own words
+    try:
+        if isinstance(error, np.exceptions.AxisError):  # the rank may be that of the result
+            assert error.axis is not None
+            assert error.ndim is not None
+            wrapped(error.axis, error.ndim)
+        for name, given in attributes.items():
+            if isinstance(given, int) and name.startswith("dim"):
+                wrapped(given, x.ndim)
+            elif isinstance(given, tuple) and name.startswith("dim"):
+                wrapped_all(given, x.ndim)
+    except (IndexError, RuntimeError) as refusal:
+        return refusal
     text = str(error)
-    if text in ("duplicate value in 'axis'", "repeated axis"):
-        dims = [d % x.ndim for d in dim]
-        twice = next(d for number, d in enumerate(dims) if d in dims[:number])
-        return RuntimeError(f"dim {twice} appears multiple times in the list of dims")
     if "empty sequence" in text or "zero-size array" in text:
-        wanted = f"{dim} to have non-zero size"
-        if dim is None:
-            wanted = "to be specified for input.numel() == 0"
+        dim = attributes.get("dim")
+        if isinstance(dim, tuple):
+            dim = next((d for d in dim if not x.shape[d]), None)
+        wanted = "to be specified for input.numel() == 0"
+        if dim is not None:
+            wanted = f"{dim} to have non-zero size"
         return IndexError(f"{op.public_name}(): Expected reduction dim {wanted}.")
     return error

@@ -15,7 +15,7 @@ from autograd_core.op.forward import forward
 from autograd_core.op.generic import box
 from autograd_core.op.modes import node_made, results_made
 from autograd_core.op.record import Op
-from autograd_core.op.refusals import no_dimension
+from autograd_core.op.refusals import bad_dimension
 from autograd_core.tensor import Tensor
 
 
@@ -49,7 +49,7 @@ def variadic_call(op: Op) -> Callable[..., Tensor]:
         try:
             t = box(kernel(*(_as(kind, each) for each in tensors), **attributes))
         except np.exceptions.AxisError as error:
-            raise no_dimension(error) from None
+            raise bad_dimension(error, op, tensors[0], attributes) from None
         node = None
         edges = tuple(each.edge for each in tensors)
         if rule is None or not any(edges) or (mode is not None and not mode.builds):

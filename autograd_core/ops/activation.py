@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op, pointwise
 from autograd_core.ops.blocks import in_blocks
 from autograd_core.ops.elementwise import clamp, exp, sigmoid, tanh, where, within
@@ -223,10 +224,11 @@ def threshold_(x, *, threshold, value):
 def glu(x, /, dim=-1):
     """The first half of ``x`` along ``dim`` times the logistic function of the second."""
     if x.ndim == 0:
-        raise RuntimeError("glu does not support 0-dimensional tensors")
+        raise RuntimeError("glu does not support scalars because halving size must be even")
     if x.shape[dim] % 2:
         raise RuntimeError(
-            f"Halving dimension must be even, but dimension {dim % x.ndim} is size {x.shape[dim]}"
+            f"Halving dimension must be even, but dimension {wrapped(dim, x.ndim)} is size "
+            f"{x.shape[dim]}"
         )
     first, second = np.split(x, 2, dim)
     return first * (np.tanh(second * 0.5) * 0.5 + 0.5)

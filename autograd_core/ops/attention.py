@@ -20,7 +20,7 @@ from autograd_core.ops.shape import transpose
 )
 def safe_softmax(x, /, dim):
     """:func:`softmax`, but zeros where all of ``x`` along ``dim`` is -inf."""
-    highest = np.maximum.reduce(x, dim, keepdims=True)
+    highest = np.maximum.reduce(x, dim, keepdims=True, initial=-np.inf)
     powers = np.exp(x - np.where(np.isneginf(highest), 0, highest))
     total = np.add.reduce(powers, dim, keepdims=True)
     return powers / np.where(total == 0, 1, total).astype(x.dtype)

@@ -13,7 +13,7 @@ from autograd_core.ops.elementwise import exp
 from autograd_core.ops.rearrange import flip
 from autograd_core.ops.reduce import kept_shape, sum_dim
 from autograd_core.ops.scatter import scatter_zeros
-from autograd_core.ops.shape import expand, reshape, transpose, unsqueeze
+from autograd_core.ops.shape import at_least_1d, expand, reshape, transpose, unsqueeze
 from autograd_core.ops.statistics import all as all_of
 
 _ONE_WAY = (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0}))
@@ -48,6 +48,8 @@ def cumprod(x, /, dim):
 
 def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     """The gradient of :func:`cumprod`; without division where there are zeros."""
+    if not x.ndim:
+        return g
     if all_of(x):
         return sums_from(g * ans, dim) / x
     later = triu(cumprod(but_one(x, dim), -1) * unsqueeze(transpose(g, dim, -1), -2))
@@ -92,6 +94,8 @@ def prod_dim(x, /, dim, keepdim=False):
 def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     """The gradient of a product, which kept its dimension; without division where there are
     zeros."""
+    if not x.ndim:
+        return g
     if all_of(x):
         return g * ans / x
     return g * transpose(prod_dim(but_one(x, dim), -1), dim, -1)
@@ -121,6 +125,9 @@ def cummin(x, /, dim):
 
 def _extrema(x, ufunc, dim):
     if not x.ndim:
+        name = "cummax" if ufunc is np.maximum else "cummin"
+        if dim not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         return np.array(x), np.zeros((), np.int64)
     values = ufunc.accumulate(x, axis=dim)
     shape = [1] * x.ndim
@@ -133,7 +140,7 @@ def _extrema(x, ufunc, dim):
 @op(x=lambda g, x, ans, dim: logcumsumexp_slope(g, x, ans, dim), samples=_ONE_WAY)
 def logcumsumexp(x, /, dim):
     """``log(cumsum(exp(x)))`` along ``dim``, without overflow."""
-    return np.logaddexp.accumulate(x, axis=dim)
+    return np.logaddexp.accumulate(at_least_1d(x), axis=dim).reshape(x.shape)
 
 
 def logcumsumexp_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
@@ -141,6 +148,7 @@ def logcumsumexp_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
 
     Each pair by itself: a running sum of ``g * exp(-ans)`` would overflow.
     """
-    rows = unsqueeze(transpose(x, dim, -1), -1) - unsqueeze(transpose(ans, dim, -1), -2)
-    shares = triu(exp(triu(rows))) * unsqueeze(transpose(g, dim, -1), -2)
-    return transpose(sum_dim(shares, -1), dim, -1)
+    shape = tuple(x.shape)
+    g, x, ans = (transpose(at_least_1d(each), dim, -1) for each in (g, x, ans))
+    shares = triu(exp(triu(unsqueeze(x, -1) - unsqueeze(ans, -2)))) * unsqueeze(g, -2)
+    return reshape(transpose(sum_dim(shares, -1), dim, -1), shape)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.shape import expand
@@ -47,9 +48,16 @@ _PLANES = (
 )
 def diagonal(x, /, offset=0, dim1=0, dim2=1):
     """The diagonal of the plane of two dimensions, as last dimension."""
-    if dim1 % x.ndim == dim2 % x.ndim:
-        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    _plane(dim1, dim2, x.ndim)
     return _writable_diagonal(x, offset, dim1, dim2)
+
+
+def _plane(dim1, dim2, rank):
+    """The two dimensions of the plane that has a diagonal."""
+    found = wrapped(dim1, rank), wrapped(dim2, rank)
+    if found[0] == found[1]:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return found
 
 
 def _writable_diagonal(x, offset, dim1, dim2):
@@ -80,9 +88,9 @@ def diagonal_backward(x, /, shape, offset, dim1, dim2):
 )
 def diag_embed(x, /, offset=0, dim1=-2, dim2=-1):
     """Matrices of zeros with the last dimension of ``x`` on a diagonal."""
-    size, rank = x.shape[-1] + abs(offset), x.ndim + 1
-    shape = list(x.shape[:-1])
-    for dim in sorted((dim1 % rank, dim2 % rank)):
+    plane = _plane(dim1, dim2, x.ndim + 1)
+    size, shape = x.shape[-1] + abs(offset), list(x.shape[:-1])
+    for dim in sorted(plane):
         shape.insert(dim, size)
     result = np.zeros(shape, x.dtype)
     _writable_diagonal(result, offset, dim1, dim2)[...] = x
@@ -99,8 +107,15 @@ def diag_embed(x, /, offset=0, dim1=-2, dim2=-1):
 )
 def diagonal_scatter(x, src, /, offset=0, dim1=0, dim2=1):
     """``x`` with ``src`` on its diagonal."""
+    _plane(dim1, dim2, x.ndim)
     result = np.array(x)
-    _writable_diagonal(result, offset, dim1, dim2)[...] = src
+    part = _writable_diagonal(result, offset, dim1, dim2)
+    if part.shape != src.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    part[...] = src
     return result
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.index import index, index_put
@@ -42,13 +43,18 @@ def _both(slope: Any) -> tuple[Any, Any]:
 )
 def renorm(x, /, p, dim, maxnorm):
     """``x`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    if x.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
+    if p <= 0:
+        raise RuntimeError("renorm: non-positive-norm not supported")
     norm = vector_norm(x, p, _others(x.ndim, dim), True)
     scale = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
     return np.multiply(x, scale, dtype=x.dtype)
 
 
 def _others(rank: int, dim: int) -> tuple[int, ...]:
-    return tuple(each for each in range(rank) if each != dim % rank)
+    along = wrapped(dim, rank)
+    return tuple(each for each in range(rank) if each != along)
 
 
 def renorm_slope(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:

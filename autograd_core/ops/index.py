@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 
@@ -30,6 +31,18 @@ def select(x, /, dim, index):
             f"index {index} is out of bounds for dimension {dim} with size {x.shape[dim]}"
         )
     return x[(slice(None),) * (dim % x.ndim) + (index, ...)]
+
+
+def check_select(shape: tuple[int, ...], dim: int, index: int) -> None:
+    """``index`` is there in dimension ``dim`` of a tensor of ``shape``."""
+    if not shape:
+        raise IndexError("select() cannot be applied to a 0-dim tensor.")
+    place = wrapped(dim, len(shape))
+    if not -shape[place] <= index < shape[place]:
+        raise IndexError(
+            f"select(): index {index} out of range for tensor of size {list(shape)} at dimension "
+            f"{place}"
+        )
 
 
 @op(

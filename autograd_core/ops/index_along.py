@@ -6,13 +6,14 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.assign import misplaced, zeros_of
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.index import index as picked
 from autograd_core.ops.reduce import sum_all
 from autograd_core.ops.scatter import reduce_along, reduce_slopes
-from autograd_core.ops.shape import expand, reshape
+from autograd_core.ops.shape import at_least_1d, expand, reshape
 
 _INDEX = np.array([2, 0, 2])
 _TWO = np.array([2, 0])
@@ -21,11 +22,12 @@ _TWO = np.array([2, 0])
 def _at(x: Any, index: Any, dim: int, name: str = "", from_end: bool = False) -> Any:
     """Where ``index`` points along ``dim``, as NumPy's indexing takes it; ``from_end``, it may
     count from the end."""
-    size = x.shape[dim]
+    axis = wrapped(dim, x.ndim)
+    size = x.shape[axis] if x.ndim else 1
     wrong = (index < (-size if from_end else 0)) | (index >= size)
     if wrong.any():
-        raise _out_of_range(name, index[wrong].flat[0], dim % x.ndim, size)
-    return (slice(None),) * (dim % x.ndim) + (np.atleast_1d(index),)
+        raise _out_of_range(name, index[wrong].flat[0], axis, size)
+    return (slice(None),) * axis + (at_least_1d(index),)
 
 
 def _out_of_range(name: str, number: int, dim: int, size: int) -> Exception:
@@ -46,7 +48,14 @@ def index_select(x, index, /, dim):
     """The slices of ``dim`` that ``index`` lists."""
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    return x[_at(x, index, dim)]
+    places = _at(x, index, dim)
+    if x.ndim:
+        return x[places]
+    if index.size != 1:
+        raise RuntimeError(
+            f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
+        )
+    return np.array(x)
 
 
 @op(
@@ -57,7 +66,7 @@ def index_select(x, index, /, dim):
 def add_slices(x, index, /, shape, dim):
     """Zeros of ``shape`` to which the slices of ``x`` were added where ``index`` says."""
     result = np.zeros(shape, x.dtype)
-    np.add.at(result, _at(result, index, dim), x)
+    np.add.at(at_least_1d(result), _at(result, index, dim), at_least_1d(x))
     return result
 
 
@@ -73,7 +82,8 @@ def add_slices(x, index, /, shape, dim):
 def index_add(x, source, index, /, dim, alpha=1):
     """``x`` to which ``alpha`` times the slices of ``source`` were added where ``index`` says."""
     result = np.array(x)
-    np.add.at(result, _at(x, index, dim, "index_add"), source if alpha == 1 else source * alpha)
+    added = at_least_1d(source if alpha == 1 else source * alpha)
+    np.add.at(at_least_1d(result), _at(x, index, dim, "index_add"), added)
     return result
 
 
@@ -86,7 +96,7 @@ def index_add(x, source, index, /, dim, alpha=1):
 def index_copy(x, source, index, /, dim):
     """``x`` with the slices of ``source`` where ``index`` says."""
     result = np.array(x)
-    result[_at(x, index, dim, "index_copy")] = source
+    at_least_1d(result)[_at(x, index, dim, "index_copy")] = source
     return result
 
 
@@ -96,8 +106,12 @@ def index_copy(x, source, index, /, dim):
 )
 def index_fill(x, index, /, dim, value):
     """``x`` with the number ``value`` in the slices that ``index`` lists."""
-    result = np.array(x)
-    result[_at(x, index, dim, "index_fill", from_end=True)] = fitting_number(value, x.dtype)
+    return _filled(x, index, dim, value)
+
+
+def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
+    result, places = np.array(x), _at(x, index, dim, "index_fill", from_end=True)
+    at_least_1d(result)[places] = fitting_number(value, x.dtype)
     return result
 
 
@@ -112,14 +126,20 @@ def index_fill(x, index, /, dim, value):
 )
 def index_fill_tensor(x, value, index, /, dim):
     """``x`` with the one value of a tensor in the slices that ``index`` lists."""
-    result = np.array(x)
-    result[_at(x, index, dim, "index_fill", from_end=True)] = fitting_number(value.item(), x.dtype)
-    return result
+    return _filled(x, index, dim, value.item())
 
 
 @op(
     joint=lambda g, x, source, index, ans, dim, reduce, include_self: reduce_slopes(
-        g, x, source, whole_index(index, source, dim), ans, dim, reduce, include_self
+        g,
+        x,
+        source,
+        whole_index(index, source, dim),
+        ans,
+        dim,
+        reduce,
+        include_self,
+        "index_reduce",
     ),
     edges="x source",
     samples=tuple(
@@ -138,6 +158,7 @@ def index_reduce(x, source, index, /, dim, reduce, include_self=True):
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
+    _at(x, index, dim)  # is in range
     return reduce_along(x, source, whole_index(index, source, dim), dim, reduce, include_self)
 
 
@@ -145,7 +166,8 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
     """``index`` for every element of ``source``."""
     shape = tuple(source.shape)
     row = [1] * len(shape)
-    row[dim] = -1
+    if shape:
+        row[dim] = -1
     return expand(reshape(index, row), shape)
 
 

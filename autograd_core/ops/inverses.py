@@ -113,7 +113,7 @@ def pinv(x, /, atol=None, rtol=None, hermitian=False):
             f"linalg.pinv({from_numpy_dtype(x.dtype).scalar_name}{{{list(x.shape)}}}): expected a "
             "tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
         )
-    u, s, vh = np.linalg.svd(x, full_matrices=False, hermitian=hermitian)
+    u, s, vh = np.linalg.svd(x, full_matrices=False, hermitian=bool(hermitian and x.size))
     if rtol is None:
         rtol = 0.0 if atol else max(x.shape[-2:]) * np.finfo(x.dtype).eps
     largest = s.max(-1, keepdims=True, initial=0)

@@ -8,9 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.index import slice_
-from autograd_core.ops.shape import length_along
+from autograd_core.ops.shape import reshape
 
 
 @op(
@@ -20,8 +21,11 @@ from autograd_core.ops.shape import length_along
 )
 def cat(*tensors, dim=0):
     """Tensors joined along an existing dimension."""
-    _check_joinable(tensors, dim)
-    return np.concatenate(tensors, dim)
+    try:
+        return np.concatenate(tensors, dim)
+    except ValueError:
+        parts = _joinable(tensors, dim)
+        return np.concatenate(parts, dim) if parts else np.array(tensors[0])
 
 
 @op(
@@ -42,27 +46,40 @@ def stack(*tensors, dim=0):
     return np.stack(tensors, dim)
 
 
-def _check_joinable(tensors: Sequence[Any], dim: int) -> None:
+def _joinable(tensors: Sequence[Any], dim: int) -> Sequence[Any]:
+    """Those that take part: empty vectors go with tensors of any rank."""
     if not tensors:
         raise ValueError("torch.cat(): expected a non-empty list of Tensors")
-    first = tensors[0]
     for number, each in enumerate(tensors):
+        if not each.ndim:
+            raise RuntimeError(
+                f"zero-dimensional tensor (at position {number}) cannot be concatenated"
+            )
+    parts = [(number, each) for number, each in enumerate(tensors) if each.shape != (0,)]
+    first = parts[0][1] if parts else tensors[0]
+    for number, each in parts:
         if each.ndim != first.ndim:
             raise RuntimeError(
                 f"Tensors must have same number of dimensions: got {first.ndim} and {each.ndim}"
             )
+        along = wrapped(dim, first.ndim)
         for axis, (expected, got) in enumerate(zip(first.shape, each.shape, strict=True)):
-            if expected != got and axis != dim % first.ndim:
+            if expected != got and axis != along:
                 raise RuntimeError(
-                    f"Sizes of tensors must match except in dimension {dim}. Expected size "
+                    f"Sizes of tensors must match except in dimension {along}. Expected size "
                     f"{expected} but got size {got} for tensor number {number} in the list."
                 )
+    return [each for _, each in parts]
 
 
 def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]:
     """``g`` cut into pieces as long as ``shapes`` are along ``dim``."""
-    ends = [0, *accumulate(shape[dim] for shape in shapes)]
-    return [slice_(g, dim, start, end, 1) for start, end in pairwise(ends)]
+    ends = [0, *accumulate(0 if shape == (0,) else shape[dim] for shape in shapes)]
+    parts = [slice_(g, dim, start, end, 1) for start, end in pairwise(ends)]
+    return [
+        reshape(part, shape) if shape == (0,) != tuple(part.shape) else part
+        for part, shape in zip(parts, shapes, strict=True)
+    ]
 
 
 @op(
@@ -73,7 +90,7 @@ def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]
 )
 def unbind(x, /, dim=0):
     """The slices along ``dim``, each a view."""
-    rows = np.moveaxis(x, dim, 0)
+    rows = np.moveaxis(x, wrapped(dim, x.ndim, of_scalars=False), 0)
     return tuple([rows[number, ...] for number in range(len(rows))])  # `...`: 0-d views, too
 
 
@@ -87,7 +104,17 @@ def unbind(x, /, dim=0):
 )
 def split_size_(x, /, split_size, dim=0):
     """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
-    starts = range(split_size, length_along(x, dim), split_size)
+    _check_splits(x)
+    size = x.shape[wrapped(dim, x.ndim)]
+    if split_size < 0:
+        raise RuntimeError(
+            f"split expects split_size be non-negative, but got split_size={split_size}"
+        )
+    if split_size == 0 != size:
+        raise RuntimeError(
+            f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
+        )
+    starts = range(split_size, size, split_size or 1)
     return tuple(np.split(x, list(starts), dim))
 
 
@@ -99,10 +126,21 @@ def split_size_(x, /, split_size, dim=0):
 )
 def split_with_sizes(x, /, split_sizes, dim=0):
     """Pieces of the given sizes along ``dim``."""
-    if sum(split_sizes) != length_along(x, dim):
+    _check_splits(x)
+    if min(split_sizes, default=0) < 0:
+        raise RuntimeError(
+            "split_with_sizes expects split_sizes have only non-negative entries, but got "
+            f"split_sizes={list(split_sizes)}"
+        )
+    if sum(split_sizes) != x.shape[dim]:
         raise RuntimeError(
             "split_with_sizes expects split_sizes to sum exactly to "
             f"{x.shape[dim]} (input tensor's size at dimension {dim}), but got "
             f"split_sizes={list(split_sizes)}"
         )
     return tuple(np.split(x, np.cumsum(split_sizes)[:-1].tolist(), dim))
+
+
+def _check_splits(x):
+    if not x.ndim:
+        raise RuntimeError("split expects at least a 1-dimensional tensor")

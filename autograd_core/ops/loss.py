@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_same_dtype
@@ -19,6 +20,8 @@ from autograd_core.ops.reduce import count, sum_dim
 )
 def log_softmax(x, /, dim):
     """The logarithm of :func:`softmax`, without its underflow."""
+    if not x.size:
+        return _nothing(x, dim)
     shifted = x - np.maximum.reduce(x, dim, keepdims=True)
     total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
     return np.subtract(shifted, np.log(total), out=shifted if shifted.ndim else None)
@@ -30,9 +33,16 @@ def log_softmax(x, /, dim):
 )
 def softmax(x, /, dim):
     """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
+    if not x.size:
+        return _nothing(x, dim)
     powers = np.exp(x - np.maximum.reduce(x, dim, keepdims=True))
     total = np.add.reduce(powers, dim, keepdims=True)
     return np.divide(powers, total, out=powers if powers.ndim else None)
+
+
+def _nothing(x, dim):
+    wrapped(dim, x.ndim)
+    return np.array(x)
 
 
 _LABELS = np.array([2, 0, 1, 0])

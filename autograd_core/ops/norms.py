@@ -7,12 +7,16 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.elementwise import abs, sign, where
+from autograd_core.ops.logic import isnan, logical_or
 from autograd_core.ops.matrices import check_floating
-from autograd_core.ops.reduce import kept_shape, spread, sum_dim
+from autograd_core.ops.reduce import every, kept_shape, sum_dim
 from autograd_core.ops.shape import reshape
+from autograd_core.ops.statistics import all as all_of
+from autograd_core.ops.statistics import float_mask
 
 
 @op(
@@ -32,6 +36,7 @@ def vector_norm(x, /, ord=2, dim=None, keepdim=False):
     number of elements that are not zero."""
     if x.dtype.kind != "f":
         check_floating("linalg.vector_norm", x)
+    dim = every(x.shape, dim)
     if ord == 2:
         return np.sqrt(np.add.reduce(np.square(x), dim, keepdims=keepdim))
     if ord == 0:
@@ -39,16 +44,28 @@ def vector_norm(x, /, ord=2, dim=None, keepdim=False):
     size = np.abs(x)
     if ord == 1:
         return np.add.reduce(size, dim, keepdims=keepdim)
+    if not x.size and (ord < 0 or math.isinf(ord)):
+        _check_some(x.shape, ord, dim)
     if math.isinf(ord):
         extreme = np.maximum if ord > 0 else np.minimum
         return extreme.reduce(size, dim, keepdims=keepdim)
     return np.power(np.add.reduce(np.power(size, ord), dim, keepdims=keepdim), 1 / ord)
 
 
+def _check_some(shape: tuple[int, ...], ord: float, dim: Any) -> None:
+    """Nothing has no largest element."""
+    for each in (dim,) if isinstance(dim, int) else dim:
+        if not shape[each]:
+            raise RuntimeError(
+                f"linalg.vector_norm cannot compute the {ord:g} norm on the dimension {each}"
+                "because this dimension is empty and the operation does not have an identity"
+            )
+
+
 def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdim: bool) -> Any:
     """The gradient of the vectors; 0 where the norm has a kink."""
     shape = tuple(x.shape)
-    dim = tuple(range(len(shape))) if dim is None else dim
+    dim = every(shape, dim)
     kept = kept_shape(shape, dim)
     g, norm = reshape(g, kept), reshape(norm, kept)
     if ord == 0:
@@ -56,15 +73,16 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
     if ord == 1:
         return sign(x) * g
     if ord == 2:
-        return x * where(norm == 0, 0, g / where(norm == 0, 1, norm))
-    if math.isinf(ord):
-        found = abs(x) == norm
-        share = g / sum_dim(where(found, abs(x) * 0 + 1, 0), dim, True)
-        return sign(x) * where(found, spread(share, shape, dim, True), 0)
+        unit = x / norm
+        return g * (unit if all_of(norm) else where(norm == 0, 0, unit))
     size = abs(x)
-    inside = where(size == 0, 1, size)
-    scale = where(norm == 0, 0, g / where(norm == 0, 1, norm) ** (ord - 1))
-    return where(size == 0, 0, sign(x) * inside ** (ord - 1)) * scale
+    if math.isinf(ord):
+        found = float_mask(logical_or(size == norm, isnan(size)), x)
+        return sign(x) * (g / sum_dim(found, dim, True) * found)
+    if ord < 1:
+        return where(x == 0, 0, sign(x) * size ** (ord - 1)) * g * norm ** (1 - ord)
+    powers = sign(x) * size ** (ord - 1) if ord < 2 else x * size ** (ord - 2)
+    return powers * where(norm == 0, 0, g / norm ** (ord - 1))
 
 
 @op(
@@ -79,6 +97,7 @@ def cross(x, y, /, dim=-1):
     """The vector at right angles to both, for vectors of three elements along ``dim``."""
     if x.ndim != y.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    wrapped(dim, x.ndim, of_scalars=False)
     if x.shape[dim] != 3 or y.shape[dim] != 3:
         raise RuntimeError(
             f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and "

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
-from autograd_core.ops.reduce import evenly, put_along
+from autograd_core.ops.reduce import check_not_empty, evenly, picked, put_along
+from autograd_core.ops.shape import at_least_1d
 
 _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 
@@ -19,8 +21,9 @@ _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 def median_all(x, /):
     """The lower of the middle elements; NaN if there is one."""
     flat = np.sort(x, axis=None)  # NaN comes last
-    last = flat[-1:]
-    return last[0] if np.isnan(last).any() else flat[(flat.size - 1) // 2]
+    if not flat.size or np.isnan(flat[-1]):
+        return np.array(np.nan).astype(x.dtype)
+    return flat[(flat.size - 1) // 2]
 
 
 @op(
@@ -33,7 +36,7 @@ def nanmedian_all(x, /):
     """The lower of the middle elements that are not NaN."""
     flat = np.sort(x, axis=None)
     number = int(np.count_nonzero(~np.isnan(flat)))
-    return flat[max(number - 1, 0) // 2]
+    return flat[(number - 1) // 2] if number else np.array(np.nan).astype(x.dtype)
 
 
 @op(
@@ -44,11 +47,12 @@ def nanmedian_all(x, /):
 )
 def kthvalue(x, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, and where it is."""
-    if not 1 <= k <= x.shape[dim]:
-        raise RuntimeError(
-            f"kthvalue(): selected number k out of range for dimension {dim % x.ndim}"
-        )
-    return _picked(x, np.take(np.argsort(x, dim, stable=True), [k - 1], dim), dim, keepdim)
+    rows, along = at_least_1d(x), wrapped(dim, x.ndim)
+    check_not_empty("kthvalue", x, along)
+    if not 1 <= k <= rows.shape[along]:
+        raise RuntimeError(f"kthvalue(): selected number k out of range for dimension {along}")
+    order = np.argsort(rows, along, stable=True)
+    return picked(x, np.take(order, [k - 1], along), along, keepdim)
 
 
 @op(
@@ -61,12 +65,14 @@ def kthvalue(x, /, k, dim=-1, keepdim=False):
 )
 def median_dim(x, /, dim, keepdim=False):
     """The lower of the middle elements along ``dim``, and where it is; NaN if there is one."""
-    order = np.argsort(x, dim, stable=True)
-    places = np.take(order, [(x.shape[dim] - 1) // 2], dim)
-    strange = np.isnan(x)
+    rows = at_least_1d(x)
+    check_not_empty("median", x, dim)
+    order = np.argsort(rows, dim, stable=True)
+    places = np.take(order, [(rows.shape[dim] - 1) // 2], dim)
+    strange = np.isnan(rows)
     first = np.expand_dims(np.argmax(strange, dim), dim)
     places = np.where(np.any(strange, axis=dim, keepdims=True), first, places)
-    return _picked(x, places, dim, keepdim)
+    return picked(x, places, dim, keepdim)
 
 
 @op(
@@ -79,10 +85,12 @@ def median_dim(x, /, dim, keepdim=False):
 )
 def nanmedian_dim(x, /, dim, keepdim=False):
     """The lower of the middle elements along ``dim`` that are not NaN, and where it is."""
-    number = np.sum(~np.isnan(x), axis=dim, keepdims=True)
+    rows = at_least_1d(x)
+    check_not_empty("nanmedian", x, dim)
+    number = np.sum(~np.isnan(rows), axis=dim, keepdims=True)
     middle = np.maximum((number - 1) // 2, 0)
-    places = np.take_along_axis(np.argsort(x, dim, stable=True), middle, dim)
-    return _picked(x, places, dim, keepdim)
+    places = np.take_along_axis(np.argsort(rows, dim, stable=True), middle, dim)
+    return picked(x, places, dim, keepdim)
 
 
 @op(
@@ -93,15 +101,11 @@ def nanmedian_dim(x, /, dim, keepdim=False):
 )
 def mode(x, /, dim=-1, keepdim=False):
     """The most frequent element along ``dim`` (the smallest of several), and its last place."""
-    rows = np.moveaxis(x, dim, -1)
+    check_not_empty("mode", x, dim)
+    rows = np.moveaxis(at_least_1d(x), dim, -1)
     counts = np.sum(rows[..., :, None] == rows[..., None, :], axis=-1)
     frequent = counts == np.max(counts, axis=-1, keepdims=True)
     top = np.maximum.reduce(rows, axis=-1, keepdims=True)
     least = np.min(np.where(frequent, rows, top), axis=-1, keepdims=True)
     last = rows.shape[-1] - 1 - np.argmax((rows == least)[..., ::-1], axis=-1)
-    return _picked(x, np.expand_dims(last, dim), dim, keepdim)
-
-
-def _picked(x, places, dim, keepdim):
-    values = np.take_along_axis(x, places, dim)
-    return (values, places) if keepdim else (np.squeeze(values, dim), np.squeeze(places, dim))
+    return picked(x, np.expand_dims(last, dim), dim, keepdim)

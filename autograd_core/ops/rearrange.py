@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped, wrapped_all
 from autograd_core.op import Sample, op
 from autograd_core.ops.assign import zeros_of
-from autograd_core.ops.index import select, slice_
+from autograd_core.ops.index import check_select, select, slice_
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import reshape
 
@@ -21,6 +22,8 @@ from autograd_core.ops.shape import reshape
 )
 def flip(x, /, dims):
     """The order along some dimensions reversed."""
+    if len(dims) > 1 or not x.ndim:
+        wrapped_all(dims, x.ndim)
     return np.array(np.flip(x, dims) if x.ndim else x)
 
 
@@ -38,6 +41,8 @@ def roll(x, /, shifts, dims=()):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
+    if dims and not x.ndim:
+        wrapped(dims[0], 0, of_scalars=False)
     return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
 
 
@@ -50,6 +55,15 @@ def roll(x, /, shifts, dims=()):
 def rot90(x, /, k=1, dims=(0, 1)):
     """The plane of two dimensions turned ``k`` times by a right angle, from the first to the
     second."""
+    if len(dims) != 2:
+        raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
+    if x.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
+    first, second = (wrapped(dim, x.ndim) for dim in dims)
+    if first == second:
+        raise RuntimeError(
+            f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
+        )
     return np.array(np.rot90(x, k, dims))
 
 
@@ -115,13 +129,23 @@ def constant_pad_nd(x, /, pad, value=0):
 )
 def unfold(x, /, dimension, size, step):
     """The windows of ``size`` along a dimension, one every ``step``, as a new last dimension."""
-    if size > x.shape[dimension]:
+    dim, length = wrapped(dimension, x.ndim), x.shape[dimension] if x.ndim else 1
+    if size < 0:
+        raise RuntimeError(f"size is {size} but must be >= 0")
+    if size > length:
         raise RuntimeError(
-            f"maximum size for tensor at dimension {dimension % x.ndim} is {x.shape[dimension]} "
-            f"but size is {size}"
+            f"maximum size for tensor at dimension {dim} is {length} but size is {size}"
         )
-    windows = np.lib.stride_tricks.sliding_window_view(x, size, dimension, writeable=True)
-    return windows[(slice(None),) * (dimension % x.ndim) + (slice(None, None, step),)]
+    if step < 1:
+        raise RuntimeError(f"step is {step} but must be > 0")
+    if not x.ndim:
+        return x.reshape(1)[:size]
+    shape, strides = list(x.shape), list(x.strides)
+    shape[dim] = (length - size) // step + 1
+    strides[dim] *= step
+    return np.lib.stride_tricks.as_strided(
+        x, (*shape, size), (*strides, x.strides[dim]), writeable=x.flags.writeable
+    )
 
 
 @op(
@@ -132,6 +156,8 @@ def unfold(x, /, dimension, size, step):
 def unfold_backward(x, /, shape, dim, size, step):
     """Zeros of ``shape`` to which the windows were added where they came from."""
     result = np.zeros(shape, x.dtype)
+    if not shape:
+        return result + x.sum()
     along = np.moveaxis(result, dim, -1)
     for place in range(size):
         starts = np.moveaxis(x[..., place], dim, -1)
@@ -149,7 +175,8 @@ def unfold_backward(x, /, shape, dim, size, step):
 )
 def squeeze_dims(x, /, dims):
     """Those of some dimensions dropped whose size is 1."""
-    return np.squeeze(x, tuple(dim for dim in dims if x.shape[dim] == 1))
+    dims = wrapped_all(dims, x.ndim)
+    return np.squeeze(x, tuple(dim for dim in dims if x.ndim and x.shape[dim] == 1))
 
 
 # A part of a tensor, put in its place
@@ -163,9 +190,20 @@ def squeeze_dims(x, /, dims):
 )
 def select_scatter(x, src, /, dim, index):
     """``x`` with ``src`` at ``index`` of dimension ``dim``."""
+    check_select(x.shape, dim, index)
     result = np.array(x)
-    result[(slice(None),) * (dim % x.ndim) + (index, ...)] = src
+    _replace(select(result, dim, index), src)
     return result
+
+
+def _replace(part: Any, src: Any) -> None:
+    """Write ``src``, which does not broadcast."""
+    if part.shape != src.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    part[...] = src
 
 
 @op(
@@ -178,8 +216,11 @@ def select_scatter(x, src, /, dim, index):
 )
 def slice_scatter(x, src, /, dim=0, start=None, end=None, step=1):
     """``x`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    if not x.ndim:
+        raise IndexError("slice() cannot be applied to a 0-dim tensor.")
+    wrapped(dim, x.ndim)
     result = np.array(x)
-    result[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)] = src
+    _replace(slice_(result, dim, start, end, step), src)
     return result
 
 

@@ -7,15 +7,26 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped_all
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import div, where
-from autograd_core.ops.shape import expand, reshape
+from autograd_core.ops.shape import at_least_1d, expand, reshape
 
 
 def kept_shape(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
     """``shape`` after a reduction over ``dim`` that keeps dimensions, as ones."""
     dims = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)} if shape else set()
     return tuple(1 if axis in dims else n for axis, n in enumerate(shape))
+
+
+def every(shape: tuple[int, ...], dim: Any) -> Any:
+    """``dim``, and all dimensions where it is None or empty; none of a tensor that has none."""
+    if dim is None or dim == ():
+        return tuple(range(len(shape)))
+    if not shape:
+        wrapped_all((dim,) if isinstance(dim, int) else dim, 0)
+        return ()
+    return dim
 
 
 def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
@@ -92,7 +103,7 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
 )
 def max_all(x, /):
     """The largest element; the gradient is shared evenly among equals."""
-    _check_not_empty("max", x)
+    check_some("max", x)
     return np.maximum.reduce(x, axis=None)
 
 
@@ -104,11 +115,18 @@ def max_all(x, /):
 )
 def min_all(x, /):
     """The smallest element; the gradient is shared evenly among equals."""
-    _check_not_empty("min", x)
+    check_some("min", x)
     return np.minimum.reduce(x, axis=None)
 
 
-def _check_not_empty(name: str, x: Any) -> None:
+def check_not_empty(name: str, x: Any, dim: int) -> None:
+    """``x`` has elements along ``dim``, one of which can be picked."""
+    if x.ndim and not x.shape[dim]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+def check_some(name: str, x: Any) -> None:
+    """``x`` has elements, one of which can be picked."""
     if not x.size:
         raise RuntimeError(
             f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
@@ -117,9 +135,13 @@ def _check_not_empty(name: str, x: Any) -> None:
 
 
 def evenly(g: Any, x: Any, extreme: Any) -> Any:
-    """``g`` divided among the elements of ``x`` that equal ``extreme``."""
+    """``g`` divided among the elements of ``x`` that equal ``extreme``, or are NaN as it is."""
     mask = x == extreme
-    return where(mask, g / int(sum_all(mask)), 0)
+    number = int(sum_all(mask))
+    if not number:
+        mask = x != x
+        number = int(sum_all(mask))
+    return where(mask, g / max(number, 1), 0)
 
 
 @op(
@@ -132,9 +154,7 @@ def evenly(g: Any, x: Any, extreme: Any) -> Any:
 )
 def max_dim(x, /, dim, keepdim=False):
     """The largest element along ``dim``, and where it is (the first of equals)."""
-    places = np.expand_dims(np.argmax(x, dim), dim)
-    values = np.take_along_axis(x, places, dim)
-    return (values, places) if keepdim else (np.squeeze(values, dim), np.squeeze(places, dim))
+    return picked(x, np.expand_dims(np.argmax(at_least_1d(x), dim), dim), dim, keepdim)
 
 
 @op(
@@ -147,9 +167,15 @@ def max_dim(x, /, dim, keepdim=False):
 )
 def min_dim(x, /, dim, keepdim=False):
     """The smallest element along ``dim``, and where it is (the first of equals)."""
-    places = np.expand_dims(np.argmin(x, dim), dim)
-    values = np.take_along_axis(x, places, dim)
-    return (values, places) if keepdim else (np.squeeze(values, dim), np.squeeze(places, dim))
+    return picked(x, np.expand_dims(np.argmin(at_least_1d(x), dim), dim), dim, keepdim)
+
+
+def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The elements at ``places``, one along ``dim``, and these."""
+    values = np.take_along_axis(at_least_1d(x), places, dim)
+    if keepdim and x.ndim:
+        return values, places
+    return np.squeeze(values, dim), np.squeeze(places, dim)
 
 
 @op(
@@ -159,6 +185,8 @@ def min_dim(x, /, dim, keepdim=False):
 )
 def put_along(x, indices, /, shape, dim, keepdim):
     """Zeros of ``shape`` with ``x`` at ``indices`` along ``dim``."""
+    if not shape:
+        return np.array(x)
     if not keepdim:
         x, indices = np.expand_dims(x, dim), np.expand_dims(indices, dim)
     result = np.zeros(shape, x.dtype)
@@ -173,6 +201,8 @@ def put_along(x, indices, /, shape, dim, keepdim):
 )
 def take_along(x, indices, /, dim, keepdim):
     """The elements of ``x`` at ``indices`` along ``dim``."""
+    if not x.ndim:
+        return np.array(x)
     places = indices if keepdim else np.expand_dims(indices, dim)
     values = np.take_along_axis(x, places, dim)
     return values if keepdim else np.squeeze(values, dim)

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.diagonals import tril
 from autograd_core.ops.index import select
 from autograd_core.ops.joining import cat, stack
@@ -113,6 +114,8 @@ def _backward(g: Any, a: Any, tau: Any, x: Any, transpose: bool) -> tuple[Any, A
         g_factors[i] = -sum_dim(into * from_, (-2, -1))
         g_vectors[i] = -factor * (matmul(g, mT(from_)) + matmul(before, mT(into)))
         g = g - factor * matmul(v, into)
+    if not count:
+        return zeros_of(a), zeros_of(tau), g
     columns = cat(g_vectors, dim=-1)
     missing = a.shape[-1] - count
     if missing:

@@ -6,11 +6,15 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
+from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.elementwise import where
+from autograd_core.ops.logic import logical_and
 from autograd_core.ops.rearrange import constant_pad_nd
-from autograd_core.ops.shape import reshape
+from autograd_core.ops.shape import at_least_1d, reshape
+from autograd_core.ops.statistics import any as any_of
 from autograd_core.ops.statistics import float_mask
 
 _INDEX = np.array([[0, 2, 1], [1, 0, 0]])
@@ -20,32 +24,33 @@ _AT = {"dim": 1}
 
 def _places(index: Any, dim: int) -> tuple[Any, ...]:
     """Where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
-    index = _vector(index)
+    index = at_least_1d(index)
     grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
     grid[dim] = index
     return tuple(grid)
 
 
-def _vector(x: Any) -> Any:
-    """``x``, as a vector if it has no dimensions: an index into it may have one, or none."""
-    return x if x.ndim else x.reshape(1)
-
-
 def _like(index: Any, src: Any) -> Any:
     """The part of ``src`` that ``index`` covers."""
-    return _vector(src)[tuple(slice(n) for n in _vector(index).shape)]
+    return at_least_1d(src)[tuple(slice(n) for n in at_least_1d(index).shape)]
 
 
 def _check(index: Any, x: Any, dim: int, src: Any = None, name: str = "self") -> None:
     """``index`` points into ``x``, and is no larger than it, apart from ``dim``, and than ``src``,
-    if there is one."""
+    if there is one; one without elements points nowhere."""
+    dim = wrapped(dim, x.ndim)
+    if not index.size:
+        return
     if max(index.ndim, 1) != max(x.ndim, 1):
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
-    dim %= max(x.ndim, 1)
+    if src is not None and src.ndim < x.ndim:
+        wrapped(x.ndim - 1, src.ndim)
     beyond = [axis for axis, (n, m) in enumerate(zip(index.shape, x.shape)) if n > m]
     beyond = [axis for axis in beyond if axis != dim]
-    fits = src is None or all(n <= m for n, m in zip(_vector(index).shape, _vector(src).shape))
-    if index.size and (beyond or not fits):
+    fits = src is None or all(
+        n <= m for n, m in zip(at_least_1d(index).shape, at_least_1d(src).shape)
+    )
+    if beyond or not fits:
         size, wanted = list(index.shape), f"to be no larger than self {list(x.shape)}"
         if name == "input":
             raise RuntimeError(
@@ -72,7 +77,9 @@ def _check(index: Any, x: Any, dim: int, src: Any = None, name: str = "self") ->
 def gather(x, index, /, dim):
     """The elements of ``x`` that ``index`` points to along ``dim``; of the shape of ``index``."""
     _check(index, x, dim, name="input")
-    return _vector(x)[_places(index, dim)].reshape(index.shape)
+    if not index.size:
+        return np.zeros(index.shape, x.dtype)
+    return at_least_1d(x)[_places(index, dim)].reshape(index.shape)
 
 
 @op(
@@ -83,7 +90,8 @@ def gather(x, index, /, dim):
 def scatter_zeros(x, index, /, shape, dim):
     """Zeros of ``shape`` to which ``x`` was added where ``index`` points."""
     result = np.zeros(shape, x.dtype)
-    np.add.at(_vector(result), _places(index, dim), _vector(x))
+    if index.size:
+        np.add.at(at_least_1d(result), _places(index, dim), at_least_1d(x))
     return result
 
 
@@ -99,7 +107,8 @@ def scatter(x, src, index, /, dim):
     """``x`` with the elements of ``src`` where ``index`` points along ``dim``."""
     _check(index, x, dim, src)
     result = np.array(x)
-    _vector(result)[_places(index, dim)] = _like(index, src)
+    if index.size:
+        at_least_1d(result)[_places(index, dim)] = _like(index, src)
     return result
 
 
@@ -113,18 +122,26 @@ def scatter_number(x, index, /, dim, value):
     """``x`` with the number ``value`` where ``index`` points along ``dim``."""
     _check(index, x, dim)
     result = np.array(x)
-    _vector(result)[_places(index, dim)] = fitting_number(value, x.dtype)
+    if index.size:
+        at_least_1d(result)[_places(index, dim)] = fitting_number(value, x.dtype)
     return result
 
 
 def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
     """The gradient of ``src``, zero where ``index``, which may be smaller, does not reach."""
-    found, size = gather(g, index, dim), tuple(index.shape)
-    if size == shape:
-        return found
-    missing = [n - m for n, m in zip(shape or (1,), size or (1,), strict=True)]
-    pad = tuple(n for each in missing[::-1] for n in (0, each))
-    return reshape(constant_pad_nd(reshape(found, size or (1,)), pad), shape)
+    found = gather(g, index, dim)
+    if 0 in index.shape:
+        return scatter_zeros(found, index, shape, dim)
+    return _fitted(found, shape)
+
+
+def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
+    """``g`` with zeros behind it in each dimension, up to ``shape``."""
+    missing = [n - m for n, m in zip(shape or (1,), tuple(g.shape) or (1,), strict=True)]
+    if any(missing):
+        pad = tuple(n for each in missing[::-1] for n in (0, each))
+        g = constant_pad_nd(at_least_1d(g), pad)
+    return g if tuple(g.shape) == shape else reshape(g, shape)
 
 
 @op(
@@ -137,7 +154,8 @@ def scatter_add(x, src, index, /, dim):
     """``x`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
     _check(index, x, dim, src)
     result = np.array(x)
-    np.add.at(_vector(result), _places(index, dim), _like(index, src))
+    if index.size:
+        np.add.at(at_least_1d(result), _places(index, dim), _like(index, src))
     return result
 
 
@@ -162,16 +180,19 @@ def reduce_along(x: Any, src: Any, index: Any, dim: int, reduce: str, include_se
             "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
         )
     _check(index, x, dim, src)
-    src, places, result = _like(index, src), _places(index, dim), np.array(x)
+    result = np.array(x)
+    if not index.size:
+        return result
+    src, places, rows = _like(index, src), _places(index, dim), at_least_1d(result)
     if not include_self:
         starts = {"sum": 0, "mean": 0, "prod": 1, "amax": _lowest(x), "amin": _highest(x)}
-        _vector(result)[places] = starts[reduce]
-    _UFUNCS[reduce].at(_vector(result), places, src)
+        rows[places] = starts[reduce]
+    _UFUNCS[reduce].at(rows, places, src)
     if reduce == "mean":
-        number = np.full(x.shape, int(include_self), x.dtype)
-        np.add.at(_vector(number), places, 1)
+        number = np.full(rows.shape, int(include_self), x.dtype)
+        np.add.at(number, places, 1)
         number = np.maximum(number, 1)
-        result = (result / number).astype(x.dtype) if x.dtype.kind == "f" else result // number
+        rows[...] = rows / number if x.dtype.kind == "f" else rows // number
     return result
 
 
@@ -184,51 +205,75 @@ def _highest(x: Any) -> Any:
 
 
 def reduce_slopes(
-    g: Any, x: Any, src: Any, index: Any, ans: Any, dim: int, reduce: str, include_self: bool
+    g: Any,
+    x: Any,
+    src: Any,
+    index: Any,
+    ans: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+    op: str = "scatter_reduce",
 ) -> tuple[Any, Any]:
     """The gradients of ``x`` and of ``src``, both of which may take part in a place."""
-    shape = tuple(x.shape)
-    if reduce == "sum":
-        g_x, g_src = g, gather(g, index, dim)
-    elif reduce == "mean":
-        number = _number(x, src, index, dim, include_self)
-        g_x = g / number
-        g_src = gather(g / number, index, dim)
-    elif reduce == "prod":
-        g_x, g_src = _product_slopes(g, x, src, index, dim)
+    shape = tuple(src.shape)
+    if 0 in index.shape:
+        return g, scatter_zeros(gather(g, index, dim), index, shape, dim)
+    part = src if shape == index.shape else reshape(_like(index, src), index.shape)
+    if reduce == "prod":
+        g_x, g_part = _product_slopes(g, x, part, index, ans, dim, include_self, op)
+    elif reduce in ("amax", "amin"):
+        mine = float_mask(x == ans, x)
+        theirs = float_mask(part == gather(ans, index, dim), x)
+        shares = g / scatter_add(mine, theirs, index, dim)
+        g_x, g_part = mine * shares, theirs * gather(shares, index, dim)
     else:
-        mine, theirs = x == ans, src == gather(ans, index, dim)
-        equal = scatter_zeros(float_mask(theirs, x), index, shape, dim)
-        if include_self:
-            equal = equal + float_mask(mine, x)
-        shares = g / where(equal == 0, 1, equal)
-        g_x = where(mine, shares, 0)
-        g_src = where(theirs, gather(shares, index, dim), 0)
+        g_x = g / _number(x, part, index, dim, include_self) if reduce == "mean" else g
+        g_part = gather(g_x, index, dim)
     if not include_self:
         g_x = scatter_number(g_x, index, dim, 0)
-        if reduce == "prod":
-            ones = scatter_number(x, index, dim, 1)
-            _, g_src = _product_slopes(g, ones, src, index, dim)
-    return g_x, g_src
+    return g_x, _fitted(g_part, shape)
 
 
 def _number(x: Any, src: Any, index: Any, dim: int, include_self: bool) -> Any:
     """How many elements meet in each place; at least one."""
-    number = scatter_zeros(float_mask(src == src, x), index, tuple(x.shape), dim)
-    number = number + 1 if include_self else number
-    return where(number == 0, 1, number)
+    number = scatter_zeros(zeros_of(src) + 1, index, tuple(x.shape), dim)
+    return number + 1 if include_self else where(number == 0, 1, number)
 
 
-def _product_slopes(g: Any, x: Any, src: Any, index: Any, dim: int) -> tuple[Any, Any]:
+_MANY_ZEROS = (
+    "{op}(): Double backward is unsupported for src when >1 zeros in src are scattered to the "
+    "same position in self"
+)
+
+
+def _product_slopes(
+    g: Any, x: Any, src: Any, index: Any, ans: Any, dim: int, include_self: bool, op: str
+) -> tuple[Any, Any]:
     """For products: each factor's gradient is the product of the others, zeros apart."""
-    x_safe, src_safe = where(x == 0, 1, x), where(src == 0, 1, src)
-    rest = scatter_reduce(x_safe, src_safe, index, dim, "prod", True)
-    zeros = scatter_zeros(float_mask(src == 0, x), index, tuple(x.shape), dim)
-    all_zeros = zeros + float_mask(x == 0, x)
-    g_x = where(zeros == 0, g * rest / x_safe, 0)
-    there = gather(all_zeros, index, dim)
-    others = gather(g * rest, index, dim) / src_safe
-    return g_x, where(there == float_mask(src == 0, src), others, 0)
+
+    def product(x: Any, src: Any) -> Any:
+        return scatter_reduce(x, src, index, dim, "prod", include_self)
+
+    x_safe = where(x == 0, 1, x)
+    zero = src == 0
+    zeros = gather(scatter_zeros(float_mask(zero, x), index, tuple(x.shape), dim), index, dim)
+    only = logical_and(zero, zeros == 1)
+    rest = gather(g * product(x, where(only, 1, src)), index, dim)
+    g_src = where(only, rest, gather(g * ans, index, dim) / where(zero, 1, src))
+    if any_of(zeros > 1):
+        g_src = differentiable_once(g_src, _MANY_ZEROS.format(op=op))
+    return g * product(x_safe, src) / x_safe, g_src
+
+
+@op(x=lambda g, message: _refuse(message), node="DelayedError")
+def differentiable_once(x, /, message):
+    """``x``, whose gradient is an error that says so in ``message``."""
+    return np.array(x)
+
+
+def _refuse(message: str) -> Any:
+    raise RuntimeError(message)
 
 
 @op(

@@ -7,8 +7,8 @@ from math import prod
 from typing import Any
 
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 
@@ -111,6 +111,10 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
 )
 def transpose(x, /, dim0, dim1):
     """Two dimensions exchanged."""
+    if not x.ndim:
+        wrapped(dim0, 0)
+        wrapped(dim1, 0)
+        return x[...]
     return x.swapaxes(dim0, dim1)
 
 
@@ -233,12 +237,10 @@ def unsqueeze(x, /, dim):
 )
 def squeeze_dim(x, /, dim):
     """Dimension ``dim`` dropped if its size is 1."""
-    return np.squeeze(x, dim) if length_along(x, dim) == 1 else x[...]
-
-
-def length_along(x: Any, dim: int) -> int:
-    """The size of dimension ``dim``, which may be given from the end."""
-    return int(x.shape[normalize_axis_index(dim, x.ndim)])
+    if not x.ndim:
+        wrapped(dim, 0)
+        return x[...]
+    return np.squeeze(x, dim) if x.shape[dim] == 1 else x[...]
 
 
 @op(
@@ -264,3 +266,8 @@ def squeeze_result(x, /, dim):
 def squeeze_all(x, /):
     """All dimensions of size 1 dropped."""
     return np.squeeze(x)
+
+
+def at_least_1d(x: Any) -> Any:
+    """``x``, or a vector of one element if it has no dimensions."""
+    return x if x.ndim else reshape(x, (1,))

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.scatter import scatter_zeros
 
@@ -16,6 +17,7 @@ _ORDERS = (Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 0, "descending": True}
 def _order(x: Any, dim: int, descending: bool) -> Any:
     """The places in order; equals stay as they are, NaN is largest."""
     if not x.ndim:
+        wrapped(dim, 0)
         return np.zeros((), np.int64)
     if not descending:
         return np.argsort(x, dim, stable=True)
@@ -66,8 +68,11 @@ def argsort(x, /, dim=-1, descending=False, stable=False):
 )
 def topk(x, /, k, dim=-1, largest=True, sorted=True):
     """The ``k`` largest, or smallest, elements along ``dim``, in order, and where they were."""
-    if not 0 <= k <= x.shape[dim]:
+    along = wrapped(dim, x.ndim)
+    if not 0 <= k <= (x.shape[along] if x.ndim else 1):
         raise RuntimeError("selected index k out of range")
+    if not x.ndim:
+        return np.array(x), np.zeros((), np.int64)
     places = np.take(_order(x, dim, largest), np.arange(k), dim)
     return np.take_along_axis(x, places, dim), places
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -9,15 +10,10 @@ import numpy as np
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import exp, where
 from autograd_core.ops.logic import isnan
-from autograd_core.ops.reduce import count, kept_shape, mean_dim, spread, sum_dim
+from autograd_core.ops.reduce import check_some, count, every, kept_shape, mean_dim, spread, sum_dim
 from autograd_core.ops.shape import expand, reshape
 
 _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
-
-
-def every(shape: tuple[int, ...], dim: Any) -> Any:
-    """``dim``, and all dimensions where it is None or empty."""
-    return tuple(range(len(shape))) if dim is None or dim == () else dim
 
 
 @op()
@@ -27,12 +23,12 @@ def float_mask(mask, x, /):
 
 
 def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
-    """A reduction's gradient, shared by the elements of ``x`` that equal the result."""
+    """A reduction's gradient, shared by the elements of ``x`` that equal the result; NaN where
+    that is NaN, which equals none."""
     shape = tuple(x.shape)
     dims = every(shape, dim)
-    same = x == spread(ans, shape, dims, keepdim)
-    number = sum_dim(float_mask(same, x), dims, True)
-    return where(same, spread(g, shape, dims, keepdim) / number, 0)
+    same = float_mask(x == spread(ans, shape, dims, keepdim), x)
+    return spread(g, shape, dims, keepdim) * same / sum_dim(same, dims, True)
 
 
 @op(
@@ -41,7 +37,7 @@ def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
 )
 def amax(x, /, dim=(), keepdim=False):
     """The largest elements over some dimensions; equals share the gradient."""
-    return np.maximum.reduce(x, axis=every(x.shape, dim), keepdims=keepdim)
+    return _extreme("amax", np.maximum, x, dim, keepdim)
 
 
 @op(
@@ -50,7 +46,13 @@ def amax(x, /, dim=(), keepdim=False):
 )
 def amin(x, /, dim=(), keepdim=False):
     """The smallest elements over some dimensions; equals share the gradient."""
-    return np.minimum.reduce(x, axis=every(x.shape, dim), keepdims=keepdim)
+    return _extreme("amin", np.minimum, x, dim, keepdim)
+
+
+def _extreme(name, ufunc, x, dim, keepdim):
+    if dim == ():
+        check_some(name, x)
+    return ufunc.reduce(x, axis=every(x.shape, dim), keepdims=keepdim)
 
 
 @op(
@@ -90,7 +92,11 @@ def variance_slope(g: Any, x: Any, dim: Any, correction: float) -> Any:
     dims = every(shape, dim)
     freedom = max(count(shape, dims) - correction, 0)
     apart = x - mean_dim(x, dims, True)
-    return g * apart * (2 / freedom if freedom else float("inf"))
+    if freedom:
+        return g * apart * (2 / freedom)
+    if dim is None or not shape:
+        return g * where(apart == 0, math.nan, math.inf)
+    return g * apart * math.inf
 
 
 def deviation_slope(g: Any, x: Any, ans: Any, dim: Any, correction: float) -> Any:
@@ -192,7 +198,7 @@ def logsumexp(x, /, dim, keepdim=False):
     if x.dtype.kind != "f":
         x = x.astype(np.float32)
     dims = every(x.shape, dim)
-    top = np.maximum.reduce(x, axis=dims, keepdims=True)
+    top = np.maximum.reduce(x, axis=dims, keepdims=True, initial=-np.inf)
     top = np.where(np.isfinite(top), top, 0).astype(x.dtype)
     found = np.log(np.add.reduce(np.exp(x - top), axis=dims, keepdims=True)) + top
     return found if keepdim else np.squeeze(found, dims)
@@ -201,20 +207,24 @@ def logsumexp(x, /, dim, keepdim=False):
 # Truth
 
 
+def _some(shape, dim):
+    return () if dim == () else every(shape, dim)
+
+
 def _truth(result, x):
     return result.astype(np.uint8) if x.dtype == np.uint8 else result
 
 
 @op()
 def all(x, /, dim=None, keepdim=False):
-    """Whether all elements along ``dim`` are not 0."""
-    return _truth(np.all(x, axis=every(x.shape, dim), keepdims=keepdim), x)
+    """Whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
+    return _truth(np.all(x, axis=_some(x.shape, dim), keepdims=keepdim), x)
 
 
 @op()
 def any(x, /, dim=None, keepdim=False):
-    """Whether one of the elements along ``dim`` is not 0."""
-    return _truth(np.any(x, axis=every(x.shape, dim), keepdims=keepdim), x)
+    """Whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is empty."""
+    return _truth(np.any(x, axis=_some(x.shape, dim), keepdims=keepdim), x)
 
 
 @op()

@@ -53,7 +53,7 @@ def _close(mine: Any, theirs: Any, rtol: float = 1e-9, atol: float = 1e-10) -> N
 def _objective(namespace: Any, outputs: list[Any]) -> Any:
     total: Any = 0
     for output in outputs:
-        if output.requires_grad and output.numel():
+        if output.requires_grad:
             weights = np.cos(np.arange(output.numel())).reshape(tuple(output.shape))
             total = total + (output * namespace.tensor(weights)).sum()
     return total
@@ -75,18 +75,24 @@ def compare(torch: Any, case: Case) -> None:
             assert output.output_nr == other.output_nr
     if not any(output.requires_grad for output in mine[1]):
         return
-    found = []
-    for namespace, (leaves, outputs) in ((autograd_core, mine), (torch, theirs)):
-        total = _objective(namespace, outputs)
-        first = _gradients(namespace, total, leaves, case.second)
-        squares = sum((g**2).sum() for g in first)
-        second = [leaf.detach() * 0 for leaf in leaves]
-        if case.second and squares.requires_grad:
-            second = _gradients(namespace, squares, leaves)
-        found.append((first, second))
+    found = [
+        derivatives(namespace, outputs, leaves, case.second)
+        for namespace, (leaves, outputs) in ((autograd_core, mine), (torch, theirs))
+    ]
     for order, (ours, reference) in enumerate(zip(*found, strict=True)):
         for g, other in zip(ours, reference, strict=True):
             _close(g, other, *((1e-6, 1e-7) if order else (1e-8, 1e-9)))
+
+
+def derivatives(
+    namespace: Any, outputs: list[Any], leaves: list[Any], second: bool = True
+) -> tuple[list[Any], list[Any]]:
+    """The gradients of a sum of the outputs, and those of the sum of the gradients' squares."""
+    first = _gradients(namespace, _objective(namespace, outputs), leaves, second)
+    squares = sum((g**2).sum() for g in first)
+    if second and squares.requires_grad:
+        return first, _gradients(namespace, squares, leaves)
+    return first, [leaf.detach() * 0 for leaf in leaves]
 
 
 def _gradients(namespace: Any, total: Any, leaves: list[Any], graph: bool = False) -> list[Any]:

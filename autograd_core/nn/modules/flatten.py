@@ -8,7 +8,6 @@ from typing import Any
 from autograd_core import functions
 from autograd_core.nn import functional as F
 from autograd_core.nn.modules.module import Module
-from autograd_core.ops import shape
 from autograd_core.tensor import Tensor
 
 
@@ -46,9 +45,7 @@ class Unflatten(Module):
         self.unflattened_size = tuple(unflattened_size)
 
     def forward(self, input: Tensor) -> Tensor:
-        place = self.dim % input.ndim
-        sizes = input._shape[:place], self.unflattened_size, input._shape[place + 1 :]
-        return shape.view(input, sum(sizes, ()))
+        return functions.unflatten(input, self.dim, self.unflattened_size)
 
     def extra_repr(self) -> str:
         return f"dim={self.dim}, unflattened_size={self.unflattened_size}"

@@ -1,0 +1,230 @@
+"""Tensors without dimensions, which have dimensions 0 and -1 all the same, and without elements."""
+
+from __future__ import annotations
+
+import inspect
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograd_core
+from tests.autograd_core.calls_along import CALLS, helpers
+from tests.autograd_core.side_by_side import Outcome, derivatives, outcome
+
+each_call = pytest.mark.parametrize("text", CALLS)
+
+
+@pytest.fixture(scope="module")
+def pytorch() -> Any:
+    return pytest.importorskip("torch")
+
+
+# --- every call that takes a dimension, held to PyTorch -----------------------------------------
+
+
+def evaluated(t: Any, text: str, array: Any, d: int = 0) -> tuple[Any, Outcome]:
+    x = t.tensor(array, requires_grad=array.dtype.kind == "f")
+    names = {"t": t, "x": x, "d": d}
+    return x, outcome(lambda: eval(text, {**names, **helpers(t, x, d)}))
+
+
+def flat(result: Any) -> list[Any]:
+    if isinstance(result, (tuple, list)):
+        return [part for each in result for part in flat(each)]
+    return [result]
+
+
+def assert_same(text: str, array: Any, d: int, pytorch: Any, words: bool = False) -> None:
+    """The same results with the same derivatives of both orders, or the same class of error."""
+    (x, mine), (y, theirs) = (evaluated(t, text, array, d) for t in (autograd_core, pytorch))
+    about = f"{text} of {array.dtype} {list(array.shape)} for d = {d}"
+    if theirs.error or mine.error:
+        assert mine.error, f"{about}: {theirs.error}"
+        assert theirs.error, f"{about}: {mine.error}"
+        assert mine.error[0] == theirs.error[0], f"{about}: {mine.error}, {theirs.error}"
+        assert not words or mine.error[1] == theirs.error[1], about
+        return
+    assert isinstance(mine.result, tuple) == isinstance(theirs.result, tuple), about
+    ours, others = flat(mine.result), flat(theirs.result)
+    for one, other in zip(ours, others, strict=True):
+        if not hasattr(other, "dtype"):
+            assert one == other, about
+            continue
+        assert one.requires_grad == other.requires_grad, about
+        assert repr(one.dtype) == repr(other.dtype), about
+        assert_close(one, other, about)
+    if not any(getattr(each, "requires_grad", False) for each in others):
+        return
+    for order, *pair in zip(
+        ("first", "second"),
+        derivatives(autograd_core, ours, [x]),
+        derivatives(pytorch, others, [y]),
+        strict=True,
+    ):
+        for one, other in zip(*pair, strict=True):
+            assert_close(one, other, f"{about}, {order} derivative")
+
+
+def assert_close(mine: Any, theirs: Any, about: str) -> None:
+    assert tuple(mine.shape) == tuple(theirs.shape), about
+    mine, theirs = mine.detach().numpy(), theirs.numpy(force=True)
+    np.testing.assert_allclose(mine, theirs, 1e-7, 1e-12, err_msg=about)
+
+
+@pytest.mark.torch
+@each_call
+def test_a_tensor_without_dimensions_has_the_first_and_the_last(text: str, pytorch: Any) -> None:
+    for array in (np.array(2.5), np.array(0.0), np.array(3)):
+        if array.dtype.kind == "f" or not any(word in text for word in OF_FLOATS):
+            for d in (0, -1):
+                assert_same(text, array, d, pytorch)
+
+
+# PyTorch has these for floating point numbers only, or casts integers.
+OF_FLOATS = (
+    "softm", "nanmean", "vecdot", "cumulative", "trapez", "quantile", "normalize", "3.0", "fft",
+    "reduce(", "cosine", "renorm", "gradient", "cross", "glu", "logcum",
+)  # fmt: skip
+
+
+# Of these PyTorch says something else about a tensor without dimensions.
+OTHER_WORDS = ("unbind", "repeat_interleave", "trapezoid", "trapz", "take_along_dim", "diagonal_s")
+
+
+@pytest.mark.torch
+@each_call
+def test_dimensions_out_of_range_are_refused(text: str, pytorch: Any) -> None:
+    if "narrow_copy" in text:
+        pytest.skip("PyTorch shows an assertion of its own")
+    for array in (np.array(2.5), np.array([2.5, 1.0]), np.array([[2.5, 1.0]])):
+        words = array.ndim > 0 or not any(name in text for name in OTHER_WORDS)
+        for d in (array.ndim or 1, -(array.ndim or 1) - 1):
+            assert_same(text, array, d, pytorch, words)
+
+
+@pytest.mark.torch
+@each_call
+def test_empty_tensors_along_each_dimension(text: str, pytorch: Any) -> None:
+    if "fft" in text:
+        pytest.skip("PyTorch shows an error of the library that it calls")
+    for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
+        for d in range(len(shape)):
+            if "zero" not in text.replace("zeros", "") or shape[d]:
+                assert_same(text, np.zeros(shape), d, pytorch)
+
+
+# --- the same, without PyTorch -------------------------------------------------------------------
+
+# a call of 2.5 along its one dimension: the results, and the gradient of their sum
+OF_A_NUMBER: list[tuple[str, list[Any], float]] = [
+    ("t.sum(x, dim=d)", [2.5], 1),
+    ("t.mean(x, dim=d, keepdim=True)", [2.5], 1),
+    ("t.mean(x, dim=(d,))", [2.5], 1),
+    ("t.prod(x, dim=d)", [2.5], 1),
+    ("t.max(x, dim=d)", [2.5, 0], 1),
+    ("t.median(x, dim=d, keepdim=True)", [2.5, 0], 1),
+    ("t.kthvalue(x, 1, d)", [2.5, 0], 1),
+    ("t.mode(x, dim=d)", [2.5, 0], 1),
+    ("t.topk(x, 1, d)", [2.5, 0], 1),
+    ("t.sort(x, dim=d)", [2.5, 0], 1),
+    ("t.cummax(x, d)", [2.5, 0], 1),
+    ("t.var(x, dim=d, correction=0)", [0.0], 0),
+    ("t.logsumexp(x, dim=d)", [2.5], 1),
+    ("t.logcumsumexp(x, dim=d)", [2.5], 1),
+    ("t.softmax(x, dim=d)", [1.0], 0),
+    ("t.quantile(x, 0.3, d, True)", [2.5], 1),
+    ("t.linalg.vector_norm(x, 3, dim=d)", [2.5], 1),
+    ("t.transpose(x, d, 0)", [2.5], 1),
+    ("t.squeeze(x, d)", [2.5], 1),
+    ("t.movedim(x, d, 0)", [2.5], 1),
+    ("x.unfold(d, 1, 1)", [[2.5]], 1),
+    ("t.gather(x, d, zero)", [[2.5]], 1),
+    ("t.scatter_add(x, d, zeros, ones)", [3.5], 1),
+    ("t.scatter(x, d, zero, one_slice)", [1.0], 0),
+    ("t.index_select(x, d, zero)", [2.5], 1),
+    ("t.index_add(x, d, zero, one_slice)", [3.5], 1),
+    ("t.index_fill(x, d, zero, 3.0)", [3.0], 0),
+    ("t.index_reduce(x, d, zero, one_slice, 'mean')", [1.75], 0.5),
+]
+
+
+@pytest.mark.parametrize(("text", "results", "gradient"), OF_A_NUMBER)
+@pytest.mark.parametrize("d", [0, -1])
+def test_a_number_is_reduced_moved_and_indexed_as_a_vector_of_one(
+    text: str, results: list[Any], gradient: float, d: int
+) -> None:
+    x, (result, error, _) = evaluated(autograd_core, text, np.array(2.5), d)
+    assert error is None
+    found = flat(result)
+    assert [each.tolist() for each in found] == results
+    sum(each.sum() for each in found if each.requires_grad).backward()
+    assert x.grad.tolist() == pytest.approx(gradient, abs=1e-12)
+    _, (result, error, _) = evaluated(autograd_core, text, np.array(2.5), d + 1 or 1)
+    if d == 0:
+        assert error is not None
+        assert error[0] == "IndexError"
+        assert error[1].startswith(("Dimension out of range", "cummax(): Expected reduction dim"))
+
+
+# a call of zeros of a shape, along a dimension: the results, or the class of error
+OF_NOTHING: list[tuple[str, tuple[int, ...], int, Any]] = [
+    ("t.logsumexp(x, dim=d)", (3, 0), 1, [[-np.inf] * 3]),
+    ("t.softmax(x, dim=d)", (0, 2), 0, [[]]),
+    ("t.log_softmax(x, dim=d)", (2, 0), 1, [[[], []]]),
+    ("t.prod(x, dim=d)", (2, 0), 1, [[1, 1]]),
+    ("t.max(x, dim=d)", (0, 2), 0, "IndexError"),
+    ("t.max(x, dim=d)", (0, 2), 1, [[], []]),
+    ("t.median(x)", (0,), 0, [np.nan]),
+    ("t.kthvalue(x, 1, d)", (2, 0), 1, "IndexError"),
+    ("t.quantile(x, 0.5, d)", (0, 2), 1, "RuntimeError"),
+    ("t.linalg.vector_norm(x, inf, dim=d)", (2, 0), 1, "RuntimeError"),
+    ("t.unbind(x, d)", (0, 2), 0, []),
+    ("t.chunk(x, 2, d)", (0,), 0, [[], []]),
+    ("t.cat([x, ones[0]], dim=d)", (2, 0), 1, [[[], []]]),
+    ("t.unflatten(x, d, (2, 0))", (0,), 0, [[[], []]]),
+    ("t.unflatten(x, d, (-1, 0))", (0,), 0, "RuntimeError"),
+    ("t.gather(x, d, none)", (2, 0), 1, [[]]),
+    ("t.repeat_interleave(x, 2, d)", (0, 1), 1, [[]]),
+    ("t.trapezoid(x, dim=d)", (2, 0), 1, [[0, 0]]),
+    ("t.linalg.matrix_norm(x, 1, dim=(0, d))", (3, 0), 1, [0]),
+]
+
+
+@pytest.mark.parametrize(("text", "shape", "d", "expected"), OF_NOTHING)
+def test_a_call_of_an_empty_tensor(
+    text: str, shape: tuple[int, ...], d: int, expected: Any
+) -> None:
+    x, (result, error, _) = evaluated(autograd_core, text, np.zeros(shape), d)
+    if isinstance(expected, str):
+        assert error is not None
+        assert error[0] == expected
+        return
+    assert error is None
+    found = flat(result)
+    np.testing.assert_equal([each.tolist() for each in found], expected)
+    total = sum((each.sum() for each in found if each.requires_grad), x.sum())
+    total.backward()
+    assert x.grad.shape == x.shape
+
+
+NAMES = {"dim", "dims", "dim0", "dim1", "dim2", "start_dim", "dimension"}
+# Random; calls that are no functions of one tensor; what takes sizes, which it calls dims.
+APART = {"gumbel_softmax", "multi_head_attention_forward", "tensorsolve", "tile", "index_put"}
+PARTS = ("", "nn.functional", "linalg", "special", "fft")
+
+
+def test_every_function_that_takes_a_dimension_is_tried() -> None:
+    missing = []
+    for part in PARTS:
+        space: Any = autograd_core
+        for name in part.split(".") if part else ():
+            space = getattr(space, name)
+        for name in space.__all__:
+            function = getattr(space, name)
+            if name in APART or inspect.isclass(function) or not callable(function):
+                continue
+            takes = NAMES.intersection(inspect.signature(function).parameters)
+            if takes and not any(f".{name}(" in text for text in CALLS):
+                missing.append(f"{part}.{name}")
+    assert not missing, missing
