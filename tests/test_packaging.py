@@ -96,7 +96,7 @@ def test_hatchling_is_bounded_alike_for_builds_and_for_tests() -> None:
 def test_every_file_the_readme_speaks_of_is_there() -> None:
     text = (ROOT / "README.md").read_text("utf-8")
     names = set(re.findall(r"(?:samples|docs|tests|autograd_core|viz|tui)/[\w/.-]*\w", text))
-    assert "samples/quadratic.py" in names
+    assert "samples/thrown_ball.py" in names
     assert [name for name in sorted(names) if not (ROOT / name).exists()] == []
 
 

@@ -29,19 +29,24 @@ def run_sample(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
     return run
 
 
-def test_quadratic_prints_both_gradients_and_the_edges_of_its_root() -> None:
-    run = run_sample("quadratic.py")
+def test_the_ball_rises_as_fast_as_the_gradient_by_time_says() -> None:
+    run = run_sample("thrown_ball.py")
     assert run.stdout.splitlines() == [
-        "dQ/da = 36",
-        "dQ/db = -12",
-        "Q.grad_fn is SubBackward0, which hands gradients on to MulBackward0 and PowBackward0",
+        "height = 40",
+        "d height / d speed = 2",
+        "d height / d time = 10",
+        "SubBackward0 hands gradients on to MulBackward0 and MulBackward0",
     ]
     assert run.stderr == ""
 
 
-def test_log_product_prints_the_reciprocals() -> None:
-    run = run_sample("log_product.py")
-    assert run.stdout.splitlines() == ["f(2, 5) = 2.302585", "df/dx = 0.5", "df/dy = 0.2"]
+def test_the_square_of_the_same_area_follows_its_narrow_side() -> None:
+    run = run_sample("same_area.py")
+    assert run.stdout.splitlines() == [
+        "side = 4",
+        "d side / d width = 1",
+        "d side / d height = 0.25",
+    ]
     assert run.stderr == ""
 
 

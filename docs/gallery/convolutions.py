@@ -8,20 +8,20 @@ import autograd_core.nn.functional as F
 from autograd_core import nn
 
 
-class Net(nn.Module):
+class Reader(nn.Module):
     def __init__(self):
         super().__init__()
-        self.conv1 = nn.Conv2d(1, 8, 3, padding=1)
-        self.conv2 = nn.Conv2d(8, 16, 3, padding=1)
-        self.fc = nn.Linear(16 * 2 * 2, 10)
+        self.strokes = nn.Conv2d(1, 8, 3, padding=1)
+        self.shapes = nn.Conv2d(8, 16, 3, padding=1)
+        self.letter = nn.Linear(16 * 2 * 2, 26)
 
-    def forward(self, images):
-        x = F.max_pool2d(F.relu(self.conv1(images)), 2)
-        x = F.max_pool2d(F.relu(self.conv2(x)), 2)
-        return self.fc(x.flatten(1))
+    def forward(self, pages):
+        strokes = F.max_pool2d(F.relu(self.strokes(pages)), 2)
+        shapes = F.max_pool2d(F.relu(self.shapes(strokes)), 2)
+        return self.letter(shapes.flatten(1))
 
 
 torch.manual_seed(0)
-images, labels = torch.rand(4, 1, 8, 8), torch.randint(0, 10, (4,))
-net = Net()
-loss = F.cross_entropy(net(images), labels)
+pages, letters = torch.rand(4, 1, 8, 8), torch.randint(0, 26, (4,))
+reader = Reader()
+loss = F.cross_entropy(reader(pages), letters)

@@ -13,10 +13,10 @@ class Block(nn.Module):
     def __init__(self, width):
         super().__init__()
         self.norm = nn.LayerNorm(width)
-        self.fc1, self.fc2 = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
+        self.widen, self.narrow = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
     def forward(self, x):
-        return x + self.fc2(F.relu(self.fc1(self.norm(x))))
+        return x + self.narrow(F.relu(self.widen(self.norm(x))))
 
 
 torch.manual_seed(0)

@@ -89,8 +89,8 @@ def test_a_target_is_taken_apart(text: str, place: str, name: str) -> None:
 @pytest.mark.parametrize(
     ("text", "stem"),
     [
-        ("samples/quadratic.py", "quadratic"),
-        ("samples/quadratic.py:Q", "quadratic-Q"),
+        ("samples/thrown_ball.py", "thrown_ball"),
+        ("samples/thrown_ball.py:height", "thrown_ball-height"),
         ("models.net:loss", "net-loss"),
         ("my.pyramid:top", "pyramid-top"),
     ],

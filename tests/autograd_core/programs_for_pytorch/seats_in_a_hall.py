@@ -53,7 +53,7 @@ with torch.no_grad():
     sold[2] = 7.0
     first_two = sold[:2]
     sold += 0.5
-print(sold, sold._version, first_two.tolist())
+print(sold, sold._version, first_two)
 
 plan = torch.zeros(3, 3)
 aisle = torch.ones(3, requires_grad=True)

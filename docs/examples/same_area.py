@@ -1,0 +1,5 @@
+import autograd_core as torch
+
+width = torch.tensor(2.0, requires_grad=True)
+height = torch.tensor(8.0, requires_grad=True)
+side = torch.sqrt(width * height)
