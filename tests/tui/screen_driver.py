@@ -9,6 +9,8 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from unittest.mock import patch
 
+from textual import events
+from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from autograd_core.dag.turns import turn
@@ -33,6 +35,13 @@ class Driver:
         for key in keys:
             await self.pilot.press(key)
             await self.pilot.pause()
+        return await self.settled()
+
+    async def burst(self, *keys: str) -> str:
+        """Press keys that are all there before the first is looked at."""
+        for key in keys:
+            name = key if len(key) > 1 else _character_to_key(key)
+            self.app.post_message(events.Key(name, key if len(key) == 1 else None))
         return await self.settled()
 
     async def type(self, line: str) -> str:

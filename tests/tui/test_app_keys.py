@@ -14,12 +14,13 @@ from autograd_core import nn
 from autograd_core.dag.trace import trace
 from autograd_core.dag.turns import index_of
 from autograd_core.debug import Reply, Session
-from tests.tui.screen_driver import LARGE, Driver, drive
+from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
 from tests.tui.sessions import chain, dense, residual_net, shared_weight, troubled
 from tui.app.keys import ALL_BINDINGS
 from tui.app.screen import DebuggerScreen
 from tui.app.sections import SECTIONS
 from tui.app.widgets.execution import ExecutionList
+from tui.app.widgets.prompt import Prompt
 from tui.app.widgets.timeline import Timeline
 
 
@@ -311,6 +312,48 @@ def test_capital_b_asks_for_a_condition_and_capital_w_for_a_leaf() -> None:
         assert kinds == ["breakpoint", "watch"]
 
     drive(session, script)
+
+
+@pytest.mark.parametrize("size", [SMALL, LARGE])
+def test_keys_that_come_at_once_are_done_one_after_the_other(size: tuple[int, int]) -> None:
+    session = traced_net()
+
+    async def script(screen: Driver) -> None:
+        prompt = screen.app.screen.query_one(Prompt)
+        await screen.burst(*":nNcsqQDxe0")
+        assert (prompt.value, position(screen)) == ("nNcsqQDxe0", 0)
+        await screen.burst(
+            "escape", "n", "/", *"linear", "enter", "n", ":", *"reverse-next", "enter"
+        )
+        assert position(screen) == 1
+        assert not prompt.has_focus
+        await screen.burst(":", *"xnext 3", "home", "delete", "enter", "2", "N", "W", *"a")
+        assert (prompt.value, position(screen)) == ("watch a", 2)
+        await screen.burst("ctrl+c", "1", "n", "?", "q", "n")
+        assert position(screen) == 4
+
+    drive(session, script, size)
+
+
+def test_what_is_pasted_keeps_its_place_among_the_keys() -> None:
+    async def script(screen: Driver) -> None:
+        app = screen.app
+        app.post_message(events.Paste("lost: the list takes no text"))
+        app.post_message(events.Key("colon", ":"))
+        app.post_message(events.Paste("next 2\nnext 3\n"))
+        await screen.burst("enter", "n")
+        assert position(screen) == 3
+
+    drive(traced_net(), script)
+
+
+def test_the_palette_gets_what_is_typed_behind_the_key_that_opens_it() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.burst("ctrl+p", *"nNcsqQDxe0")
+        await screen.wait_for("nNcsqQDxe0")
+        assert position(screen) == 0
+
+    drive(traced_net(), script)
 
 
 def test_tab_completes_and_offers() -> None:

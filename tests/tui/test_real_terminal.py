@@ -44,6 +44,10 @@ class Terminal:
     def press(self, *keys: str) -> None:
         self._tmux("send-keys", *keys)
 
+    def type(self, text: str) -> None:
+        """Type all of ``text`` at once, as a paste or a slow line delivers it."""
+        self._tmux("send-keys", "-l", text)
+
     def resize(self, width: int, height: int) -> None:
         self._tmux("resize-window", "-x", str(width), "-y", str(height))
 
@@ -125,6 +129,44 @@ def test_a_terminal_may_change_its_size_and_be_too_small(open_terminal: Open) ->
     terminal.wait_for(r"gradstep needs 60x16", r"this terminal: 50x24")
     terminal.press("q")
     terminal.wait_for(r"weight = 23\nexit code 0")
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+def test_what_is_typed_behind_the_key_that_opens_the_prompt_goes_to_the_prompt(
+    open_terminal: Open, size: tuple[int, int]
+) -> None:
+    terminal = open_terminal(gradstep("debug", SHARED_WEIGHT), size)
+    terminal.wait_for(r"0/9 run", r"PAUSED")
+    for line in [":info leaves", "/mul:2", ":nNcsqQDxe0", "W#9 if rms > 7"] * 3:
+        terminal.type(line)
+        said = re.escape(f"watch {line[1:]}" if line[0] == "W" else line[1:])
+        terminal.wait_for(rf"\n {said} *\n", r"0/9 run")
+        terminal.press("Escape")
+        terminal.wait_for(r"\n before the first node|\n *\n n next")
+        time.sleep(0.1)  # a key right behind an escape is one with Alt
+
+
+def test_an_enter_in_the_middle_of_what_is_typed_ends_the_line_there(open_terminal: Open) -> None:
+    terminal = open_terminal(gradstep("debug", SHARED_WEIGHT))
+    terminal.wait_for(r"0/9 run", r"PAUSED")
+    terminal.type(":next 2\rn:break #5\r/acc\r:until #4\rb")
+    terminal.wait_for(r"3/9 run", r"●.*#5 add:2", r"●.*#9 acc weight")
+    terminal.type(":continue\r")
+    terminal.wait_for(r"4/9 run", r"breakpoint 1")
+    terminal.type("2N:info breakpoints\r")
+    terminal.wait_for(r"2/9 run", r"break #5", r"break #9")
+
+
+@pytest.mark.parametrize("gap", [0.01, 0.03, 0.06, 0.1, 0.2])
+def test_the_prompt_gets_every_letter_however_fast_they_come(
+    open_terminal: Open, gap: float
+) -> None:
+    terminal = open_terminal(gradstep("debug", SHARED_WEIGHT))
+    terminal.wait_for(r"0/9 run", r"PAUSED")
+    for letter in ":info leaves\r":
+        terminal.type(letter)
+        time.sleep(gap)
+    terminal.wait_for(r"0/9 run", r"weight\.grad +None")
 
 
 def test_aborting_ends_the_script_and_leaves_grad_alone(

@@ -7,6 +7,7 @@ import os
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
+from textual import events
 from textual.app import App, SystemCommand
 from textual.command import Provider
 from textual.screen import Screen
@@ -56,8 +57,33 @@ class DebuggerApp(App[Outcome]):
             if command.title not in unwanted:
                 yield command
 
-    def on_mount(self) -> None:
-        self.push_screen(self._debugger_screen)
+    async def on_event(self, event: events.Event) -> None:
+        """Let each key, and each paste, be done with before the next one is looked at.
+
+        Textual hands a key to the widget with the focus, and runs its action when the key has come
+        back from there.  Of keys that come fast, those behind the one that opens the prompt are
+        under way by then, to where they are commands.
+        """
+        if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
+            await super().on_event(event)
+            return
+        if self.screen is not self._debugger_screen:
+            await super().on_event(event)
+        elif isinstance(event, events.Paste):
+            self._debugger_screen.paste(event.text)
+        else:
+            await self._press(event)
+
+    async def _press(self, event: events.Key) -> None:
+        self.app_focus = True
+        if await self._check_bindings(event.key, priority=True):
+            return
+        typed = event.character if event.is_printable else None
+        if typed is None or not self._debugger_screen.type_character(typed):
+            await self._check_bindings(event.key)
+
+    async def on_mount(self) -> None:
+        await self.push_screen(self._debugger_screen)
         # a full collection looks at every object of the program, and a frame may take 20 ms; what
         # is there already is set aside until the screen closes
         self._froze = gc.get_freeze_count() == 0

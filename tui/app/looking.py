@@ -5,13 +5,12 @@ from __future__ import annotations
 from itertools import chain
 from pathlib import Path
 
-from textual import events
-
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply
 from tui.app.commanding import CommandScreen
 from tui.app.sections.page import ScopeTarget
 from tui.app.widgets.execution import ExecutionList
+from tui.app.widgets.hints import Hints
 from tui.app.widgets.pane import Pane
 from tui.app.widgets.prompt import MessageLine, Prompt
 from tui.app.widgets.timeline import Timeline
@@ -28,6 +27,7 @@ class Looking(CommandScreen):
     timeline: Timeline
     message: MessageLine
     prompt: Prompt
+    hints: Hints
 
     def __init__(self, session: DebugSession) -> None:
         super().__init__(session)
@@ -38,26 +38,66 @@ class Looking(CommandScreen):
     def show_panes(self) -> None:
         raise NotImplementedError
 
+    def show_hints(self) -> None:
+        raise NotImplementedError
+
     def choose_pane(self, pane: Pane | None) -> None:
         raise NotImplementedError
 
     def show_section(self, name: str) -> None:
         raise NotImplementedError
 
+    # -- the prompt ----------------------------------------------------------
+
+    @property
+    def prompting(self) -> bool:
+        """Whether what is typed goes to the prompt."""
+        return self.has_class("-prompting")
+
     def open_prompt(self, text: str, *, search: bool = False) -> None:
         """Ask for a command, or for a word to look for."""
         self.take_count()
         self.add_class("-prompting")
         self.prompt.open(text, search=search)
+        self.set_focus(self.prompt)
+
+    def action_close_prompt(self) -> None:
+        self.set_focus(None)
+        self.remove_class("-prompting")
+        self.show_hints()
+
+    async def action_enter_line(self) -> None:
+        line = self.prompt.take_line()
+        self.action_close_prompt()
+        if self.prompt.search:
+            self.look_for(line)
+        elif line := line or self.last_line:
+            await self.send(line, max(0, self.rows.selected))
+
+    def action_complete(self) -> None:
+        if self.busy_with or self.prompt.search:
+            return
+        words = self.session.complete(self.prompt.value, self.prompt.cursor_position)
+        self.prompt.take(words)
+        self.hints.offer(words if len(words) > 1 else ())
+
+    def type_character(self, character: str) -> bool:
+        """Put a character into the prompt, or add a digit to the count for the next key; False
+        where it is for neither."""
+        if self.prompting:
+            self.prompt.insert_text(character)
+        elif character.isdecimal() and character != "0":
+            self.add_digit(character)
+        else:
+            return False
+        return True
+
+    def paste(self, text: str) -> None:
+        """Put the first line of ``text`` into the prompt."""
+        if self.prompting and text:
+            self.prompt.insert_text(text.splitlines()[0])
 
     # -- counts --------------------------------------------------------------
-
-    def on_key(self, event: events.Key) -> None:
-        """Digits collect a count for the next key."""
-        digit = event.character or ""
-        if digit.isdecimal() and digit != "0":
-            self.add_digit(digit)
-            event.stop()
 
     def add_digit(self, digit: str) -> None:
         self.count = (self.count + digit)[:9]

@@ -48,20 +48,3 @@ class HintClicked(Message):
     def __init__(self, action: str) -> None:
         super().__init__()
         self.action = action
-
-
-class LineEntered(Message):
-    """A line was entered at the prompt; ``search`` says that it is a word to look for."""
-
-    def __init__(self, line: str, search: bool) -> None:
-        super().__init__()
-        self.line = line
-        self.search = search
-
-
-class CompletionAsked(Message):
-    """The word before the cursor of the prompt is to be completed."""
-
-
-class PromptClosed(Message):
-    """The prompt was left without a command."""

@@ -17,12 +17,9 @@ from tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
 from tui.app.contexts import hints_for
 from tui.app.keys import ALL_BINDINGS
 from tui.app.messages import (
-    CompletionAsked,
     HintClicked,
-    LineEntered,
     NodeClicked,
     PositionChosen,
-    PromptClosed,
     SectionChosen,
     TargetClicked,
 )
@@ -158,29 +155,7 @@ class DebuggerScreen(Actions):
             pane.choose(True)
         self.show_hints()
 
-    def close_prompt(self) -> None:
-        self.set_focus(None)
-        self.remove_class("-prompting")
-        self.show_hints()
-
     # -- what the widgets say ------------------------------------------------
-
-    async def on_line_entered(self, message: LineEntered) -> None:
-        self.close_prompt()
-        if message.search:
-            self.look_for(message.line)
-        elif line := message.line or self.last_line:
-            await self.send(line, max(0, self.rows.selected))
-
-    def on_prompt_closed(self, message: PromptClosed) -> None:
-        self.close_prompt()
-
-    def on_completion_asked(self, message: CompletionAsked) -> None:
-        if self.busy_with:
-            return
-        words = self.session.complete(self.prompt.value, self.prompt.cursor_position)
-        self.prompt.take(words)
-        self.hints.offer(words if len(words) > 1 else ())
 
     async def on_node_clicked(self, message: NodeClicked) -> None:
         self.choose_pane(None)

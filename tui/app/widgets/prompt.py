@@ -10,7 +10,6 @@ from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
 from autograd_core.debug.records.snapshot import Reply
-from tui.app.messages import CompletionAsked, LineEntered, PromptClosed
 from tui.app.sections.console import headline
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.text import Line, Part, fit
@@ -52,24 +51,28 @@ class MessageLine(LineView):
 
 
 class Prompt(Input):
-    """The command line; up and down recall what was typed before, escape closes it."""
+    """The command line; up and down recall what was typed before.
+
+    It decides nothing: who shows it hands it the keys, and takes the line.
+    """
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,ctrl+c", "leave", "close", show=False),
+        Binding("enter", "screen.enter_line", "carry out", show=False),
+        Binding("escape,ctrl+c", "screen.close_prompt", "close", show=False),
         Binding("up", "recall(-1)", "previous command", show=False),
         Binding("down", "recall(1)", "next command", show=False),
-        Binding("tab", "complete", "complete", show=False),
+        Binding("tab", "screen.complete", "complete", show=False),
     ]
 
     def __init__(self) -> None:
         super().__init__(select_on_focus=False)
-        self._search = False
+        self.search = False
         self._histories: dict[bool, list[str]] = {False: [], True: []}
         self._place = 0
 
     def open(self, text: str = "", *, search: bool = False) -> None:
         """Ask for a command that begins with ``text``, or for a word to look for."""
-        self._search = search
+        self.search = search
         self.placeholder = (
             "op, module, leaf or file; an empty line looks for the last one again"
             if search
@@ -77,29 +80,25 @@ class Prompt(Input):
         )
         self.value = text
         self._place = len(self._histories[search])
-        self.focus()
         self.cursor_position = len(text)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        line = event.value.strip()
-        if line:
-            self._histories[self._search].append(line)
-        self.post_message(LineEntered(line, self._search))
+    def insert_text(self, text: str) -> None:
+        """Put ``text`` where the cursor is, in place of what is selected."""
+        self.replace(text, *sorted(self.selection))
 
-    def action_leave(self) -> None:
-        self.post_message(PromptClosed())
+    def take_line(self) -> str:
+        """What was typed, which goes to the history."""
+        line = self.value.strip()
+        if line:
+            self._histories[self.search].append(line)
+        return line
 
     def action_recall(self, step: int) -> None:
-        history = self._histories[self._search]
+        history = self._histories[self.search]
         self._place = max(0, min(len(history), self._place + step))
         recalled = history[self._place : self._place + 1]
         self.value = recalled[0] if recalled else ""
         self.cursor_position = len(self.value)
-
-    def action_complete(self) -> None:
-        if not self._search:
-            self.post_message(CompletionAsked())
 
     def take(self, words: Sequence[str]) -> None:
         """Put what all of ``words`` have in common for the word before the cursor."""
