@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.sources import with_portable_sources
-from viz import theme
 from viz.compose import make_picture
 from viz.dot import write_dot
 from viz.errors import (
@@ -20,16 +19,17 @@ from viz.errors import (
     UnknownFormat,
     VizError,
 )
-from viz.extent import USUAL, Extent, chosen_part, folded, folding_of
 from viz.files import write_atomically
+from viz.folding import chosen_part, folded, folding_of
 from viz.geometry import Layout
 from viz.layout import lay_out
 from viz.links import Links
 from viz.magnitude import scale_of
 from viz.mermaid import write_mermaid
-from viz.opening import pictures_within
+from viz.options import RenderOptions, validate
 from viz.pages import write_graph_page
-from viz.picture import VIEWS, Picture, View
+from viz.pages.expansion import pictures_within
+from viz.picture import Picture, View
 from viz.placement import read_placement
 from viz.renderers import Renderer, all_failed, default_renderers
 from viz.screen import on_one_screen
@@ -37,7 +37,6 @@ from viz.svg import escape, title_of, write_svg
 from viz.text import write_text
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
-LAYOUTS = ("own", "graphviz")
 
 _SUFFIXES = {
     **{f".{name}": name for name in FORMATS},
@@ -109,65 +108,64 @@ class Rendering(NamedTuple):
 def render_graph(
     graph: Graph,
     format: str,
+    options: RenderOptions | None = None,
     *,
-    view: View = "both",
-    theme_name: str = "auto",
-    layout: str = "own",
-    leaves: bool | None = None,
-    title: str | None = None,
-    magnitude: bool | None = None,
-    legend: bool = False,
-    links: Links | None = None,
+    folder: Path | None = None,
     position: int | None = None,
-    extent: Extent = USUAL,
     renderers: Sequence[Renderer] | None = None,
 ) -> Rendering:
-    """Draw ``graph``; see :func:`viz.render` for the options.
+    """Draw ``graph``.
 
-    ``position`` is the order of the node that a debugger runs next.
+    Args:
+        graph: what to draw.
+        format: one of :data:`FORMATS`.
+        options: how to draw it.
+        folder: where relative names of source files begin, the current directory by default.
+        position: the order of the node that a debugger runs next.
+        renderers: who turns text into pictures; by default those of this machine.
     """
-    known("format", format, FORMATS)
-    known("view", view, VIEWS)
-    known("layout", layout, LAYOUTS)
-    known("theme", theme_name, theme.THEMES)
-    extent.check()
-    if links is not None:
+    options = RenderOptions() if options is None else options
+    validate("format", format, FORMATS)
+    links = None
+    if options.link is not None:
+        links = Links(options.link, Path.cwd() if folder is None else folder)
         links.check()
-    graph = chosen_part(graph, extent)
+    graph = chosen_part(graph, options)
     if format == "json":
-        return Rendering("json", _json(graph, view, extent, leaves))
+        return Rendering("json", _json(graph, options))
     helpers = default_renderers() if renderers is None else renderers
     notes: list[str] = []
-    folding = folding_of(graph, view)
+    folding = folding_of(graph, options.view)
 
-    def compose(extent: Extent) -> Picture:
-        small, said = folded(folding, view, extent, leaves)
+    def compose(options: RenderOptions) -> Picture:
+        small, said = folded(folding, options)
         notes.extend(said)
         return make_picture(
-            small, view, leaves=leaves, title=title, scale=scale_of(small, magnitude),
-            position=position, links=links,
+            small, options.view, leaves=options.leaves, title=options.title,
+            scale=scale_of(small, options.magnitude), position=position, links=links,
         )  # fmt: skip
 
     def draw(names: Sequence[str]) -> tuple[Picture, str]:
-        opened = compose(extent.opening(names, view)) if names else picture
-        places, said = place(opened, layout, helpers, None if names else own)
+        opened = compose(options.opening(names)) if names else picture
+        places, said = place(opened, options.layout, helpers, None if names else own)
         notes.extend(said)
-        return opened, write_svg(opened, places, theme_name, legend=legend, linked=False)
+        svg = write_svg(opened, places, options.theme, legend=options.legend, linked=False)
+        return opened, svg
 
-    picture, own = on_one_screen(compose, extent, view)
+    picture, own = on_one_screen(compose, options)
     if not picture.boxes:
-        raise _nothing(graph, view)
+        raise _nothing(graph, options.view)
     if format in _WRITERS:
-        data = _WRITERS[format](picture, legend).encode()
+        data = _WRITERS[format](picture, options.legend).encode()
     elif format in _BINARY:
-        data = _render_binary(picture, own, format, theme_name, legend, helpers)
+        data = _render_binary(picture, own, format, options.theme, options.legend, helpers)
     elif format == "html":
         notes.clear()
-        data = write_graph_page(pictures_within(draw, len(graph)), theme_name).encode()
+        data = write_graph_page(pictures_within(draw, len(graph)), options.theme).encode()
     else:
-        places, said = place(picture, layout, helpers, own)
+        places, said = place(picture, options.layout, helpers, own)
         notes.extend(said)
-        data = write_svg(picture, places, theme_name, legend=legend).encode()
+        data = write_svg(picture, places, options.theme, legend=options.legend).encode()
     return Rendering(format, data, tuple(dict.fromkeys(notes)))
 
 
@@ -184,13 +182,13 @@ def _nothing(graph: Graph, view: View) -> NothingToDraw:
     return NothingToDraw(f"the graph has no {view} half", remedy="choose another view")
 
 
-def _json(graph: Graph, view: View, extent: Extent, leaves: bool | None) -> bytes:
+def _json(graph: Graph, options: RenderOptions) -> bytes:
     """The whole graph, unless folding was asked for."""
     # only this format needs it
     from autograd_core.dag.serialize import to_json
 
-    if extent.folds:
-        graph, _ = folded(folding_of(graph, view), view, extent, leaves)
+    if options.folds:
+        graph, _ = folded(folding_of(graph, options.view), options)
     return to_json(with_portable_sources(graph, Path.cwd())).encode()
 
 
@@ -247,12 +245,6 @@ def _render_binary(
     raise all_failed(format.upper(), failures, instead="draw an SVG")
 
 
-def known(what: str, value: str, values: Sequence[str]) -> None:
-    """Raise UnknownFormat, with the list, when an option has a value that does not exist."""
-    if value not in values:
-        raise UnknownFormat(f"unknown {what} {value!r}", remedy=f"choose from {', '.join(values)}")
-
-
 def choose_format(out: str | os.PathLike[str] | None, format: str | None) -> str:
     """The format that the file name and the option agree on; SVG when neither says anything.
 
@@ -260,7 +252,7 @@ def choose_format(out: str | os.PathLike[str] | None, format: str | None) -> str
     ('svg', 'dot', 'dot')
     """
     if format is not None:
-        known("format", format, FORMATS)
+        validate("format", format, FORMATS)
     if out is None:
         return format or "svg"
     path = Path(out)

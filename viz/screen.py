@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Final, NamedTuple
 
-from viz.extent import Extent
 from viz.geometry import Layout
 from viz.layout import lay_out
+from viz.options import RenderOptions
 from viz.picture import Picture
 
 WIDTH: Final = 1920
@@ -31,14 +32,14 @@ def fits(layout: Layout) -> bool:
     return min(WIDTH / layout.width, HEIGHT / layout.height) >= LEAST_SCALE
 
 
-def on_one_screen(compose: Callable[[Extent], Picture], extent: Extent, view: str) -> Fitted:
-    """The finest picture that fits a screen; the finest of all where ``extent`` says what is to be
-    shown, or where none that is coarser fits either.
+def on_one_screen(compose: Callable[[RenderOptions], Picture], options: RenderOptions) -> Fitted:
+    """The finest picture that fits a screen; the finest of all where the options say how fine it
+    is to be, or where none that is coarser fits either.
 
-    ``compose`` makes the picture of an extent.
+    ``compose`` makes the picture that options ask for.
     """
-    picture = compose(extent)
-    if extent.full or extent.folds or len(picture.boxes) > extent.most_boxes(view):
+    picture = compose(options)
+    if options.full or options.folds or len(picture.boxes) > options.most_boxes:
         return Fitted(picture)
     layout = lay_out(picture)
     finest = Fitted(picture, layout)
@@ -48,7 +49,7 @@ def on_one_screen(compose: Callable[[Extent], Picture], extent: Extent, view: st
         boxes = len(picture.boxes)
         if boxes < 2:
             break
-        picture = compose(extent._replace(max_boxes=boxes - 1))
+        picture = compose(replace(options, max_boxes=boxes - 1))
         if len(picture.boxes) >= boxes:
             break
         layout = lay_out(picture)

@@ -5,6 +5,7 @@ from typing import Literal
 import autograd_core as torch
 from autograd_core.dag import capture
 from viz.errors import RendererUnavailable, RenderingFailed
+from viz.options import RenderOptions
 from viz.rendering import render_graph
 
 
@@ -29,5 +30,5 @@ class Librsvg:
 
 x = torch.tensor(2.0, requires_grad=True)
 graph = capture(torch.log(x * x), "backward")
-png = render_graph(graph, "png", view="backward", renderers=[Librsvg()])
+png = render_graph(graph, "png", RenderOptions(view="backward"), renderers=[Librsvg()])
 print(png.data[1:4])

@@ -13,12 +13,13 @@ from autograd_core.dag.builder import GraphBuilder
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from viz.compose import make_picture
-from viz.extent import USUAL, Extent, folded, folding_of
+from viz.folding import folded, folding_of
+from viz.options import RenderOptions
 from viz.picture import Picture
 
 
-def picture_of(graph: Graph, view: str = "both", extent: Extent = USUAL) -> Picture:
-    small, _ = folded(folding_of(graph, view), view, extent, None)
+def picture_of(graph: Graph, view: str = "both") -> Picture:
+    small, _ = folded(folding_of(graph, view), RenderOptions(view=view))  # type: ignore[arg-type]
     return make_picture(small, view)  # type: ignore[arg-type]
 
 

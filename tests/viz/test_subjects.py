@@ -90,7 +90,7 @@ def test_a_film_of_what_is_no_tensor_is_refused():
 
 def test_graphviz_refuses_options_that_do_not_exist():
     y = torch.sin(torch.tensor(2.0, requires_grad=True))
-    with pytest.raises(UnknownFormat, match="unknown view 'backwards'; choose from forward"):
+    with pytest.raises(UnknownFormat, match="there is no view 'backwards'; choose one of forward"):
         viz.to_graphviz(y, view="backwards")
     with pytest.raises(TypeError, match="depht"):
         viz.to_graphviz(y, depht=2)

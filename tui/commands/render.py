@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import viz
 from autograd_core.autograd.call import Gradients
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import View, capture
@@ -22,7 +21,8 @@ from autograd_core.program.target import Target, parse_target
 from tui.exit_codes import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
 from tui.output import flush, say, show_bytes
-from viz.rendering import FORMATS, choose_format
+from viz.options import RenderOptions, render_options
+from viz.rendering import FORMATS, choose_format, render_graph
 
 _NOTES = f"""\
 {ARGUMENTS}
@@ -53,54 +53,43 @@ def parser() -> Parser:
     add("--format", choices=FORMATS, metavar="FORMAT", help=f"{', '.join(FORMATS)} "
         "(without it: as the suffix of FILE says); png and pdf need a font, and resvg-py and "
         "svg2pdf-py, or Graphviz's dot")  # fmt: skip
-    add("--view", choices=("forward", "backward", "both"), default="both", metavar="VIEW",
-        help="forward, backward, or both (default)")  # fmt: skip
     add("--call", default="1", metavar="K", help=CALL_HELP)
-    add("--leaves", action="store_true", default=None, help="give every leaf a box of its own")
-    add("--layout", choices=("own", "graphviz"), default="own", metavar="LAYOUT",
-        help="who places the boxes: own (default), or graphviz")  # fmt: skip
-    add("--theme", choices=("auto", "light", "dark"), default="auto", metavar="THEME",
-        help="light, dark, or auto (default), which follows the reader's system")  # fmt: skip
-    add("--title", metavar="TEXT", help="title of the picture")
-    add("--magnitude", action=argparse.BooleanOptionalAction,
-        help="show how large gradients are, on a log scale (without either: where they spread "
-        "over more than a factor of 100)")  # fmt: skip
+    _add(add, large=False)
     add("--profile", dest="profiled", action="store_true",
         help="show how long ops and nodes took, and how many bytes they made")  # fmt: skip
-    add("--legend", action="store_true", help="explain colours, lines and marks below the picture")
-    add("--link", metavar="URL", help="lead from boxes to the lines of the program: "
-        "vscode://file/{path}:{line}, or https://host/repo/blob/main/{path}#L{line}")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
-    _add_extent(command)
-    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
-    return command
-
-
-def _add_extent(command: Parser) -> None:
-    """How much of a graph is drawn, and how finely."""
     group = command.add_argument_group(
         "large graphs",
         "Modules, scopes, repeats and loops are folded until 60 boxes are enough, or\n"
         "40 for the view of both halves, and further where a picture could not be\n"
         "read whole on a screen.",
     )
-    add = group.add_argument
-    add("--max-boxes", type=positive_number, metavar="N", help="how many boxes are enough")
-    add(
-        "--depth",
-        type=positive_number,
-        metavar="N",
-        help="open modules down to this depth, no further",
-    )
-    add("--expand", action="append", default=[], metavar="NAME",
-        help="open this module or scope (layers.3), or this round of a loop (t=3); "
-        "may be repeated")  # fmt: skip
-    add("--full", action="store_true", help="fold nothing")
-    add("--around", metavar="NODE", help="draw only what is near a node, given by its address "
-        "(encoder.0/addmm:2), an op, a scope or the name of a leaf")  # fmt: skip
-    add("--hops", type=positive_number, metavar="K", help="how near: so many edges (2)")
-    add("--path", metavar="A..B", help="draw only the ways between two nodes "
-        "(loss..fc1.weight)")  # fmt: skip
+    _add(group.add_argument, large=True)
+    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    return command
+
+
+def _add(add: Callable[..., Any], *, large: bool) -> None:
+    """The options of pictures: those for large graphs, or the others."""
+    for option in render_options():
+        if option.large != large:
+            continue
+        keywords: dict[str, Any] = {"help": option.doc.replace("%", "%%")}
+        match option.kind:
+            case "flag":
+                keywords |= {"action": "store_true"}
+            case "switch":
+                keywords |= {"action": argparse.BooleanOptionalAction}
+            case _:
+                keywords |= {"metavar": option.metavar, "default": option.default}
+        if option.kind == "choice":
+            keywords |= {"choices": option.choices}
+            keywords["help"] += f" (default: {option.default})"
+        elif option.kind == "number":
+            keywords |= {"type": positive_number}
+        elif option.kind == "texts":
+            keywords |= {"action": "append", "default": []}
+        add(f"--{option.name.replace('_', '-')}", **keywords)
 
 
 def run(options: argparse.Namespace) -> ExitCode:
@@ -110,23 +99,11 @@ def run(options: argparse.Namespace) -> ExitCode:
         options.arguments,
         output=options.output,
         format=options.format,
-        view=options.view,
         call=CallSelector.parse(options.call),
         profiled=options.profiled,
-        theme=options.theme,
-        layout=options.layout,
-        leaves=options.leaves,
-        title=options.title,
-        magnitude=options.magnitude,
-        legend=options.legend,
-        link=options.link,
-        full=options.full,
-        max_boxes=options.max_boxes,
-        depth=options.depth,
-        expand=options.expand,
-        around=options.around,
-        hops=options.hops,
-        path=options.path,
+        options=RenderOptions(
+            **{option.name: getattr(options, option.name) for option in render_options()}
+        ),
     )
     for note in notes:
         say(note)
@@ -139,10 +116,9 @@ def render_target(
     *,
     output: str | None,
     format: str | None,
-    view: View,
     call: CallSelector,
+    options: RenderOptions,
     profiled: bool = False,
-    **options: Any,
 ) -> list[str]:
     """Draw a TARGET, and return notes for the user.
 
@@ -150,7 +126,7 @@ def render_target(
         output: the file to write, "-" for standard output; None for one named after TARGET.
         call: which call of a script to draw; of several, the last one.
         profiled: measure what ops and nodes take, and show it.
-        options: as :func:`viz.render` takes them.
+        options: how to draw it.
 
     Raises:
         Failure, ProgramError, VizError: no file has been touched.
@@ -162,8 +138,8 @@ def render_target(
     path = None if to_stdout else writable(Path(name))
     folder = target.folder
     with _stdout_kept_free() if to_stdout else nullcontext(), profile(enabled=profiled):
-        graph = graph_of(target, arguments, view, call)
-    drawing = viz.render(graph, view=view, format=chosen, folder=folder, **options)
+        graph = graph_of(target, arguments, options.view, call)
+    drawing = render_graph(graph, chosen, options, folder=folder)
     if path is None:
         show_bytes(drawing.data)
         return list(drawing.notes)

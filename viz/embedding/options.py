@@ -1,25 +1,21 @@
 """What an author can say about a picture: the words of :func:`viz.render`, read from text.
 
-Sphinx and Markdown hand over text.  What it becomes follows from the type that the option has
-in the signature of :func:`viz.render` or :func:`viz.film`, so that an option which is added
-there can be used in documents at once.
+Sphinx and Markdown hand over text.  What it becomes follows from :class:`viz.RenderOptions`, so
+that an option which is added there can be used in documents at once.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-import types
-from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from collections.abc import Callable, Mapping
+from functools import cache, partial
 
 import viz
+from viz.options import Option, render_options
 
 Value = str | bool | int | float | tuple[str, ...]
 
-# the document says these by itself
-_NOT_FOR_DOCUMENTS = ("obj", "out", "format", "inputs", "profile", "folder", "return")
 _TRUTH = {"": True, "yes": True, "true": True, "no": False, "false": False}
 
 
@@ -49,34 +45,29 @@ def drawing_options(film: bool = False) -> Mapping[str, Callable[[str], Value]]:
     >>> drawing_options()["view"]("both"), drawing_options()["leaves"]("")
     ('both', True)
     """
-    function = viz.film if film else viz.render
-    hints = get_type_hints(function)
-    return {
-        name.replace("_", "-"): _reader(hints[name])
-        for name in inspect.signature(function).parameters
-        if name not in _NOT_FOR_DOCUMENTS
+    known: dict[str, Callable[[str], Value]] = {
+        option.name: partial(_read, option) for option in render_options()
     }
+    if film:
+        of_films = inspect.signature(viz.film).parameters
+        known = {name: reader for name, reader in known.items() if name in of_films}
+        known["seconds"] = float
+    return {name.replace("_", "-"): reader for name, reader in known.items()}
 
 
-def _reader(hint: Any) -> Callable[[str], Value]:
-    """What turns text into a value of the type ``hint``.
-
-    Raises ValueError, with what is possible, on a text that is none.
-    """
-    if get_origin(hint) in (Union, types.UnionType):
-        kinds = [each for each in get_args(hint) if each is not types.NoneType]
-        return _reader(min(kinds, key=lambda each: each is str))  # any text would be a str
-    if get_origin(hint) is Literal:
-        return lambda text: _one_of(get_args(hint), text.strip())
-    if hint is bool:
-        return truth
-    if hint is int:
-        return _whole
-    if hint is float:
-        return float
-    if get_origin(hint) is not None and issubclass(get_origin(hint), Iterable):
-        return lambda text: tuple(re.split(r"[,\s]+", text.strip()))
-    return str.strip
+def _read(option: Option, text: str) -> Value:
+    """The value of an option; raises ValueError, with what is possible, where it cannot have it."""
+    match option.kind:
+        case "flag" | "switch":
+            return truth(text)
+        case "number":
+            return _whole(text)
+        case "choice":
+            return _one_of(option.choices, text.strip())
+        case "texts":
+            return tuple(re.split(r"[,\s]+", text.strip()))
+        case "text":
+            return text.strip()
 
 
 def _whole(text: str) -> int:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from viz.opening import PagePicture
+from viz.pages.expansion import PagePicture
 from viz.pages.frame import write_page
 
 _BODY = """\

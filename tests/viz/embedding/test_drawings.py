@@ -122,7 +122,7 @@ def test_a_value_that_an_option_cannot_have_is_refused_with_those_it_can(tmp_pat
         drawing_options()["view"]("sideways")
     with pytest.raises(ValueError, match=r"'3\.5' is no whole number"):
         steps("3.5")
-    with pytest.raises(VizError, match="unknown theme 'pink'"):
+    with pytest.raises(VizError, match="there is no theme 'pink'"):
         draw(request(tmp_path, options={"theme": "pink"}))
 
 

@@ -108,7 +108,7 @@ def test_code_runs_once_and_again_when_its_file_changes(folder: Path) -> None:
         ("none.py:x", "", "autograd-graph: cannot read none.py"),
         ("model.py:z", 'sight="far"', "autograd-graph: there is no option sight; there are al"),
         ("model.py:z", 'view="far"', "autograd-graph: the option view: 'far' is none of forward"),
-        ("model.py:z", 'theme="pink"', "autograd-graph: unknown theme 'pink'"),
+        ("model.py:z", 'theme="pink"', "autograd-graph: the option theme: 'pink' is none of auto"),
     ],
 )
 def test_what_goes_wrong_is_logged_where_mkdocs_counts_it(

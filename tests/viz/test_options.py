@@ -1,0 +1,78 @@
+"""The options of a picture: one set, from which every front end derives its own."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import fields
+
+import pytest
+
+import viz
+from tui.commands.render import parser
+from viz.embedding import drawing_options
+from viz.errors import UnknownFormat, VizError
+from viz.options import RenderKeywords, RenderOptions, render_options
+
+NAMES = [each.name for each in fields(RenderOptions)]
+
+
+def test_every_front_end_has_every_option() -> None:
+    in_python = inspect.signature(viz.render).parameters
+    on_the_command_line = vars(parser().parse_args(["train.py"]))
+    in_documents = drawing_options()
+    for name in NAMES:
+        assert name in in_python
+        assert name in on_the_command_line
+        assert name.replace("_", "-") in in_documents
+
+
+def test_the_keywords_that_type_checkers_know_are_the_options() -> None:
+    hints = RenderOptions.__annotations__
+    assert RenderKeywords.__annotations__.keys() == hints.keys()
+    assert {name: str(hints[name]) for name in NAMES} == {
+        name: hint.__forward_arg__ for name, hint in RenderKeywords.__annotations__.items()
+    }
+
+
+def test_the_command_line_without_options_is_the_default() -> None:
+    parsed = vars(parser().parse_args(["train.py"]))
+    assert RenderOptions(**{name: parsed[name] for name in NAMES}) == RenderOptions()
+
+
+@pytest.mark.parametrize("function", [viz.render, viz.to_dot, viz.to_graphviz])
+def test_help_explains_every_option(function) -> None:  # type: ignore[no-untyped-def]
+    text = inspect.getdoc(function) or ""
+    for option in render_options():
+        assert option.doc
+        assert f"{option.name}: {option.doc.split()[0]}" in text
+        assert f"    {option.name}: " in (inspect.getdoc(RenderOptions) or "")
+        assert f"--{option.name.replace('_', '-')}" in parser().format_help()
+    parameters = inspect.signature(function).parameters
+    assert parameters["view"].default == "both"
+    assert "options" not in parameters
+
+
+@pytest.mark.parametrize(
+    ("options", "kind", "message"),
+    [
+        ({"view": "sideways"}, UnknownFormat, "choose one of forward, backward, both"),
+        ({"theme": "pink"}, UnknownFormat, "choose one of auto, light, dark"),
+        ({"layout": "neato"}, UnknownFormat, "choose one of own, graphviz"),
+        ({"full": True, "depth": 2}, VizError, "full folds nothing"),
+        ({"hops": 2}, VizError, "add around"),
+        ({"max_boxes": 0}, VizError, "count from 1 on"),
+    ],
+)
+def test_options_that_cannot_be_are_refused_with_a_remedy(options, kind, message) -> None:  # type: ignore[no-untyped-def]
+    with pytest.raises(kind, match=message):
+        RenderOptions(**options)
+
+
+def test_a_keyword_that_does_not_exist_is_refused() -> None:
+    with pytest.raises(TypeError, match="colour"):
+        viz.render(None, colour="red")  # type: ignore[call-arg]
+
+
+def test_options_are_frozen() -> None:
+    with pytest.raises(AttributeError):
+        RenderOptions().view = "forward"  # type: ignore[misc]
