@@ -14,6 +14,7 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from autograd_core.autograd.decorating import DecoratingContext
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.op import dual as duals
 from autograd_core.op.dual import Level, check_tangent, current_level, primal_of, tangent_of
@@ -57,8 +58,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
     current_level.set(None)
 
 
-class dual_level:
-    """Within this context, duals made by :func:`make_dual` carry their tangents along."""
+class dual_level(DecoratingContext):
+    """Within this context, duals made by :func:`make_dual` carry their tangents along; a decorator,
+    too."""
 
     def __enter__(self) -> int:
         return enter_dual_level()

@@ -12,10 +12,10 @@ from contextvars import ContextVar, Token
 from dataclasses import dataclass, replace
 from functools import wraps
 from types import TracebackType
-from typing import Any, Literal, NamedTuple, ParamSpec, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, Self, overload
 
-P = ParamSpec("P")
-R = TypeVar("R")
+from autograd_core.autograd.decorating import DecoratingContext, P, R
+
 Line = tuple[str, int]  # file and number
 # Where a view was made, which decides about changes of it in place: "usual" in a graph, "several"
 # as one of many at once, "function" by a custom Function, or where no graph was built.
@@ -171,25 +171,19 @@ def is_inference_mode_enabled() -> bool:
     return mode is not None and mode.inference
 
 
-class _GradMode:
-    """Common to the grad modes: a context manager, re-entrant, that is a decorator too."""
+class _GradMode(DecoratingContext):
+    """Common to the grad modes; one can be entered again while it lasts."""
 
     def __init__(self) -> None:
-        self._tokens: list[Token[Mode | None]] = []
+        self._before: list[Mode | None] = []
 
-    def __new__(cls, function: Any = None, *args: Any) -> Any:
-        mode = super().__new__(cls)
-        if callable(function):  # as in `@no_grad`, without parentheses
-            cls.__init__(mode)
-            return mode(function)
-        return mode
-
-    def mode(self) -> Mode:
+    def _inside(self) -> Mode:
         """What this makes of the mode around it."""
         raise NotImplementedError
 
     def __enter__(self) -> None:
-        self._tokens.append(enter_mode(self.mode()))
+        self._before.append(current_mode())
+        enter_mode(self._inside())
 
     def __exit__(
         self,
@@ -197,49 +191,77 @@ class _GradMode:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        leave_mode(self._tokens.pop())
+        _mode.set(self._before.pop())  # not by a token, which the context around may not know
 
-    def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
+    def _decorated(self, function: Callable[P, R]) -> Callable[P, R]:
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
-            token = enter_mode(self.mode())
+            before = current_mode()  # to make and enter a copy takes three times as long
+            enter_mode(self._inside())
             try:
                 return function(*args, **kwargs)
             finally:
-                leave_mode(token)
+                _mode.set(before)
 
         return wrapper
 
 
-class no_grad(_GradMode):
+class _GradModeWithoutParameters(_GradMode):
+    """One that decorates without parentheses, too."""
+
+    @overload
+    def __new__(cls, orig_func: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, orig_func: None = None) -> Self: ...
+    def __new__(cls, orig_func: Any = None) -> Any:
+        return super().__new__(cls) if orig_func is None else cls()(orig_func)
+
+
+class no_grad(_GradModeWithoutParameters):
     """Ops inside build no graph; a context manager and a decorator.
+
+    A generator function that it decorates is in this mode as often as it runs, and leaves it at
+    every ``yield``.
 
     >>> with no_grad():
     ...     is_grad_enabled()
     False
     """
 
-    def mode(self) -> Mode:
+    def _inside(self) -> Mode:
         return with_gradients(False)
 
 
-class enable_grad(_GradMode):
+class enable_grad(_GradModeWithoutParameters):
     """Ops inside build a graph again, within :class:`no_grad`."""
 
-    def mode(self) -> Mode:
+    def _inside(self) -> Mode:
         return with_gradients(True)
 
 
 class inference_mode(_GradMode):
-    """As :class:`no_grad`, for code whose results no graph will ever see."""
+    """As :class:`no_grad`, for code whose results no graph will ever see.
+
+    Args:
+        mode: False ends inference mode inside; a function is decorated.
+    """
+
+    @overload
+    def __new__(cls, mode: Callable[P, R]) -> Callable[P, R]: ...  # type: ignore[misc]
+    @overload
+    def __new__(cls, mode: bool = True) -> Self: ...
+    def __new__(cls, mode: Any = True) -> Any:
+        return super().__new__(cls) if isinstance(mode, bool) else cls()(mode)
 
     def __init__(self, mode: bool = True) -> None:
         super().__init__()
-        self._inference = mode
+        self.mode = mode
 
-    def mode(self) -> Mode:
-        on = self._inference
-        return replace(current_mode() or USUAL, grad=not on, inference=on)
+    def clone(self) -> Self:
+        return type(self)(self.mode)
+
+    def _inside(self) -> Mode:
+        return replace(current_mode() or USUAL, grad=not self.mode, inference=self.mode)
 
 
 class set_multithreading_enabled:
@@ -260,15 +282,21 @@ class set_grad_enabled(_GradMode):
 
     def __init__(self, mode: bool) -> None:
         super().__init__()
-        self._wanted = mode
-        self._before = current_mode()
-        enter_mode(with_gradients(mode))
+        self.mode = mode
+        self._at_first = current_mode()
+        enter_mode(self._inside())
 
-    def mode(self) -> Mode:
-        return with_gradients(self._wanted)
+    def __repr__(self) -> str:
+        return f"torch.autograd.grad_mode.set_grad_enabled(mode={self.mode})"
+
+    def clone(self) -> Self:
+        return type(self)(self.mode)
+
+    def _inside(self) -> Mode:
+        return with_gradients(self.mode)
 
     def __enter__(self) -> None:
-        pass  # already so since the call, as in PyTorch
+        enter_mode(self._inside())
 
     def __exit__(
         self,
@@ -276,8 +304,8 @@ class set_grad_enabled(_GradMode):
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        _mode.set(self._before)
+        _mode.set(self._at_first)
 
     def __call__(self, function: Callable[P, R]) -> Callable[P, R]:
-        _mode.set(self._before)  # a decorator changes nothing but the function
+        _mode.set(self._at_first)  # a decorator changes nothing but the function
         return super().__call__(function)

@@ -140,7 +140,13 @@ def follow(x: Tensor) -> None:
 def live_views(x: Tensor) -> list[Tensor]:
     """What there is that looks at the memory of ``x``, by way of ``x`` or not."""
     root: Any = root_of(x)
-    return [t for each in getattr(root, "_views", ()) if (t := each()) is not None]
+    views = getattr(root, "_views", None)
+    if not views:
+        return []
+    found = [t for each in views if (t := each()) is not None]
+    if not found:
+        views.clear()
+    return found
 
 
 def _move_retain(before: Any, after: Any) -> None:

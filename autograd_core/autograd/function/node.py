@@ -30,8 +30,7 @@ class FunctionNode(Node):
     """One application of a :class:`Function`; has the user's attributes of its ``ctx`` too."""
 
     __slots__ = (
-        "all_edges", "ctx", "output_count", "output_shapes", "outputs", "ported",
-        "tensor_arguments",
+        "all_edges", "ctx", "output_count", "outputs", "ported", "tensor_arguments",
     )  # fmt: skip
 
     kind: ClassVar[int] = GENERAL
@@ -39,7 +38,6 @@ class FunctionNode(Node):
     _function: ClassVar[type[Any]]
     tensor_arguments: tuple[int, ...]  # positions of the arguments that are tensors
     outputs: Sequence[Output | None]  # of what ``forward`` returned, what is a tensor
-    output_shapes: Sequence[tuple[int, ...]]
 
     def __init__(self) -> None:
         self.sequence_nr = next_sequence_nr()
@@ -51,15 +49,21 @@ class FunctionNode(Node):
         self.outputs = outputs
         self.output_count = len(outputs)
         self.ported = len(outputs) > 1
-        places = [o if o is not None and o.differentiable else _NO_PLACE for o in outputs]
-        self.output_shapes = [place.shape for place in places]
-        first = next((place for place in places if place.differentiable), _NO_PLACE)
-        self.output_shape, self.output_dtype = first.shape, first.dtype
+        for output in outputs:
+            if output is not None and output.differentiable:
+                self.output_shape, self.output_dtype = output.shape, output.dtype
+                return
+        self.output_shape, self.output_dtype = _NO_PLACE.shape, _NO_PLACE.dtype
 
     @property
     def _input_metadata(self) -> tuple[InputMetadata, ...]:
         places = [o if o is not None and o.differentiable else _NO_PLACE for o in self.outputs]
         return tuple(InputMetadata(place.shape, place.dtype) for place in places)
+
+    @property
+    def output_shapes(self) -> list[tuple[int, ...]]:
+        """The shapes of the gradients that arrive."""
+        return [data.shape for data in self._input_metadata]
 
     def __getattr__(self, name: str) -> Any:
         if name != "ctx" and name in vars(self.ctx):

@@ -39,47 +39,46 @@ def attach(
         RuntimeError: an input that was changed in place may not be, or was not returned.
     """
     ctx = node.ctx
-    if not ctx._dirty <= {id(t) for t in returned}:
+    dirty = ctx._dirty
+    if dirty and not dirty <= {id(t) for t in returned}:
         raise RuntimeError(
             "Some elements marked as dirty during the forward method were not returned as output. "
             "The inputs that are modified inplace must all be outputs of the Function."
         )
+    inputs = [id(a) for a in arguments if isinstance(a, Tensor)]
     outputs = [_output(node, t, needed) for t in returned]
     if needed:
         node.describe(outputs)
-    inputs = {id(a) for a in arguments if isinstance(a, Tensor)}
-    unchanged = inputs - ctx._dirty
     results = list(returned)
-    for number, (t, output) in enumerate(zip(returned, outputs, strict=True)):
+    views = []
+    for number, output in enumerate(outputs):
+        t = returned[number]
         if output is None:
             continue
-        if id(t) in unchanged:
-            detached = t.requires_grad and not output.differentiable
-            results[number] = t.detach() if detached else _view_of_itself(t)
-        if id(t) in ctx._dirty:
+        if id(t) in dirty:
             _change(node, t, number, output.differentiable, id(t) in inputs)
-        elif output.differentiable:
-            results[number].edge = _place(node, number)
+            continue
+        if id(t) in inputs:
+            detached = t.requires_grad and not output.differentiable
+            t = results[number] = t.detach() if detached else _view_of_itself(t)
+        if output.differentiable:
+            t.edge = _place(node, number)
         elif needed and t.view_of is None:
-            results[number].edge = None
-    _mark_views([t for t in results if isinstance(t, Tensor) and id(t) not in ctx._dirty], outputs)
+            t.edge = None
+        if t.view_of is not None:
+            views.append(t)
+    if views:
+        _mark_views(views, outputs)
     if needed:
-        own = {
-            id(t): number
-            for number, (t, output) in enumerate(zip(returned, outputs, strict=True))
-            if output is not None and output.differentiable and id(t) not in unchanged
-        }
-        _keep(node, own)
+        _keep(node, _own(returned, outputs, set(inputs) - dirty) if ctx._to_save else {})
     return tuple(results)
 
 
 def _output(node: FunctionNode, t: Any, needed: bool) -> Output | None:
     if not isinstance(t, Tensor):
         return None
-    floating = t.dtype.is_floating_point
-    return Output(
-        t._shape, t.dtype, needed and floating and id(t) not in node.ctx._non_differentiable
-    )
+    can = t.dtype.is_floating_point and id(t) not in node.ctx._non_differentiable
+    return Output(t._shape, t.dtype, needed and can)
 
 
 def _place(node: FunctionNode, number: int) -> FunctionNode | Port:
@@ -116,12 +115,22 @@ def _change(
     rebase(t, _place(node, number))
 
 
-def _mark_views(results: Sequence[Tensor], outputs: Sequence[Output | None]) -> None:
-    """Say of those that are views that no change in place may reach them."""
+def _mark_views(views: Sequence[Tensor], outputs: Sequence[Output | None]) -> None:
+    """Say of ``views`` that no change in place may reach them."""
     several = sum(output is not None and output.differentiable for output in outputs) > 1
-    for t in results:
-        if t.view_of is not None:
-            t.view_of = t.view_of._replace(creation="several" if several else "function")
+    for t in views:
+        t.view_of = t.view_of._replace(creation="several" if several else "function")
+
+
+def _own(
+    returned: Sequence[Any], outputs: Sequence[Output | None], unchanged: set[int]
+) -> dict[int, int]:
+    """The numbers of outputs that come out of the node, by their ids."""
+    return {
+        id(returned[number]): number
+        for number, output in enumerate(outputs)
+        if output is not None and output.differentiable and id(returned[number]) not in unchanged
+    }
 
 
 def _keep(node: FunctionNode, numbers: Mapping[int, int]) -> None:
