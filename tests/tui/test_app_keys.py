@@ -138,7 +138,7 @@ def test_without_trouble_the_key_says_how_to_find_some() -> None:
     drive(shared_weight(), script)
 
 
-# -- looking -----------------------------------------------------------------------------
+# -- navigating --------------------------------------------------------------------------
 
 
 def test_h_and_l_follow_edges() -> None:
@@ -296,7 +296,7 @@ def test_a_click_on_a_hint_is_its_key() -> None:
     drive(shared_weight(), script)
 
 
-# -- stops and prompt --------------------------------------------------------------------
+# -- breakpoints and prompt ----------------------------------------------------------
 
 
 def test_capital_b_asks_for_a_condition_and_capital_w_for_a_leaf() -> None:
@@ -414,11 +414,11 @@ def test_the_palette_offers_commands_sections_and_keys() -> None:
     async def script(screen: Driver) -> None:
         await screen.press("ctrl+p")
         await screen.pilot.pause(0.3)
-        await screen.press(*"show ledger")
+        await screen.press(*"show contributions")
         await screen.pilot.pause(0.5)
         await screen.press("enter")
         await screen.pilot.pause(0.3)
-        assert "[ledger]" in await screen.settled()
+        assert "[contributions]" in await screen.settled()
         await screen.press("ctrl+p")
         await screen.pilot.pause(0.3)
         await screen.press(*"until PLACE")

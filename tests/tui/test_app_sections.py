@@ -22,9 +22,9 @@ HUGE_SIZE = (200, 60)
 def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
     async def script(screen: Driver) -> None:
         assert "[gradient]" in screen.text()
-        assert "[ledger]" in await screen.press("tab")
+        assert "[contributions]" in await screen.press("tab")
         assert "[value]" in await screen.press("tab")
-        assert "[ledger]" in await screen.press("shift+tab")
+        assert "[contributions]" in await screen.press("shift+tab")
         assert "[console]" in await screen.press("shift+tab", "shift+tab")
         for name in SECTIONS:
             assert f"[{name}]" in await screen.section(name)
@@ -38,7 +38,7 @@ def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
         ((80, 24), ["gradient"]),
         ((120, 36), ["gradient", "leaves", "console"]),
         (LARGE, ["gradient", "leaves", "console"]),
-        (HUGE_SIZE, ["gradient", "leaves", "console", "modules", "stops", "near"]),
+        (HUGE_SIZE, ["gradient", "leaves", "console", "modules", "breakpoints", "graph"]),
     ],
 )
 def test_a_larger_terminal_shows_more_panes(size: tuple[int, int], shown: list[str]) -> None:
@@ -119,14 +119,14 @@ def test_nothing_yet_undefined_and_zero_are_three_different_things() -> None:
     drive(troubled(), script)
 
 
-def test_the_ledger_shows_the_running_sum_and_what_cancelled() -> None:
+def test_the_contributions_show_the_running_sum_and_what_cancelled() -> None:
     """x reaches the sum three times: as 3, as -3 and as 1."""
     x = torch.tensor(2.0, requires_grad=True)
     session = Session(x * 3 - x * 3 + x, names={"x": x})
 
     async def script(screen: Driver) -> None:
         await screen.press("c", "G")
-        text = await screen.section("ledger")
+        text = await screen.section("contributions")
         sums = re.findall(r"\+ #\d+ \w+:\d out \d +(\S+) +(\S+)  (\S+)", text)
         assert [(adds, total) for adds, total, _ in sums] == [("1", "1"), ("−3", "−2"), ("3", "1")]
         assert [lost for _, _, lost in sums] == ["-", "50", "86"], "percent"
@@ -290,16 +290,16 @@ def test_leaves_have_a_sparkline_over_the_calls_with_nan_marked() -> None:
     async def script(screen: Driver) -> None:
         text = await screen.section("leaves")
         assert re.search(r"weight .*▁▅█!", text)
-        text = await screen.section("calls")
+        text = await screen.section("backward calls")
         assert text.count("! added to what was there: weight") == 3
         assert re.search(r"▶ +5 ", text)
 
     drive(calls_of([0.01, 1.0, 100.0, float("nan")]), script, (100, 30))
 
 
-def test_near_draws_producers_and_consumers_as_boxes_to_click() -> None:
+def test_the_graph_section_draws_producers_and_consumers_as_boxes_to_click() -> None:
     async def script(screen: Driver) -> None:
-        await screen.section("near")
+        await screen.section("graph")
         text = await screen.press("5", "n")
         assert "┏" in text
         lines = text.splitlines()
@@ -312,14 +312,14 @@ def test_near_draws_producers_and_consumers_as_boxes_to_click() -> None:
     drive(shared_weight(), script, (80, 40))
 
 
-def test_stops_are_switched_and_deleted_by_key() -> None:
+def test_breakpoints_are_switched_and_deleted_by_key() -> None:
     x = torch.tensor(2.0, requires_grad=True)
     session = Session((x * x).tanh(), names={"x": x})
 
     async def script(screen: Driver) -> None:
         await screen.type("break mul if rms > 3")
         await screen.press("j", "j", "b")
-        text = await screen.section("stops")
+        text = await screen.section("breakpoints")
         assert "◆" in screen.row(1)[:3], "a breakpoint with a condition"
         assert re.search(r"● +1 break mul if rms > 3", text)
         await screen.press("w", "space")
@@ -401,7 +401,7 @@ def test_nested_passes_are_a_breadcrumb_to_enter_and_leave() -> None:
         text = await screen.press("greater_than_sign")
         assert re.search(r"backward\(\) › .*backward\(\)", text.splitlines()[0])
         assert text.splitlines()[-1].startswith(" < leave this pass")
-        await screen.section("calls")
+        await screen.section("backward calls")
         assert "in MulBackward0" in screen.text()
         text = await screen.press("less_than_sign")
         assert "›" not in text.splitlines()[0]

@@ -63,7 +63,7 @@ class Actions(Looking):
         target = self.chosen.target if self.chosen is not None else None
         if isinstance(target, PointTarget):
             return target.number
-        self.show_reply(Reply("choose a breakpoint first: w goes to the pane stops"))
+        self.show_reply(Reply("choose a breakpoint first: w goes to the pane breakpoints"))
         return None
 
     async def action_toggle_point(self) -> None:

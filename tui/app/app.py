@@ -23,7 +23,7 @@ Outcome = Literal["continue", "detach", "abort"]
 class DebuggerApp(App[Outcome]):
     """The full-screen debugger over a :class:`DebugSession`.
 
-    ``run()`` returns "continue" (the script goes on), "detach" (it goes on and is to halt no
+    ``run()`` returns "continue" (the script goes on), "detach" (it goes on and is to stop no
     more) or "abort" (it is to end, with ``.grad`` as before the call; all that is for the caller
     to do).  ``printed`` is what the script printed meanwhile, in order, each with whether it
     went to stderr.

@@ -13,11 +13,12 @@ WIDE_WIDTH, WIDE_HEIGHT = 110, 26
 HUGE_WIDTH, HUGE_HEIGHT = 180, 50
 
 OF_THE_NODE = (
-    "gradient", "ledger", "value", "saved", "source", "formula", "inside", "numbers", "check",
+    "gradient", "contributions", "value", "saved", "source", "formula", "inside", "numbers",
+    "check",
 )  # fmt: skip
-OF_THE_PASS = ("leaves", "near", "modules", "stops", "changes", "calls")
+OF_THE_PASS = ("leaves", "graph", "modules", "breakpoints", "changes", "backward calls")
 # in the order in which a grid places them; the execution list comes after "modules"
-PANES = ("modules", "node", "stops", "pass", "near", "console")
+PANES = ("modules", "node", "breakpoints", "pass", "graph", "console")
 
 
 class Arrangement(NamedTuple):
@@ -38,9 +39,9 @@ HUGE = Arrangement(
     {
         "modules": ("modules",),
         "node": OF_THE_NODE,
-        "stops": ("stops", "changes", "calls"),
-        "pass": ("leaves",),
-        "near": ("near",),
+        "breakpoints": ("breakpoints", "changes"),
+        "pass": ("leaves", "backward calls"),
+        "graph": ("graph",),
         "console": ("console",),
     },
 )

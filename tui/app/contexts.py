@@ -20,7 +20,7 @@ _OUT = Hint("<", "leave this pass", "command('leave')")
 
 # the most important ones first: in a narrow terminal there is room for eight
 _USUAL = (_NEXT, _BACK, _INSIDE, _GO, _BREAK, _COMMAND, _HELP, _QUIT, _UNTIL, _SECTION)
-_BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "look around", "select(1)"))
+_BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "navigate", "select(1)"))
 _OVER = (
     Hint("q", "the script goes on", "leave('continue')"),
     _BACK,
@@ -38,7 +38,7 @@ _IN_NODE = (
     _HELP,
     _QUIT,
 )
-_IN_STOPS = (
+_IN_BREAKPOINTS = (
     Hint("space", "on/off", "toggle_point"),
     Hint("Del", "delete", "delete_point"),
     Hint("enter", "select its node", "until"),
@@ -66,7 +66,7 @@ def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ..
     if busy:
         return _BUSY
     if section:
-        return {"stops": _IN_STOPS, "modules": _IN_MODULES}.get(section, _IN_PANE)
+        return {"breakpoints": _IN_BREAKPOINTS, "modules": _IN_MODULES}.get(section, _IN_PANE)
     hints: tuple[Hint, ...] = _USUAL
     if snapshot.phase:
         hints = _IN_NODE

@@ -45,7 +45,7 @@ KEY_GROUPS = (
         ),
     ),
     KeyGroup(
-        "look around (nothing runs)",
+        "navigate (nothing runs)",
         (
             _key("j,down", "select(1)", "select the next row", "j ↓"),
             _key("k,up", "select(-1)", "select the previous row", "k ↑"),
@@ -90,8 +90,8 @@ KEY_GROUPS = (
             _key("tilde", "prompt('clip {node} ')", "limit its elements", "~"),
             _key("0", "zero", "make it zero"),
             _key("x", "prompt('mute {node} out.0')", "mute an edge or hook of the node"),
-            _key("X", "prompt('unmute {node} out.0')", "let it be heard again"),
-            _key("U", "command('undo')", "take the last change back"),
+            _key("X", "prompt('unmute {node} out.0')", "unmute it"),
+            _key("U", "command('undo')", "undo the last change"),
             _key("d", "difference", "what the changes did to each leaf"),
             _key("t", "check", "hold the rule of the node to differences"),
         ),
@@ -107,7 +107,7 @@ KEY_GROUPS = (
             _key("escape,ctrl+c", "escape", "pause a run; back to the list", "esc ctrl+c"),
             _key("question_mark", "help", "this page", "?"),
             _key("q,ctrl+q", "leave('continue')", "close this, the script goes on", "q"),
-            _key("D", "leave('detach')", "the same, and halt at no later backward()"),
+            _key("D", "leave('detach')", "the same, and stop at no later backward()"),
             _key("Q", "leave('abort')", "end the script, .grad as before this call"),
         ),
     ),

@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 from tui.app.sections import (
-    calls,
+    backward_calls,
+    breakpoints,
     changes,
     check,
     console,
+    contributions,
     formula,
     gradient,
+    graph,
     inside,
     leaves,
-    ledger,
     modules,
-    near,
     numbers,
     saved,
     source,
-    stops,
     value,
 )
 from tui.app.sections.page import Section
@@ -26,7 +26,7 @@ SECTIONS = {
     section.name: section
     for section in (
         Section("gradient", "what arrived, its sum, and what was sent", gradient.page),
-        Section("ledger", "every contribution with the running sum", ledger.page),
+        Section("contributions", "each with the running sum", contributions.page),
         Section("value", "statistics, elements, histogram, heat map", value.page),
         Section("saved", "what was kept from the forward pass, and its state", saved.page),
         Section("source", "the forward line", source.page),
@@ -35,11 +35,11 @@ SECTIONS = {
         Section("numbers", "time, bytes, forward value, module", numbers.page),
         Section("check", "the numeric check of the rule", check.page),
         Section("leaves", "the .grad of every leaf", leaves.page, False),
-        Section("near", "producers and consumers in boxes", near.page),
+        Section("graph", "producers and consumers in boxes", graph.page),
         Section("modules", "the module tree; z folds", modules.page, False),
-        Section("stops", "the breakpoints", stops.page, False),
+        Section("breakpoints", "where it stops, and how often it did", breakpoints.page, False),
         Section("changes", "what you changed, and what it did", changes.page, False),
-        Section("calls", "the backward calls of the program", calls.page, False),
+        Section("backward calls", "those of the program so far", backward_calls.page, False),
         Section("console", "commands and answers", console.page, False),
     )
 }

@@ -30,7 +30,7 @@ def page(view: View) -> Page:
             lines.append([Part(f"  as of {notes.difference_at:,} nodes run; d anew", "muted")])
         lines += [[Part("  " + printable(text))] for text in notes.difference.splitlines()]
     else:
-        lines.append([Part("  d computes it, U takes the last change back", "muted")])
+        lines.append([Part("  d computes it, U undoes the last change", "muted")])
 
     def target(line: int, column: int) -> Target | None:
         return NodeTarget(edits[line].index) if line < len(edits) else None

@@ -1,4 +1,4 @@
-"""The account of a sum: every contribution in order of arrival, and the sum it made."""
+"""The contributions to a sum, in order of arrival, with the running sum."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tui.app.sections.gradient import edge_label, title_line
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import UNDEFINED, Line, Part, fit, value_part
 
-MOST = 500  # contributions; an account of more is for the console
+MOST = 500  # contributions; more are for the console
 VALUE_WIDTH = 12
 LABEL_WIDTH = 30
 
