@@ -10,14 +10,14 @@ from hypothesis import strategies as st
 
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph
-from tui.app.widgets.lane_drawing import draw_row
-from tui.app.widgets.lanes import (
+from tui.app.plan.lanes import (
     CHECKPOINT_EVERY,
     MAX_LANES,
     LaneRow,
     Lanes,
     PlanEdges,
 )
+from tui.app.widgets.lane_drawing import draw_row
 
 LINES = set("│┤├┼╮╭┬─")
 

@@ -6,10 +6,11 @@ from pathlib import Path
 
 from autograd_core.dag.turns import turn
 from autograd_core.debug.records.snapshot import Reply
-from tui.app.exporting import value_text, write_picture
-from tui.app.help_screen import HelpScreen
 from tui.app.looking import Looking
+from tui.app.plan.picture import write_picture
 from tui.app.sections.page import PointTarget
+from tui.app.sections.value import value_text
+from tui.app.widgets.help import HelpScreen
 
 
 class Actions(Looking):

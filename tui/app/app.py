@@ -13,9 +13,9 @@ from textual.command import Provider
 from textual.screen import Screen
 
 from autograd_core.debug.protocol import DebugSession
-from tui.app.palette import DebuggerCommands
 from tui.app.screen import DebuggerScreen
 from tui.app.themes import DARK, LIGHT, THEMES, light_terminal
+from tui.app.widgets.palette import DebuggerCommands
 
 Outcome = Literal["continue", "detach", "abort"]
 

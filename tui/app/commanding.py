@@ -11,9 +11,9 @@ from textual.screen import Screen
 from autograd_core.dag.turns import index_of
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply, Snapshot
-from tui.app.runner import CommandRunner
 from tui.app.sections.console import add_command, add_print
 from tui.app.sections.page import Notes
+from tui.app.worker import CommandRunner
 
 # work that ends within this time never shows as busy, and keys typed ahead wait for it
 GRACE_SECONDS = 0.05

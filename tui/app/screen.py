@@ -14,7 +14,6 @@ from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply, Snapshot
 from tui.app.actions import Actions
 from tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
-from tui.app.contexts import hints_for
 from tui.app.keys import ALL_BINDINGS
 from tui.app.messages import (
     HintClicked,
@@ -25,7 +24,7 @@ from tui.app.messages import (
 )
 from tui.app.sections.page import View
 from tui.app.widgets.execution import ExecutionList
-from tui.app.widgets.hints import Hints
+from tui.app.widgets.hints import Hints, hints_for
 from tui.app.widgets.pane import Pane
 from tui.app.widgets.prompt import MessageLine, Prompt
 from tui.app.widgets.status import StatusLine

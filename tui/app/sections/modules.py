@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autograd_core.dag.addresses import in_scope
 from autograd_core.dag.lazy import LazyColumn
 from autograd_core.text import printable
-from tui.app.modules import Branch
+from tui.app.plan.modules import Branch
 from tui.app.sections.page import Page, ScopeTarget, Target, View, sentence
 from tui.app.widgets.text import Line, Part, fit
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply, Snapshot
-from tui.app.modules import Modules
-from tui.app.widgets.lanes import PlanEdges
+from tui.app.plan.lanes import PlanEdges
+from tui.app.plan.modules import Modules
 from tui.app.widgets.text import Line, Part, wrapped
 
 

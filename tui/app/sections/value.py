@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from autograd_core.dag.statistics import format_bytes, format_number, format_shape
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.records.snapshot import NodeDetail, Value
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View
 from tui.app.widgets.charts import heat_map_lines, histogram_lines
@@ -11,6 +13,7 @@ from tui.app.widgets.text import Line, Part, is_accumulate
 
 FEW = 8  # elements that are written out in a row
 MOST_ROWS = 8
+MOST_ELEMENTS = 10_000  # a clipboard is not a file
 
 
 def page(view: View) -> Page:
@@ -62,3 +65,18 @@ def _elements(value: Value) -> list[Line]:
     if len(rows) > MOST_ROWS:
         lines.append([Part(f"  … {len(rows) - MOST_ROWS:,} more rows", "muted")])
     return lines
+
+
+def value_text(detail: NodeDetail) -> str:
+    """The gradient that arrived at a node, as NumPy writes it; "" when there is none.
+
+    Raises:
+        ValueError: it has too many elements.
+    """
+    total = next((each.total for each in detail.incoming if each.total is not None), None)
+    if total is None:
+        return ""
+    size = total.array.size
+    if size > MOST_ELEMENTS:
+        raise ValueError(f"{size:,} elements are too many to copy; print shows parts of them")
+    return np.array2string(total.array, separator=", ", threshold=size + 1)

@@ -11,9 +11,9 @@ from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Breakpoint, Snapshot
 from autograd_core.text import printable
 from tui.app.messages import NodeClicked
-from tui.app.modules import Modules, Rows, Span
+from tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes, PlanEdges
+from tui.app.plan.modules import Modules, Rows, Span
 from tui.app.widgets.lane_drawing import draw_row
-from tui.app.widgets.lanes import MAX_LANES, LaneRow, Lanes, PlanEdges
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.rows import (
     FLAG_WIDTH,

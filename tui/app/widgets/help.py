@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import cast
+from typing import ClassVar, cast
 
-from textual.app import App
-from textual.binding import Binding
+from textual.app import App, ComposeResult
+from textual.binding import Binding, BindingType
+from textual.screen import ModalScreen
 
 from tui.app.keys import KEY_GROUPS
 from tui.app.widgets.line_view import LinesView
@@ -49,3 +50,24 @@ def _entry(left: str, right: str) -> Line:
 
 def _display(app: App[object], binding: Binding) -> str:
     return binding.key_display or app.get_key_display(binding)
+
+
+class HelpScreen(ModalScreen[None]):
+    """All keys; any of the usual keys closes it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape,q,question_mark,enter", "dismiss", "close", show=False),
+        Binding("down,j", "scroll(1)", show=False),
+        Binding("up,k", "scroll(-1)", show=False),
+        Binding("pagedown,space", "scroll(10)", show=False),
+        Binding("pageup", "scroll(-10)", show=False),
+    ]
+
+    def compose(self) -> ComposeResult:
+        self._text = HelpText()
+        self._text.border_title = "keys"
+        self._text.border_subtitle = "esc closes · j k scroll"
+        yield self._text
+
+    def action_scroll(self, step: int) -> None:
+        self._text.scroll_relative(y=step, animate=False)

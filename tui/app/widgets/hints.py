@@ -1,4 +1,4 @@
-"""The bottom line: the keys that matter here, or what may be typed next."""
+"""The bottom line: the keys that matter most here, or what may be typed next."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from textual import events
 
+from autograd_core.debug.records.snapshot import Snapshot
 from autograd_core.text import printable
 from tui.app.messages import HintClicked
 from tui.app.widgets.line_view import LineView
@@ -20,6 +21,76 @@ class Hint(NamedTuple):
     key: str
     word: str
     action: str
+
+
+_NEXT = Hint("n", "next", "step('next')")
+_BACK = Hint("N", "back", "step('reverse-next')")
+_INSIDE = Hint("s", "inside", "step('step')")
+_GO = Hint("c", "continue", "step('continue')")
+_UNTIL = Hint("u", "until", "until")
+_BREAK = Hint("b", "break", "toggle_breakpoint")
+_COMMAND = Hint(":", "command", "prompt('')")
+_HELP = Hint("?", "help", "help")
+_QUIT = Hint("q", "go on", "leave('continue')")
+_LIST = Hint("esc", "list", "escape")
+_SECTION = Hint("tab", "section", "section(1)")
+_OUT = Hint("<", "leave this pass", "command('leave')")
+
+# the most important ones first: in a narrow terminal there is room for eight
+_USUAL = (_NEXT, _BACK, _INSIDE, _GO, _BREAK, _COMMAND, _HELP, _QUIT, _UNTIL, _SECTION)
+_BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "navigate", "select(1)"))
+_OVER = (
+    Hint("q", "the script goes on", "leave('continue')"),
+    _BACK,
+    Hint("C", "back to stop", "step('reverse-continue')"),
+    Hint("r", "restart", "command('restart')"),
+    Hint("/", "search", "search"),
+    _COMMAND,
+    _HELP,
+)
+_IN_NODE = (
+    Hint("s", "next phase", "step('step')"),
+    Hint("S", "phase back", "step('reverse-step')"),
+    Hint("n", "rest of the node", "step('next')"),
+    _COMMAND,
+    _HELP,
+    _QUIT,
+)
+_IN_BREAKPOINTS = (
+    Hint("space", "on/off", "toggle_point"),
+    Hint("Del", "delete", "delete_point"),
+    Hint("enter", "select its node", "until"),
+    Hint("j k", "move", "select(1)"),
+    _LIST,
+)
+_IN_MODULES = (
+    Hint("enter", "select", "until"),
+    Hint("z", "fold", "fold"),
+    Hint("Z", "fold all", "fold_all"),
+    Hint("j k", "move", "select(1)"),
+    _LIST,
+)
+_IN_PANE = (
+    Hint("enter", "select", "until"),
+    Hint("j k", "move", "select(1)"),
+    _SECTION,
+    Hint("w", "next pane", "next_pane"),
+    _LIST,
+)
+
+
+def hints_for(snapshot: Snapshot, section: str, *, busy: bool) -> tuple[Hint, ...]:
+    """The keys to show; ``section`` is that of the pane to which the keys go, "" for the list."""
+    if busy:
+        return _BUSY
+    if section:
+        return {"breakpoints": _IN_BREAKPOINTS, "modules": _IN_MODULES}.get(section, _IN_PANE)
+    hints: tuple[Hint, ...] = _USUAL
+    if snapshot.phase:
+        hints = _IN_NODE
+    elif snapshot.position >= snapshot.length:
+        hints = _OVER
+    return (_OUT, *hints) if len(snapshot.frames) > 1 else hints
 
 
 class Hints(LineView):

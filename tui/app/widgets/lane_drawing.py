@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autograd_core.dag.turns import turn
-from tui.app.widgets.lanes import LaneRow
+from tui.app.plan.lanes import LaneRow
 
 
 class LaneCell(NamedTuple):

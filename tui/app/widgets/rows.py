@@ -8,7 +8,7 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
 from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
 from autograd_core.text import printable
-from tui.app.widgets.lanes import MAX_LANES
+from tui.app.plan.lanes import MAX_LANES
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
 
 VALUE_WIDTH = 12

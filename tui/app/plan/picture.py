@@ -1,4 +1,4 @@
-"""What is taken along: the gradient as text, the graph around a node as a picture."""
+"""The graph around a node as a picture, with the gradients that were sent."""
 
 from __future__ import annotations
 
@@ -7,31 +7,13 @@ from dataclasses import replace
 from html import escape
 from pathlib import Path
 
-import numpy as np
-
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
+from autograd_core.debug.records.snapshot import Snapshot
 
-MOST_ELEMENTS = 10_000  # a clipboard is no file
 MOST_NODES = 5_000  # of which the picture shows gradients
 HOPS = 3
-
-
-def value_text(detail: NodeDetail) -> str:
-    """The gradient that arrived at a node, as NumPy writes it; "" when there is none.
-
-    Raises:
-        ValueError: it has too many elements.
-    """
-    total = next((each.total for each in detail.incoming if each.total is not None), None)
-    if total is None:
-        return ""
-    size = total.array.size
-    if size > MOST_ELEMENTS:
-        raise ValueError(f"{size:,} elements are too many to copy; print shows parts of them")
-    return np.array2string(total.array, separator=", ", threshold=size + 1)
 
 
 def write_picture(session: DebugSession, snapshot: Snapshot, index: int) -> Path:
