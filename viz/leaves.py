@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from autograd_core.dag.model import Graph
-from autograd_core.dag.records import LEAF_KINDS
+from autograd_core.dag.model import LEAF_KINDS, Graph
 from autograd_core.dag.totals import totals
 
 FEW_LEAVES = 3

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
-from autograd_core.dag.sources import with_portable_sources
 from viz.compose import make_picture
 from viz.dot import write_dot
 from viz.errors import (

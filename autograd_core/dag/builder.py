@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from autograd_core.dag.lazy import InOrder, LazyColumn, LazyEntries
+from autograd_core.dag.columns import InOrder, LazyColumn, LazyEntries
 from autograd_core.dag.model import (
     Cost,
     EdgeKind,

@@ -12,8 +12,8 @@ from weakref import proxy
 
 from autograd_core.autograd.call import BackwardCall, Gradients, make_call
 from autograd_core.autograd.profiler import profile
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.roots import tensors_in
 from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.recording.history import DEFAULT_BUDGET

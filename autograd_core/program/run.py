@@ -7,8 +7,8 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import Gradients
+from autograd_core.dag.capture.roots import PYTORCH, is_tensor
 from autograd_core.dag.names import Names
-from autograd_core.dag.roots import PYTORCH, is_tensor
 from autograd_core.dag.trace import trace
 from autograd_core.program.calls import CallSelector, Handle, InterceptedCall, intercepting
 from autograd_core.program.errors import NeedsArguments, ProgramError, ScriptDone

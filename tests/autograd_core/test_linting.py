@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core.dag.records import Source
+from autograd_core.dag.model import Source
 from autograd_core.dag.trace import trace
 from autograd_core.debug import Finding, lint
 from autograd_core.nn import Linear, Module, Sequential

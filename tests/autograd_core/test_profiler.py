@@ -15,8 +15,8 @@ from autograd_core.autograd.call import make_call
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import capture
 from autograd_core.dag.folding import fold
+from autograd_core.dag.model import Cost
 from autograd_core.dag.names import Names
-from autograd_core.dag.records import Cost
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.trace import trace
 from autograd_core.debug.recording.observed_pass import ObservedPass

@@ -13,8 +13,7 @@ import viz
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag import capture, trace
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import Graph, SavedValue, Source
-from autograd_core.dag.records import Cost
+from autograd_core.dag.model import Cost, Graph, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
 from viz import wording

@@ -6,8 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from autograd_core.dag.model import Graph
-from autograd_core.dag.records import LEAF_KINDS
+from autograd_core.dag.model import LEAF_KINDS, Graph
 from autograd_core.dag.totals import totals
 from viz.leaves import host_leaves
 from viz.picture import Picture

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from autograd_core.autograd.call import make_call
+from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
-from autograd_core.dag.sources import with_portable_sources
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.errors import ProgramError
 from autograd_core.program.run import Found, run_target

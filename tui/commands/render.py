@@ -13,8 +13,8 @@ from typing import Any
 from autograd_core.autograd.call import Gradients
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import View, capture
+from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
-from autograd_core.dag.sources import with_portable_sources
 from autograd_core.program.calls import CallSelector, InterceptedCall, run_and_capture
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from autograd_core.dag.records import Source
-from autograd_core.dag.sources import portable
+from autograd_core.dag.capture.sources import portable
+from autograd_core.dag.model import Source
 from autograd_core.debug.checking import NodeCheck
 from autograd_core.debug.linting import Finding
 from autograd_core.own_files import is_own_file

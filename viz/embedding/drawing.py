@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import viz
 from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, NotInGraph
-from autograd_core.dag.sources import with_portable_sources
+from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.trace import trace
 from viz.embedding.options import Value
 from viz.embedding.running import Found, code_of, run

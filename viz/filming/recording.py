@@ -11,9 +11,9 @@ from autograd_core.autograd.deliver import Gradient
 from autograd_core.autograd.node import Node, resolve
 from autograd_core.autograd.step import Step
 from autograd_core.dag.capture.gradients import describe
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.roots import tensors_in
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.recording.observed_pass import ObservedPass, graph_of_call
 from viz.picture import View

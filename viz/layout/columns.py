@@ -14,7 +14,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.dag.grouping import Ints
+from autograd_core.dag.columns import Ints
 from viz.layout.layers import Layers
 
 Neighbours = list[tuple[int, ...]]

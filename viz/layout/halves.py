@@ -11,7 +11,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.dag.grouping import Ints
+from autograd_core.dag.columns import Ints
 from autograd_core.dag.model import Half
 from viz import geometry, theme
 from viz.layout.columns import Floats

@@ -14,7 +14,7 @@ from itertools import chain
 
 import numpy as np
 
-from autograd_core.dag.grouping import Ints, grouped
+from autograd_core.dag.columns import Ints, grouped
 from viz.layout.ranks import Arc, rank
 
 MOST_LANES = 12

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from autograd_core.dag.grouping import Ints, grouped
+from autograd_core.dag.columns import Ints, grouped
 
 Arc = tuple[int, int]
 

@@ -21,10 +21,10 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.backward import add_backward
 from autograd_core.dag.capture.costs import add_costs
 from autograd_core.dag.capture.forward import ForwardOf, add_derived_forward, add_traced_forward
+from autograd_core.dag.capture.roots import NotInGraph, tensors_in
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.roots import NotInGraph, tensors_in
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.tensor import Tensor
 

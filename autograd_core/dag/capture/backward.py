@@ -19,7 +19,7 @@ from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.gradients import add_gradients
 from autograd_core.dag.capture.rules import formula, saved_values
-from autograd_core.dag.lazy import LazyColumn, LazyEntries
+from autograd_core.dag.columns import LazyColumn, LazyEntries
 from autograd_core.dag.model import SavedValue, Shape
 from autograd_core.dag.names import Names
 from autograd_core.op.saved import SavedNode

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.records import Cost
+from autograd_core.dag.model import Cost
 
 
 def node_costs(found: profile, nodes: Iterable[Node]) -> dict[Node, Cost]:

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.columns import Columns
-from autograd_core.dag.grouping import Ints
 from autograd_core.dag.model import EdgeKind, Graph, Shape
 from autograd_core.dag.statistics import Statistics, pooled
 from autograd_core.dag.totals import storages_of_edges

@@ -8,9 +8,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.dag.grouping import Ints
-from autograd_core.dag.model import Graph, Half
-from autograd_core.dag.records import LEAF_KINDS
+from autograd_core.dag.columns import Ints
+from autograd_core.dag.model import LEAF_KINDS, Graph, Half
 
 Truths = NDArray[np.bool_]
 

@@ -9,15 +9,14 @@ from typing import NamedTuple
 import numpy as np
 
 from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.bundles import add_bundles
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.choose import Item
 from autograd_core.dag.folding.columns import Columns
 from autograd_core.dag.folding.places import Places
 from autograd_core.dag.folding.units import Units
-from autograd_core.dag.grouping import Ints
-from autograd_core.dag.model import Graph, Group, GroupKind, Half
-from autograd_core.dag.records import PARAMETER_KINDS, Cost
+from autograd_core.dag.model import PARAMETER_KINDS, Cost, Graph, Group, GroupKind, Half
 from autograd_core.dag.statistics import Statistics
 from autograd_core.dag.totals import totals
 

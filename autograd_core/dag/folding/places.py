@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from autograd_core.dag.columns import grouped
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.choose import Item
 from autograd_core.dag.folding.columns import Columns, Truths
 from autograd_core.dag.folding.units import Units
-from autograd_core.dag.grouping import grouped
-from autograd_core.dag.model import Graph, Half
-from autograd_core.dag.records import PARAMETER_KINDS
+from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half
 from autograd_core.dag.totals import saved_bytes_by
 
 

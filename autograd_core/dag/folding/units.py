@@ -12,10 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from autograd_core.dag.columns import grouped
 from autograd_core.dag.folding.columns import Columns, positions
-from autograd_core.dag.grouping import grouped
-from autograd_core.dag.model import Graph, Half
-from autograd_core.dag.records import PARAMETER_KINDS
+from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half
 
 LEAST_FAN = 8
 

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import (
+    Cost,
     EdgeKind,
     Graph,
     Group,
@@ -19,7 +20,6 @@ from autograd_core.dag.model import (
     Source,
     Totals,
 )
-from autograd_core.dag.records import Cost
 from autograd_core.dag.serialize.document import FORMAT, VERSION
 from autograd_core.dag.statistics import Statistics
 

@@ -14,9 +14,9 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.capture import capture
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.roots import tensors_in
 from autograd_core.dag.turns import turn
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict

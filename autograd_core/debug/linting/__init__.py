@@ -7,8 +7,8 @@ from typing import Any
 
 from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.capture import capture
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.roots import tensors_in
 from autograd_core.debug.linting.cuts import find_cuts
 from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity
 from autograd_core.debug.linting.finite import find_not_finite

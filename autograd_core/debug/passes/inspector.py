@@ -9,9 +9,8 @@ from typing import Any
 from autograd_core.autograd.node import Node, Port
 from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.capture.rules import is_number
-from autograd_core.dag.model import Graph, Source
+from autograd_core.dag.model import Cost, Graph, Source
 from autograd_core.dag.names import Names
-from autograd_core.dag.records import Cost
 from autograd_core.debug.passes.terms import terms_of
 from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.arrivals import Moment

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from autograd_core.dag.lazy import LazyColumn
+from autograd_core.dag.columns import LazyColumn
 from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.records.snapshot import LeafGradient, Snapshot, Value
 from tui.app.sections.page import NodeTarget, Page, Target, View

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograd_core.dag.addresses import in_scope
-from autograd_core.dag.lazy import LazyColumn
+from autograd_core.dag.columns import LazyColumn
 from autograd_core.text import printable
 from tui.app.plan.modules import Branch
 from tui.app.sections.page import Page, ScopeTarget, Target, View, sentence

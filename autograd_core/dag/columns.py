@@ -1,4 +1,4 @@
-"""Columns of a graph that are worked out where somebody looks.
+"""Columns of a graph: worked out where somebody looks, or grouped by a key.
 
 The formula of a node takes microseconds to write down, and a screen shows forty of a million.
 """
@@ -6,7 +6,11 @@ The formula of a node takes microseconds to write down, and a screen shows forty
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Generic, TypeVar, overload
+
+import numpy as np
+from numpy.typing import NDArray
 
 T = TypeVar("T")
 
@@ -107,3 +111,17 @@ class InOrder(Mapping[int, int]):
 
     def __len__(self) -> int:
         return len(self._ids) + len(self._set)
+
+
+Ints = NDArray[np.int64]
+
+
+def grouped(keys: Ints, values: Ints, count: int) -> list[tuple[int, ...]]:
+    """The values of each key from 0 to ``count`` - 1, in the order in which they come.
+
+    >>> grouped(np.array([2, 0, 2]), np.array([7, 8, 9]), 3)
+    [(8,), (), (7, 9)]
+    """
+    flat = tuple(values[np.argsort(keys, kind="stable")].tolist())
+    ends = np.cumsum(np.bincount(keys, minlength=count)).tolist()
+    return [flat[start:end] for start, end in pairwise([0, *ends])]
