@@ -58,6 +58,7 @@ def check(picture: Picture, layout: Layout) -> None:
             assert 0 <= point[0] <= layout.width
             assert 0 <= point[1] <= layout.height
             assert not any(inside(place, point) for place in layout.places), "a line in a box"
+    check_saved_lines(picture, layout)
 
 
 def label_places(picture: Picture, layout: Layout) -> list[Place]:
@@ -87,3 +88,49 @@ def check_labels(picture: Picture, layout: Layout) -> None:
         assert label.right <= layout.width
         assert not any(overlap(label, box) for box in layout.places), "a label on a box"
         assert not any(overlap(label, other) for other in labels[:index]), "two labels"
+
+
+def corners_of(route: Route) -> list[tuple[float, float]]:
+    """The points at which a square line turns, its ends among them; rounded corners are sharp."""
+    found = [route.start]
+    for segment in route.segments:
+        point = (segment[0], segment[1])  # of a curve, the corner that it cuts
+        if len(found) > 1 and _in_line(*found[-2:], point):
+            found.pop()
+        found.append(point)
+    if _in_line(*found[-2:], route.end) and len(found) > 1:
+        found.pop()
+    return [*found, route.end]
+
+
+def _in_line(*points: tuple[float, float]) -> bool:
+    return any(len({round(point[axis], 1) for point in points}) == 1 for axis in (0, 1))
+
+
+CLOSE = 4
+"""Lines that are no further apart than this look like one."""
+
+BETWEEN = 50
+"""A line that ends this far from where another one begins, at the same height, is not taken for
+the beginning of it."""
+
+BETWEEN_UPRIGHT = 20
+"""The same for lines that run up and down: there is a box or a turn between most of them."""
+
+
+def check_saved_lines(picture: Picture, layout: Layout) -> None:
+    """No two saved values that go to different boxes share a stretch of their way."""
+    stretches: list[tuple[int, bool, float, float, float]] = []
+    for line, route in zip(picture.lines, layout.routes, strict=True):
+        if line.kind == "saved":
+            for one, other in pairwise(corners_of(route)):
+                level = abs(one[1] - other[1]) < 0.6
+                assert level or abs(one[0] - other[0]) < 0.6, "a slanting saved line"
+                low, high = sorted((one[0], other[0]) if level else (one[1], other[1]))
+                stretches.append((line.target, level, one[1] if level else one[0], low, high))
+    for number, (target, level, at, low, high) in enumerate(stretches):
+        between = BETWEEN if level else BETWEEN_UPRIGHT
+        for other_target, other_level, other_at, other_low, other_high in stretches[:number]:
+            if target != other_target and level == other_level and abs(at - other_at) < CLOSE:
+                apart = low - other_high >= between or other_low - high >= between
+                assert apart, f"two saved lines share a stretch at {'y' if level else 'x'} {at}"

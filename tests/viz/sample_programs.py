@@ -93,6 +93,92 @@ def gan() -> Program:
     return loss(judge(real), torch.ones(5, 1)) + loss(judge(made_up), torch.zeros(5, 1)), judge
 
 
+class Attention(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        batch, words, width = x.shape
+        q, k, v = (
+            part.view(batch, words, self.heads, width // self.heads).transpose(1, 2)
+            for part in self.qkv(x).split(width, dim=2)
+        )
+        scores = q @ k.transpose(-2, -1) / (width // self.heads) ** 0.5
+        later = torch.tril(torch.ones(words, words)) == 0
+        weights = F.softmax(scores.masked_fill(later, float("-inf")), dim=-1)
+        return self.proj((weights @ v).transpose(1, 2).reshape(batch, words, width))
+
+
+class Layer(nn.Module):
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.ln1, self.attn = nn.LayerNorm(width), Attention(width, heads)
+        self.ln2, self.fc1 = nn.LayerNorm(width), nn.Linear(width, 4 * width)
+        self.fc2 = nn.Linear(4 * width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        x = x + self.attn(self.ln1(x))
+        return x + self.fc2(F.gelu(self.fc1(self.ln2(x))))
+
+
+class GPT(nn.Module):
+    def __init__(self, layers: int, width: int = 16, words: int = 20) -> None:
+        super().__init__()
+        self.wte, self.wpe = nn.Embedding(words, width), nn.Embedding(8, width)
+        self.layers = nn.ModuleList([Layer(width, 2) for _ in range(layers)])
+        self.norm, self.head = nn.LayerNorm(width), nn.Linear(width, words, bias=False)
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        x = self.wte(tokens) + self.wpe(torch.arange(tokens.shape[1]))
+        for layer in self.layers:
+            x = layer(x)
+        return self.head(self.norm(x))
+
+
+def gpt(layers: int = 4) -> Program:
+    """Two embeddings side by side, whose indices are saved for nodes side by side."""
+    model = GPT(layers)
+    words = model(torch.randint(0, 20, (4, 8))).reshape(32, 20)
+    return F.cross_entropy(words, torch.randint(0, 20, (32,))), model
+
+
+def siamese() -> Program:
+    """One network for three inputs, side by side."""
+    net = nn.Sequential(nn.Linear(10, 8), nn.ReLU(), nn.Linear(8, 4))
+    anchor, near, far = (net(torch.randn(4, 10)) for _ in range(3))
+    margin = (anchor - near).pow(2).sum(1) - (anchor - far).pow(2).sum(1) + 1.0
+    return F.relu(margin).mean(), net
+
+
+class Mixture(nn.Module):
+    def __init__(self, experts: int, width: int = 8) -> None:
+        super().__init__()
+        self.gate = nn.Linear(width, experts)
+        self.experts = nn.ModuleList(
+            [
+                nn.Sequential(nn.Linear(width, 16), nn.ReLU(), nn.Linear(16, width))
+                for _ in range(experts)
+            ]
+        )
+
+    def forward(self, x: Tensor) -> Tensor:
+        weights, chosen = self.gate(x).softmax(-1).topk(2, dim=-1)
+        weights = weights / weights.sum(-1, keepdim=True)
+        result = torch.zeros_like(x)
+        for number, expert in enumerate(self.experts):
+            share = ((chosen == number).to(x.dtype) * weights).sum(-1, keepdim=True)
+            result = result + expert(x) * share
+        return result
+
+
+def mixture(experts: int = 4) -> Program:
+    """Experts, of which two are listened to."""
+    model = Mixture(experts)
+    return F.mse_loss(model(torch.randn(6, 8)), torch.randn(6, 8)), model
+
+
 def shared(rounds: int = 12) -> Program:
     weight = torch.randn(8, 8, requires_grad=True)
     h = torch.randn(4, 8)
@@ -113,7 +199,9 @@ def irregular(ops: int = 300) -> Program:
     return pool[-1].sum(), None
 
 
-ALL = (mlp, residual, transformer, lstm, gru, dense, gan, shared, irregular)
+ALL = (
+    mlp, residual, transformer, lstm, gru, dense, gan, gpt, siamese, mixture, shared, irregular,
+)  # fmt: skip
 
 
 def graph_of(program: Callable[[], Program], traced: bool = True) -> Graph:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 
 import pytest
@@ -16,7 +17,7 @@ from autograd_core.dag.folding import fold
 from autograd_core.dag.model import Graph, Half
 from autograd_core.debug import Session
 from tests.viz import sample_graphs, sample_programs
-from tests.viz.laws import check, check_labels, inside, label_places, points_of
+from tests.viz.laws import check, check_labels, check_saved_lines, inside, label_places, points_of
 from tests.viz.sample_programs import graph_of
 from viz import theme
 from viz.compose import make_picture
@@ -81,6 +82,14 @@ def test_random_graphs_keep_the_laws(graph: Graph, view: View, leaves: bool | No
     check(picture, lay_out(picture))
 
 
+@pytest.mark.parametrize("program", sample_programs.ALL, ids=lambda program: program.__name__)
+def test_programs_keep_the_laws(program: Callable[[], sample_programs.Program]) -> None:
+    picture = make_picture(fold(graph_of(program), max_boxes=40))
+    layout = lay_out(picture)
+    check(picture, layout)
+    check_labels(picture, layout)
+
+
 @given(any_graphs())
 def test_even_cycles_and_loops_keep_the_laws(graph: Graph) -> None:
     picture = make_picture(graph, "both")
@@ -94,6 +103,22 @@ def test_the_check_can_fail() -> None:
     shifted = Records.of(Place, [first, first._replace(x=first.x + 5), *others])
     with pytest.raises(AssertionError, match="overlap"):
         check(picture, layout._replace(places=shifted))
+
+
+def test_saved_lines_that_share_a_stretch_are_noticed() -> None:
+    picture = make_picture(sample_graphs.quadratic(), "both")
+    layout = lay_out(picture)
+    saved = [line for line, data in enumerate(picture.lines) if data.kind == "saved"]
+    one, other = (layout.routes[line] for line in saved)
+    (x, y), end = one.start, other.end
+    astray = Route(
+        (x, y), ((x, one.end[1]), (end[0] - 60, one.end[1]), (end[0] - 60, end[1])), None
+    )
+    astray = astray._replace(segments=(*astray.segments, end))
+    routes = list(layout.routes)
+    routes[saved[1]] = astray
+    with pytest.raises(AssertionError, match="share a stretch"):
+        check_saved_lines(picture, layout._replace(routes=Records.of(Route, routes)))
 
 
 def test_a_line_through_a_box_is_noticed() -> None:

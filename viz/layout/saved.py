@@ -2,39 +2,51 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from viz import geometry, theme
 from viz.layout.grid import Grid
+from viz.layout.levels import find_levels
 from viz.layout.tracks import Anchor, Corner, Run, assign_tracks, run
 
 GUTTER_EDGE = 40
 GUTTER_STEP = 9
-MOST_GUTTER_LANES = 16
-DROP_DISTANCE = 14
-DROP_STEP = 6
-MOST_DROPS = 3
-SIDE_SPACE = 20
+MOST_GUTTER_LANES = 120
+DROPS = (14, 20, 26)
+"""How far left of a box lines come down to it, or up, in turn."""
+
+OTHER_DROPS = (17, 23, 29, 32, 11)
+CLOSE = 4
+"""Lines that are no further apart than this look like one."""
+
 EXIT_INSET = 14
 EXIT_STEP = 9
+EXIT_REACH = 0.3
+"""So far from its right end, as a part of its width, lines leave a box downwards."""
 
 
 @dataclass(slots=True)
 class SavedLine:
     """The plan of one line.
 
-    ``exits`` is "side" (the box is the last of its row) or "bottom"; ``enters`` is "side"
-    (the box is the first of its row) or "drop", down or up just left of the box.  ``lane`` is
-    the lane in the gutter, None for a line that needs none.
+    ``exits`` is "side" (the box is the last of its row) or "bottom", then ``inset`` from the right
+    end of the box; ``enters`` is "side" (the box is the first of its row) or "drop", down or up
+    just left of the box.  ``leave`` and ``enter`` are the heights, from the middles of the boxes;
+    a ``straight`` line crosses the gutter at one height.  ``drop`` is how far left of its box a
+    line comes down or up; ``lane`` is the lane in the gutter, None for a line that needs none.
     """
 
     line: int
+    source: int
+    target: int
     exits: str
     enters: str
-    exit_nr: int
-    entry_share: float
-    exit_share: float
-    drop_nr: int
+    straight: bool
+    leave: int = 0
+    enter: int = 0
+    inset: float = 0.0
+    drop: float = 0.0
     lane: int | None = None
 
 
@@ -44,35 +56,114 @@ def plan_saved(grid: Grid) -> list[SavedLine]:
     if not lines:
         return []
     first, last = _row_ends(grid)
-    entries = _shares(grid, [(grid.targets[line], line) for line in lines])
     plans: list[SavedLine] = []
-    exits: dict[int, int] = {}
-    drops: dict[int, int] = {}
-    sides: dict[int, int] = {}
     for line in lines:
         source, target = grid.sources[line], grid.targets[line]
-        direct = grid.rows[source] == grid.rows[target] - 1
-        side = last.get(grid.rows[source]) == source and not direct
-        if side and sides.get(source, 0) * SIDE_SPACE > grid.sizes[source][1] - SIDE_SPACE:
-            side = False
-        sides[source] = sides.get(source, 0) + side
-        enters = "side" if first.get(grid.rows[target]) == target and not direct else "drop"
-        exit_nr, drop_nr = exits.get(source, 0), drops.get(target, 0)
-        exits[source] = exit_nr + (not side)
-        drops[target] = drop_nr + (enters == "drop")
-        plans.append(
-            SavedLine(
-                line, "side" if side else "bottom", enters, exit_nr, entries[line], 0.5, drop_nr
-            )
-        )
-    heights = _shares(
-        grid,
-        [(grid.sources[p.line], p.line) for p in plans if p.exits == "side"],
-    )
-    for plan in plans:
-        plan.exit_share = heights.get(plan.line, 0.5)
+        row, target_row = grid.rows[source], grid.rows[target]
+        ends = last.get(row) == source, first.get(target_row) == target
+        straight = row == target_row and all(ends)
+        below = not straight and row in (target_row, target_row - 1)  # along that channel
+        exits = "side" if ends[0] and not below else "bottom"
+        enters = "side" if ends[1] and not below else "drop"
+        plans.append(SavedLine(line, source, target, exits, enters, straight))
+    _set_levels(grid, plans)
+    _set_exits(grid, plans)
+    _set_drops(grid, plans)
     _choose_lanes(grid, plans)
     return plans
+
+
+def _set_levels(grid: Grid, plans: list[SavedLine]) -> None:
+    """Choose the heights at which lines leave boxes sideways and enter others, the middle of a box
+    for one that is alone; where there is no room for all, the last ones leave downwards."""
+    rows = grid.rows
+    leaving = _grouped((rows[plan.source], plan) for plan in plans if plan.exits == "side")
+    entering = _grouped((plan.target, plan) for plan in plans)
+    leftmost: dict[int, int] = {}
+    for box in entering:
+        other = leftmost.setdefault(rows[box], box)
+        if grid.x[grid.vertex[box]] < grid.x[grid.vertex[other]]:
+            leftmost[rows[box]] = box
+    for row, lines in leaving.items():
+        others = [plan for plan in entering.pop(leftmost.get(row, -1), ()) if not plan.straight]
+        if len(lines) + len(others) > 1:
+            _set_row(grid, lines, others)
+    for lines in entering.values():
+        if len(lines) > 1:
+            _set_row(grid, [], lines)
+
+
+def _grouped(plans: Iterable[tuple[int, SavedLine]]) -> dict[int, list[SavedLine]]:
+    groups: dict[int, list[SavedLine]] = {}
+    for key, plan in plans:
+        groups.setdefault(key, []).append(plan)
+    return groups
+
+
+def _set_row(grid: Grid, leaving: list[SavedLine], entering: list[SavedLine]) -> None:
+    """Choose the heights of lines that leave one box sideways, and of others that enter another
+    one in the same row."""
+    straight = [plan for plan in leaving if plan.straight]
+    leaving = [plan for plan in leaving if not plan.straight]
+    source = grid.sizes[(straight or leaving or entering)[0].source][1]
+    target = grid.sizes[(straight or entering or leaving)[0].target][1]
+    apart = len(entering)  # beyond so many heights, lines that enter share them
+    while (found := find_levels(apart, len(straight), len(leaving), source, target)) is None:
+        if leaving:
+            leaving.pop().exits = "bottom"
+        elif apart > 1:
+            apart -= 1
+        else:
+            one = straight.pop()
+            one.exits, one.enters, one.straight = "bottom", "drop", False
+            entering.append(one)
+            apart = 1
+    entering.sort(key=lambda plan: grid.rows[plan.source] >= grid.rows[plan.target])
+    for number, plan in enumerate(entering):
+        plan.enter = found.entering[number % apart]
+    for plan, level in zip(straight, found.straight, strict=True):
+        plan.leave = plan.enter = level
+    for plan, level in zip(leaving, found.leaving, strict=True):
+        plan.leave = level
+
+
+def _set_exits(grid: Grid, plans: list[SavedLine]) -> None:
+    """Where lines leave a box downwards, side by side from its right end on."""
+    down = _grouped((plan.source, plan) for plan in plans if plan.exits == "bottom")
+    for box, lines in down.items():
+        step = min(EXIT_STEP, grid.sizes[box][0] * EXIT_REACH / len(lines))
+        for number, plan in enumerate(lines):
+            plan.inset = EXIT_INSET + round(number * step, 1)
+
+
+def _set_drops(grid: Grid, plans: list[SavedLine]) -> None:
+    """Where lines run down, or up, to a box: a line that comes up to its box keeps clear of those
+    that come down to the row below."""
+    rising: dict[int, list[SavedLine]] = {}
+    taken: dict[int, list[float]] = {}
+    dropping = _grouped((plan.target, plan) for plan in plans if plan.enters == "drop")
+    for box, lines in dropping.items():
+        row = grid.rows[box]
+        falling = [plan for plan in lines if grid.rows[plan.source] < row]
+        if len(falling) < len(lines):
+            rising[box] = [plan for plan in lines if grid.rows[plan.source] >= row]
+        for number, plan in enumerate(falling):
+            plan.drop = DROPS[number % len(DROPS)]
+            taken.setdefault(row - 1, []).append(_side(grid, box) - plan.drop)
+    for box, lines in rising.items():
+        left, others = _side(grid, box), taken.get(grid.rows[box], ())
+        free = [
+            drop
+            for drop in (*DROPS, *OTHER_DROPS)
+            if all(abs(left - drop - x) >= CLOSE for x in others)
+        ][: len(DROPS)]
+        for number, plan in enumerate(reversed(lines)):  # the last one enters lowest
+            plan.drop = free[number % len(free)] if free else DROPS[0]
+
+
+def _side(grid: Grid, box: int) -> float:
+    """The left side of a box, before the halves have their places."""
+    return grid.columns[grid.halves[box]][grid.vertex[box]] - grid.sizes[box][0] // 2
 
 
 def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
@@ -106,23 +197,12 @@ def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
     return first, last
 
 
-def _shares(grid: Grid, ends: list[tuple[int, int]]) -> dict[int, float]:
-    """Heights on the side of a box, evenly spread over the lines that meet there."""
-    by_box: dict[int, list[int]] = {}
-    for box, line in ends:
-        by_box.setdefault(box, []).append(line)
-    return {
-        line: (index + 1) / (len(lines) + 1)
-        for lines in by_box.values()
-        for index, line in enumerate(lines)
-    }
-
-
 def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
     tall = []
     for plan in plans:
-        top, bottom = grid.rows[grid.sources[plan.line]], grid.rows[grid.targets[plan.line]]
-        if plan.enters == "drop" and bottom == top + 1:
+        top, bottom = grid.rows[plan.source], grid.rows[plan.target]
+        along_one_channel = plan.exits == "bottom" and plan.enters == "drop"
+        if plan.straight or (along_one_channel and bottom in (top, top + 1)):
             continue
         low, high = sorted((top, bottom))
         tall.append((plan, (float(low), high + 0.5)))
@@ -138,9 +218,8 @@ def gutter_width(grid: Grid, plans: list[SavedLine]) -> float:
     names, labels = 0.0, grid.picture.lines.column("label")
     for plan in plans:
         if plan.exits == "side":
-            source = grid.sources[plan.line]
-            half_width = grid.sizes[source][0] / 2
-            free = edge - grid.columns["forward"][grid.vertex[source]] - half_width
+            half_width = grid.sizes[plan.source][0] / 2
+            free = edge - grid.columns["forward"][grid.vertex[plan.source]] - half_width
             width = geometry.text_width(labels[plan.line], theme.MUTED_SIZE)
             names = max(names, width + 16 - free)
     return max(72.0, names + 16 + GUTTER_EDGE) + lanes * GUTTER_STEP
@@ -148,20 +227,17 @@ def gutter_width(grid: Grid, plans: list[SavedLine]) -> float:
 
 def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner]:
     """The corners of a line; ``gutter_end`` is where the backward half begins."""
-    source, target = grid.sources[plan.line], grid.targets[plan.line]
-    enter = Anchor(target, plan.entry_share)
-    drop_x = grid.left(target) - DROP_DISTANCE - DROP_STEP * (plan.drop_nr % MOST_DROPS)
+    source, target = plan.source, plan.target
+    enter = _beside(grid, target, plan.enter)
+    drop_x = grid.left(target) - plan.drop
     from_above = grid.rows[source] < grid.rows[target]
     entry_row = grid.rows[target] - 1 if from_above else grid.rows[target]
-    corners: list[Corner]
-    if plan.exits == "side":
-        x = grid.right(source)
-        leave = Anchor(source, plan.exit_share)
-        corners = [(x, leave)]
-    else:
-        room = max(1, int(grid.sizes[source][0] * 0.3) // EXIT_STEP)
-        x = grid.right(source) - EXIT_INSET - EXIT_STEP * (plan.exit_nr % room)
-        corners = [(x, Anchor(source, 1.0))]
+    x, leave = grid.right(source), _beside(grid, source, plan.leave)
+    if plan.exits == "bottom":
+        x, leave = x - plan.inset, Anchor(source, 1.0)
+    corners: list[Corner] = [(x, leave)]
+    if plan.straight:
+        return [*corners, (grid.left(target), enter)]
     if plan.lane is None:
         across = run(entry_row, x, drop_x)
         return [
@@ -173,7 +249,7 @@ def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner
         ]
     lane_x = gutter_end - GUTTER_EDGE - GUTTER_STEP * plan.lane
     if plan.exits == "side":
-        corners.append((lane_x, corners[0][1]))
+        corners.append((lane_x, leave))
     else:
         out = run(grid.rows[source], x, lane_x)
         corners += [(x, out), (lane_x, out)]
@@ -183,6 +259,11 @@ def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner
     else:
         corners.append((lane_x, enter))
     return [*corners, (grid.left(target), enter)]
+
+
+def _beside(grid: Grid, box: int, level: int) -> Anchor:
+    """The height that is ``level`` below the middle of a box."""
+    return Anchor(box, 0.5 + level / grid.sizes[box][1])
 
 
 def lane_spans(grid: Grid, corners: dict[int, list[Corner]]) -> list[tuple[int, int]]:

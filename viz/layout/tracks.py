@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 Span = tuple[float, float]
 
-MOST_TRACKS = 24
+MOST_TRACKS = 120
+
+APART = 60
+"""So far from each other, two lines on one track are not taken for one."""
 
 
 class Anchor(NamedTuple):
@@ -49,7 +52,7 @@ def stack_runs(runs: Sequence[Run]) -> dict[int, int]:
     counts = {}
     for row, members in channels.items():
         spans = [(one.low, one.high) for one in members]
-        for one, track in zip(members, assign_tracks(spans, 10, MOST_TRACKS), strict=True):
+        for one, track in zip(members, assign_tracks(spans, APART, MOST_TRACKS), strict=True):
             one.track = track
         counts[row] = 1 + max(one.track for one in members)
     return counts
