@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 
 from autograd_core import return_types
-from autograd_core.dtype import Number, dtype, float64, number_dtype, result_type
+from autograd_core.dtype import Number, bool_, dtype, float64, number_dtype, result_type
 from autograd_core.functions.convert import to_dtype
+from autograd_core.op.refusals import no_difference
 from autograd_core.ops import assign, elementwise, exponential, rounding, select, special_functions
 from autograd_core.tensor import Tensor
 
@@ -21,7 +22,11 @@ __all__ = [
 
 
 def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
-    """Refuse a fraction of integers."""
+    """Refuse a fraction of integers, and a truth value of numbers."""
+    if isinstance(alpha, bool) and not all(
+        v.dtype is bool_ if isinstance(v, Tensor) else isinstance(v, bool) for v in (x, y)
+    ):
+        raise RuntimeError("Boolean alpha only supported for Boolean results.")
     if isinstance(alpha, float) and not any(
         t.dtype.is_floating_point if isinstance(t, Tensor) else isinstance(t, float) for t in (x, y)
     ):
@@ -46,6 +51,8 @@ def rsub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``y - alpha * x``."""
     if isinstance(y, Tensor):
         return select.rsub_tensor(x, y, alpha=alpha)
+    if x.dtype is bool_ or isinstance(y, bool):
+        raise no_difference((x, y))
     return elementwise.rsub(promoted(x if alpha == 1 else x * alpha, y), number=y)
 
 

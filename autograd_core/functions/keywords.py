@@ -103,8 +103,6 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
             later[word] = value
         elif word == "device":
             check_device(value)
-        elif word in ("size_average", "reduce") and "reduction" in form.own:
-            later[word] = value
         elif word in _WITHOUT_EFFECT:
             continue
         elif form.open:
@@ -115,7 +113,6 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
         rest = given.pop(form.variadic)
         first = [given.pop(name) for name in form.places[len(args) :] if name in given]
         args = (*args, *first, *(rest if isinstance(rest, (tuple, list)) else (rest,)))
-    given.update(_old_reduction(later))
     if (kind := later.get("dtype")) is not None:
         args, given = _converted(kind, form.places[0], args, given)
     out = later.get("out")
@@ -145,19 +142,6 @@ def _converted(
     if args:
         return (to_dtype(args[0], kind), *args[1:]), given
     return args, {**given, first: to_dtype(given[first], kind)}
-
-
-def _old_reduction(given: dict[str, Any]) -> dict[str, str]:
-    """What two keywords of before ``reduction`` said."""
-    average, reduce = given.get("size_average"), given.get("reduce")
-    if average is None and reduce is None:
-        return {}
-    found = "none" if reduce is False else "sum" if average is False else "mean"
-    warnings.warn(
-        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead.",
-        stacklevel=4,
-    )
-    return {"reduction": found}
 
 
 def _check_out(name: str, out: Any, arguments: tuple[Any, ...]) -> None:

@@ -31,7 +31,9 @@ def wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
     )
 
 
-_REFUSED = {
+REFUSED = {
+    "sub bool": "Subtraction, the `-` operator, with a bool tensor is not supported. If you are "
+    "trying to invert a mask, use the `~` or `logical_not()` operator instead.",
     "sub": "Subtraction, the `-` operator, with two bool tensors is not supported. Use the `^` or "
     "`logical_xor()` operator instead.",
     "neg": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
@@ -43,8 +45,8 @@ _BITS = {"bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift"}
 def refused(op: Op, error: TypeError, kind: dtype) -> Exception:
     """In PyTorch's words, that a kernel does not take tensors of this dtype."""
     name = op.public_name
-    if kind is bool_ and name in _REFUSED:
-        return RuntimeError(_REFUSED[name])
+    if kind is bool_ and name in REFUSED:
+        return RuntimeError(REFUSED[name])
     if name == "bitwise_not":
         return TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
@@ -54,6 +56,14 @@ def refused(op: Op, error: TypeError, kind: dtype) -> Exception:
             f"\"{_BITS.get(name, name)}_cpu\" not implemented for '{kind.scalar_name}'"
         )
     return error
+
+
+def no_difference(values: Sequence[Any]) -> RuntimeError:
+    """PyTorch's error for truth values among the operands of a difference."""
+    all_of_them = all(
+        v.dtype is bool_ if isinstance(v, Tensor) else isinstance(v, bool) for v in values
+    )
+    return RuntimeError(REFUSED["sub" if all_of_them else "sub bool"])
 
 
 def no_common_shape(shapes: Sequence[tuple[int, ...]]) -> RuntimeError:

@@ -10,6 +10,7 @@ import numpy as np
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op, pointwise
 from autograd_core.ops.blocks import in_blocks
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.elementwise import clamp, exp, sigmoid, tanh, where, within
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
@@ -123,6 +124,7 @@ def softplus(x, *, beta=1.0, threshold=20.0):
 @in_blocks
 def log_sigmoid(x):
     """The logarithm of the logistic function."""
+    check_implemented("log_sigmoid_cpu", x)
     return -np.logaddexp(-x, 0)
 
 

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import numpy as np
 
-from autograd_core.dtype import ALL, dtype, from_numpy_dtype
+from autograd_core.dtype import ALL, dtype, from_numpy_dtype, promote_types
 
 
 def _limits(kind: dtype) -> tuple[Any, Any]:
@@ -54,8 +54,44 @@ def check_same_dtype(expected: Any, *others: Any) -> None:
     """
     for other in others:
         if other is not None and other.dtype != expected.dtype:
-            names = (from_numpy_dtype(array.dtype).scalar_name for array in (expected, other))
-            raise RuntimeError("expected scalar type {} but found {}".format(*names))
+            raise RuntimeError(
+                f"expected scalar type {scalar_name(expected)} but found {scalar_name(other)}"
+            )
+
+
+def scalar_name(value: Any) -> str:
+    """What PyTorch's error messages call the dtype of an array or a tensor."""
+    kind = value.dtype
+    return kind.scalar_name if isinstance(kind, dtype) else from_numpy_dtype(kind).scalar_name
+
+
+def check_implemented(kernel: str, x: Any, half: bool = True) -> None:
+    """``x`` is an array of floating point numbers, which is all that ``kernel`` is for."""
+    if x.dtype.kind != "f" or (not half and x.dtype == np.float16):
+        raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(x)}'")
+
+
+def check_castable(x: Any, to: Any) -> None:
+    """``x`` may be put where the dtype is ``to``: no fraction becomes a whole number."""
+    if from_numpy_dtype(x.dtype).category > from_numpy_dtype(to.dtype).category:
+        raise RuntimeError(
+            f"result type {scalar_name(x)} can't be cast to the desired output type "
+            f"{scalar_name(to)}"
+        )
+
+
+def check_found(expected: Any, found: Any) -> None:
+    """``found`` has the dtype of ``expected``; of an array or a tensor."""
+    if found.dtype != expected.dtype:
+        raise RuntimeError(f"Found dtype {scalar_name(found)} but expected {scalar_name(expected)}")
+
+
+def promoted(x: Any, y: Any) -> tuple[Any, Any]:
+    """Both arrays in their common dtype, which is PyTorch's, not NumPy's."""
+    if x.dtype == y.dtype:
+        return x, y
+    kind = promote_types(from_numpy_dtype(x.dtype), from_numpy_dtype(y.dtype)).dtype
+    return x.astype(kind, copy=False), y.astype(kind, copy=False)
 
 
 class _LinAlgError(RuntimeError):

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.elementwise import exp
 from autograd_core.ops.exponential import logaddexp
 from autograd_core.ops.index import index, index_put, slice_
@@ -111,6 +112,7 @@ _LOG_PROBS = np.log(np.random.default_rng(0).dirichlet(np.ones(4), (5, 2)))
 def ctc_loss(x, /, targets, input_lengths, target_lengths, blank):
     """Minus the logarithm of the probability that ``x`` (T, N, C), log probabilities of classes
     at each time, spells ``targets`` (N, S): with repeats, and blanks anywhere between."""
+    check_implemented("ctc_loss_cpu", x, half=False)
     plan = trellis(x.shape, targets, input_lengths, target_lengths, blank)
     found = -_likelihood(_ways(_read(x, plan.reads), plan.comes_from, *_size(plan)), plan.ends)
     return np.where(found > -_NEVER / 10, np.inf, found).astype(x.dtype)

@@ -30,7 +30,7 @@ def add(x, y):
 )
 def add_scaled(x, y, *, alpha):
     """``x + alpha * y``."""
-    return np.add(x, y * alpha)
+    return np.add(x, y * y.dtype.type(alpha))
 
 
 @pointwise(np.subtract, linear=True, x=lambda g: g, y=lambda g: -g, samples=PAIR)
@@ -48,7 +48,7 @@ def sub(x, y):
 )
 def sub_scaled(x, y, *, alpha):
     """``x - alpha * y``."""
-    return np.subtract(x, y * alpha)
+    return np.subtract(x, y * y.dtype.type(alpha))
 
 
 @pointwise(
@@ -76,6 +76,32 @@ def mul(x, y):
 )
 def div(x, y):
     """Elementwise quotient; the quotient of integers is a floating point number."""
+
+
+@pointwise(
+    of="mul",
+    node="MulBackward1",
+    result="same",
+    linear=True,
+    x=lambda g, number: g * number,
+    samples=(Sample(((2, 3),), {"number": 2.5}),),
+)
+def mul_number(x, *, number):
+    """``x`` times a number, as PyTorch multiplies within its own functions."""
+    return np.multiply(x, number)
+
+
+@pointwise(
+    of="div",
+    node="DivBackward1",
+    result="float",
+    linear=True,
+    x=lambda g, number: g / number,
+    samples=(Sample(((2, 3),), {"number": 2.5}),),
+)
+def div_number(x, *, number):
+    """``x`` over a number, as PyTorch divides within its own functions."""
+    return np.true_divide(x, number)
 
 
 @pointwise(np.reciprocal, result="float", x=lambda g, ans: -g * (ans * ans), samples=POSITIVE)

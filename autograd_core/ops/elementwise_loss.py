@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.op.refusals import REFUSED
 from autograd_core.ops.activation import log_sigmoid
+from autograd_core.ops.checks import (
+    check_castable,
+    check_found,
+    check_implemented,
+    promoted,
+    scalar_name,
+)
 from autograd_core.ops.elementwise import clamp, log, sigmoid
 from autograd_core.ops.reduce import count
 
@@ -34,11 +42,14 @@ def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
         -smooth_l1_loss_backward(g, x, target, reduction, beta)
     ),
     node="SmoothL1LossBackward0",
+    broadcasts="x target",
     samples=(*PAIR, Sample(((3,), (3,)), {"beta": 0.3})),
 )
 def smooth_l1_loss(x, target, /, reduction="mean", beta=1.0):
     """Half the squared difference over ``beta``, but from ``beta`` on the difference less half of
     ``beta``."""
+    x, target = promoted(x, target)
+    check_implemented("smooth_l1_cpu", x)
     distance = np.abs(x - target)
     near = 0.5 * np.square(distance) / beta if beta else distance
     return reduced(np.where(distance < beta, near, distance - 0.5 * beta), reduction)
@@ -55,29 +66,48 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: f
     target=lambda g, x, target, reduction, delta: (
         -huber_loss_backward(g, x, target, reduction, delta)
     ),
+    broadcasts="x target",
     samples=(*PAIR, Sample(((3,), (3,)), {"delta": 0.3})),
 )
 def huber_loss(x, target, /, reduction="mean", delta=1.0):
     """Half the squared difference, but beyond ``delta`` growing on with the slope it has there."""
-    distance = np.abs(x - target)
+    one, other = promoted(x, target)
+    check_castable(one, x)
+    check_implemented("huber_cpu", one)
+    distance = np.abs(one - other)
     far = delta * (distance - 0.5 * delta)
-    return reduced(np.where(distance <= delta, 0.5 * np.square(distance), far), reduction)
+    losses = np.where(distance <= delta, 0.5 * np.square(distance), far)
+    return reduced(losses.astype(x.dtype, copy=False), reduction)
 
 
 def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: float) -> Any:
     """The gradient of ``x``: its difference, between ``-delta`` and ``delta``."""
+    check_found(x, target)
     return share(g, x.shape, reduction) * clamp(x - target, min=-delta, max=delta)
 
 
 @op(
-    x=lambda g, x, target, reduction: (
-        share(g, x.shape, reduction) * (-target * sigmoid(-target * x))
-    ),
+    x=lambda g, x, target, reduction: share(g, x.shape, reduction) * margin_slope(x, target),
+    broadcasts="x",
     samples=tuple(Sample(((3,), np.array([1.0, -1.0, 1.0])), each) for each in REDUCTIONS),
 )
 def soft_margin_loss(x, target, /, reduction="mean"):
     """``log(1 + exp(-target * x))`` for targets 1 and -1."""
-    return reduced(np.logaddexp(-target * x, 0), reduction)
+    if x.dtype.kind != "f":
+        _check_sign(x)
+        check_castable(np.zeros(0, np.float32), x)
+    return reduced(np.logaddexp(-target.astype(x.dtype) * x, 0), reduction)
+
+
+def margin_slope(x: Any, target: Any) -> Any:
+    """The derivative of the loss by the scores ``x``."""
+    _check_sign(target)
+    return -(target * sigmoid(-(target * x)))
+
+
+def _check_sign(x: Any) -> None:
+    if scalar_name(x) == "Bool":
+        raise RuntimeError(REFUSED["neg"])
 
 
 _SHARES = [[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]
@@ -90,6 +120,7 @@ _SHARES = [[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]
     target=lambda g, x, weight, reduction: weighted(
         share(g, x.shape, reduction) * (log(1 - x) - log(x)), weight
     ),
+    broadcasts="x target",
     samples=(
         *(Sample((_SHARES, _SHARES[::-1]), each) for each in REDUCTIONS),
         Sample((_SHARES, _SHARES[::-1], np.array([1.0, 2.0, 0.5]))),
@@ -97,12 +128,14 @@ _SHARES = [[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]
 )
 def binary_cross_entropy(x, target, weight=None, /, reduction="mean"):
     """``-(target * log(x) + (1 - target) * log(1 - x))``, each logarithm at least -100."""
+    check_found(x, target)
+    check_implemented("binary_cross_entropy", x)
     if np.any((x < 0) | (x > 1)):
         raise RuntimeError("all elements of input should be between 0 and 1")
     with np.errstate(divide="ignore"):
         yes, no = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
-    losses = (target - 1) * no - target * yes
-    return reduced(weighted(losses, weight), reduction)
+    losses = weighted((target - 1) * no - target * yes, weight)
+    return reduced(losses.astype(x.dtype, copy=False), reduction)
 
 
 def weighted(losses: Any, weight: Any) -> Any:
@@ -120,6 +153,7 @@ def weighted(losses: Any, weight: Any) -> Any:
         weight,
     ),
     node="BinaryCrossEntropyWithLogitsBackward0",
+    broadcasts="x target",
     samples=(
         *(Sample(((2, 3), _SHARES), each) for each in REDUCTIONS),
         Sample(((2, 3), _SHARES, np.array([1.0, 2.0, 0.5]), np.array([1.0, 3.0, 0.5]))),
@@ -127,10 +161,16 @@ def weighted(losses: Any, weight: Any) -> Any:
 )
 def binary_cross_entropy_with_logits(x, target, weight=None, pos_weight=None, /, reduction="mean"):
     """:func:`binary_cross_entropy` of the logistic function of ``x``, without its overflow;
-    ``pos_weight`` multiplies the loss of what is true."""
+    ``pos_weight`` multiplies the loss of what is true.  The loss has the dtype of ``target``."""
+    check_implemented("log_sigmoid_cpu", x)
+    if pos_weight is not None and pos_weight.dtype == np.bool_:
+        raise RuntimeError(REFUSED["sub bool"])
+    if target.dtype == np.bool_:
+        raise RuntimeError(REFUSED["sub"])
+    check_castable(x, target)
     no, yes = np.logaddexp(x, 0), np.logaddexp(-x, 0)
-    losses = (1 - target) * no + weighted(target * yes, pos_weight)
-    return reduced(weighted(losses, weight), reduction)
+    losses = weighted((1 - target) * no + weighted(target * yes, pos_weight), weight)
+    return reduced(losses.astype(target.dtype, copy=False), reduction)
 
 
 def logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:

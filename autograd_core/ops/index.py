@@ -159,11 +159,14 @@ def index_put(x, /, shape, indices):
 def embedding(weight, indices, /, padding_idx=-1):
     """The rows of ``weight`` (n, d) that ``indices`` point to; that of ``padding_idx`` gets no
     gradient."""
-    if indices.dtype.kind not in "iu":
+    if weight.ndim != 2:
+        raise RuntimeError("'weight' must be 2-D")
+    if indices.dtype.kind != "i" or indices.dtype.itemsize < 4:
+        found = from_numpy_dtype(indices.dtype).scalar_name
+        found = "CPUBoolType" if found == "Bool" else f"torch.{found}Tensor"
         raise RuntimeError(
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
-            f"Long, Int; but got torch.{from_numpy_dtype(indices.dtype).scalar_name}Tensor instead "
-            "(while checking arguments for embedding)"
+            f"Long, Int; but got {found} instead (while checking arguments for embedding)"
         )
     if indices.size and not 0 <= indices.min() <= indices.max() < len(weight):
         raise IndexError("index out of range in self")

@@ -7,9 +7,13 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dimensions import wrapped
-from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import check_same_dtype
+from autograd_core.ops.checks import (
+    check_implemented,
+    check_same_dtype,
+    promoted,
+    scalar_name,
+)
 from autograd_core.ops.elementwise import exp
 from autograd_core.ops.reduce import count, sum_dim
 
@@ -22,6 +26,7 @@ def log_softmax(x, /, dim):
     """The logarithm of :func:`softmax`, without its underflow."""
     if not x.size:
         return _nothing(x, dim)
+    _check_scores("log_softmax", x, dim)
     shifted = x - np.maximum.reduce(x, dim, keepdims=True)
     total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
     return np.subtract(shifted, np.log(total), out=shifted if shifted.ndim else None)
@@ -35,6 +40,7 @@ def softmax(x, /, dim):
     """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
     if not x.size:
         return _nothing(x, dim)
+    _check_scores("softmax", x, dim)
     powers = np.exp(x - np.maximum.reduce(x, dim, keepdims=True))
     total = np.add.reduce(powers, dim, keepdims=True)
     return np.divide(powers, total, out=powers if powers.ndim else None)
@@ -43,6 +49,12 @@ def softmax(x, /, dim):
 def _nothing(x, dim):
     wrapped(dim, x.ndim)
     return np.array(x)
+
+
+def _check_scores(name: str, x: Any, dim: int) -> None:
+    if x.dtype.kind != "f":
+        last = dim in (-1, x.ndim - 1, 0) if x.ndim < 2 else dim in (-1, x.ndim - 1)
+        check_implemented(f"{name}{'_lastdim' if last else ''}_kernel_impl", x)
 
 
 _LABELS = np.array([2, 0, 1, 0])
@@ -70,6 +82,8 @@ def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
         reduction: "mean" (by weight), "sum" or "none".
         ignore_index: targets of this value do not count.
     """
+    check_labels(target)
+    check_implemented("nll_loss_out_frame" if x.ndim < 3 else "nll_loss2d_forward_out_frame", x)
     check_same_dtype(x, weight)
     index, weights, axis = _picked(x.shape, x.dtype, target, weight, ignore_index)
     losses = 0.0 - _entries(x, index, axis) * weights  # what does not count is 0, not -0
@@ -102,14 +116,18 @@ def nll_loss_backward(x, target, weight=None, /, shape=None, reduction="mean", i
     return result
 
 
+def check_labels(target: Any) -> None:
+    """``target`` holds numbers of classes."""
+    if target.dtype not in (np.int64, np.uint8):
+        found = scalar_name(target)
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
+
+
 def _picked(
     shape: tuple[int, ...], kind: Any, target: Any, weight: Any, ignore_index: int
 ) -> tuple[Any, Any, int]:
     """Where the targets are in an array of ``shape``, how much each counts, and the class axis."""
     axis = 1 if len(shape) > 1 else 0
-    if target.dtype not in (np.int64, np.uint8):
-        found = from_numpy_dtype(target.dtype).scalar_name
-        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
     if weight is not None and weight.shape != (shape[axis],):
         raise RuntimeError(
             f"weight tensor should be defined either for all {shape[axis]} classes or no classes "
@@ -141,11 +159,13 @@ def _entries(x: Any, index: Any, axis: int) -> Any:
 @op(
     x=lambda g, x, target, reduction: mse_loss_backward(g, x, target, reduction),
     target=lambda g, x, target, reduction: -mse_loss_backward(g, x, target, reduction),
+    broadcasts="x target",
     samples=(Sample(((2, 3), (2, 3))), Sample(((3,), (3,)), {"reduction": "none"})),
 )
 def mse_loss(x, target, /, reduction="mean"):
     """The squared difference of two tensors of one shape, averaged, summed or neither."""
-    check_same_dtype(x, target)
+    x, target = promoted(x, target)
+    check_implemented("mse_cpu", x)
     squares = np.square(x - target)
     if reduction == "none":
         return squares

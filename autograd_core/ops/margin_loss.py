@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.elementwise_loss import REDUCTIONS, reduced
 from autograd_core.ops.reduce import put_along, sum_dim, take_along
@@ -27,6 +28,9 @@ _LABELS = np.array([2, 0])
 def multi_margin_loss(x, target, weight=None, /, p=1, margin=1.0, reduction="mean"):
     """For scores (N, C) and labels (N,): what the others lack to be ``margin`` below the right
     one, to the power of ``p``, summed over classes and divided by C."""
+    check_implemented("multi_margin_loss_cpu_kernel", x, half=False)
+    check_same_dtype(np.zeros(0, np.int64), target)
+    check_same_dtype(x, weight)
     index = target[:, None]
     gaps = np.maximum(margin - np.take_along_axis(x, index, 1) + x, 0) ** p
     np.put_along_axis(gaps, index, 0, 1)
@@ -66,6 +70,8 @@ def _column(x: Any) -> Any:
 def multilabel_margin_loss(x, target, /, reduction="mean"):
     """For scores (N, C) and labels (N, C), a list of classes that ends at -1: what every other
     class lacks to be 1 below every right one, summed and divided by C."""
+    check_implemented("multilabel_margin_loss_forward_out_frame", x, half=False)
+    check_same_dtype(np.zeros(0, np.int64), target)
     wanted, labels = _wanted(target)
     right = np.take_along_axis(x, labels, 1)
     gaps = np.maximum(1 - right[:, :, None] + x[:, None, :], 0) * _pairs(wanted, labels)

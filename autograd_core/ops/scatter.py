@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from operator import gt
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -17,6 +18,8 @@ from autograd_core.ops.shape import at_least_1d, reshape
 from autograd_core.ops.statistics import any as any_of
 from autograd_core.ops.statistics import float_mask
 
+Shape: TypeAlias = tuple[int, ...]
+
 _INDEX = np.array([[0, 2, 1], [1, 0, 0]])
 _SMALL = np.array([[2, 0], [0, 1]])
 _AT = {"dim": 1}
@@ -25,9 +28,11 @@ _AT = {"dim": 1}
 def _places(index: Any, dim: int) -> tuple[Any, ...]:
     """Where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
     index = at_least_1d(index)
-    grid = list(np.ogrid[tuple(slice(n) for n in index.shape)])
-    grid[dim] = index
-    return tuple(grid)
+    last = index.ndim - 1
+    return tuple(
+        index if axis == dim % (last + 1) else np.arange(n).reshape(-1, *(1,) * (last - axis))
+        for axis, n in enumerate(index.shape)
+    )
 
 
 def _like(index: Any, src: Any) -> Any:
@@ -45,28 +50,28 @@ def _check(index: Any, x: Any, dim: int, src: Any = None, name: str = "self") ->
         raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
     if src is not None and src.ndim < x.ndim:
         wrapped(x.ndim - 1, src.ndim)
-    beyond = [axis for axis, (n, m) in enumerate(zip(index.shape, x.shape)) if n > m]
-    beyond = [axis for axis in beyond if axis != dim]
-    fits = src is None or all(
-        n <= m for n, m in zip(at_least_1d(index).shape, at_least_1d(src).shape)
-    )
-    if beyond or not fits:
-        size, wanted = list(index.shape), f"to be no larger than self {list(x.shape)}"
-        if name == "input":
-            raise RuntimeError(
-                f"Size does not match at dimension {beyond[0]} expected index {size} {wanted} "
-                f"apart from dimension {dim}"
-            )
-        wanted = f"Expected index {size} {wanted} apart from dimension {dim}"
-        if src is not None:
-            wanted += f" and to be no larger size than src {list(src.shape)}"
-        raise RuntimeError(wanted)
+    size, short = index.shape, src is not None and any(map(gt, index.shape, src.shape))
+    if short or any(map(gt, size, x.shape)):
+        _check_sizes(size, x.shape, dim, None if src is None else src.shape, name)
     length = x.shape[dim] if x.ndim else 1
     wrong = (index < 0) | (index >= length)
     if wrong.any():
         raise RuntimeError(
             f"index {index[wrong].flat[0]} is out of bounds for dimension {dim} with size {length}"
         )
+
+
+def _check_sizes(size: Shape, shape: Shape, dim: int, src_shape: Shape | None, name: str) -> None:
+    beyond = [axis for axis, (n, m) in enumerate(zip(size, shape)) if n > m and axis != dim]
+    short = src_shape is not None and any(n > m for n, m in zip(size or (1,), src_shape or (1,)))
+    if not (beyond or short):
+        return
+    wanted = f"{list(size)} to be no larger than self {list(shape)} apart from dimension {dim}"
+    if name == "input":
+        raise RuntimeError(f"Size does not match at dimension {beyond[0]} expected index {wanted}")
+    if src_shape is not None:
+        wanted += f" and to be no larger size than src {list(src_shape)}"
+    raise RuntimeError(f"Expected index {wanted}")
 
 
 @op(

@@ -114,9 +114,10 @@ class Outcome(NamedTuple):
 
 
 def outcome(call: Callable[[], Any]) -> Outcome:
-    """Call it."""
+    """Call it.  What NumPy says of numbers, PyTorch does not say."""
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
+        warnings.simplefilter("ignore", RuntimeWarning)
         try:
             result, error = call(), None
         except Exception as raised:
@@ -125,19 +126,21 @@ def outcome(call: Callable[[], Any]) -> Outcome:
     return Outcome(result, error, said)
 
 
-def assert_same_outcome(mine: Outcome, theirs: Outcome, rtol: float = 1e-5) -> None:
+def assert_same_outcome(
+    mine: Outcome, theirs: Outcome, rtol: float = 1e-5, atol: float = 1e-12
+) -> None:
     """The same results, or the same error, word by word; and the same warnings."""
     assert mine.error == theirs.error
     assert mine.warnings == theirs.warnings
-    _assert_same(mine.result, theirs.result, rtol)
+    _assert_same(mine.result, theirs.result, rtol, atol)
 
 
-def _assert_same(mine: Any, theirs: Any, rtol: float) -> None:
+def _assert_same(mine: Any, theirs: Any, rtol: float, atol: float) -> None:
     if isinstance(theirs, (tuple, list)):
         for one, other in zip(mine, theirs, strict=True):
-            _assert_same(one, other, rtol)
+            _assert_same(one, other, rtol, atol)
     elif hasattr(theirs, "requires_grad"):
-        _close(mine, theirs, rtol, 1e-12)
+        _close(mine, theirs, rtol, atol)
         assert mine.requires_grad == theirs.requires_grad
         assert (mine.grad_fn and mine.grad_fn.name()) == (theirs.grad_fn and theirs.grad_fn.name())
     else:

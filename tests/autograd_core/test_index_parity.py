@@ -148,7 +148,6 @@ WAYS = {
 }  # fmt: skip
 
 
-@pytest.mark.filterwarnings("ignore:.*in cast")
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind", ["uint8", "int8", "int32", "int64", "bool", "float16", "float32"])
 def test_numbers_beyond_a_dtype_are_refused_as_by_pytorch(kind: str, way: str) -> None:

@@ -63,28 +63,25 @@ from autograd_core.nn.functional.labels import (
     linear_cross_entropy,
     one_hot,
 )
-from autograd_core.nn.functional.linear import bilinear, embedding, embedding_bag, linear
-from autograd_core.nn.functional.loss import (
+from autograd_core.nn.functional.likelihood import (
     binary_cross_entropy,
     binary_cross_entropy_with_logits,
     cross_entropy,
     gaussian_nll_loss,
-    huber_loss,
     kl_div,
-    l1_loss,
-    mse_loss,
     multilabel_soft_margin_loss,
     nll_loss,
     poisson_nll_loss,
-    smooth_l1_loss,
-    soft_margin_loss,
 )
+from autograd_core.nn.functional.linear import bilinear, embedding, embedding_bag, linear
+from autograd_core.nn.functional.loss import huber_loss, l1_loss, mse_loss, smooth_l1_loss
 from autograd_core.nn.functional.margin import (
     cosine_embedding_loss,
     hinge_embedding_loss,
     margin_ranking_loss,
     multi_margin_loss,
     multilabel_margin_loss,
+    soft_margin_loss,
     triplet_margin_loss,
     triplet_margin_with_distance_loss,
 )

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from autograd_core.functions.convert import to_dtype
+from autograd_core.nn.functional.reduction import held
+from autograd_core.numeric import result_type
+from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import distance, elementwise, reduce, shape
 from autograd_core.ops.norms import vector_norm
 from autograd_core.ops.select import clamp_min
@@ -25,8 +29,23 @@ def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -
 def cosine_similarity(x1: Tensor, x2: Tensor, dim: int = 1, eps: float = 1e-8) -> Tensor:
     """The cosine of the angle between vectors along ``dim``; no norm counts as less than
     ``eps``."""
-    left, right = (normalize(x, 2.0, dim, eps) for x in (x1, x2))
+    if not (x1.dtype.is_floating_point and x2.dtype.is_floating_point):
+        x1, x2 = _as_numbers(x1, x2)
+    if x1._shape != x2._shape:
+        size = broadcast_shapes((x1, x2))
+        x1, x2 = (x if x._shape == size else shape.expand(x, size) for x in (x1, x2))
+    left, right = (elementwise.div(x, held(vector_norm(x, 2, dim, True), eps)) for x in (x1, x2))
     return reduce.sum_dim(elementwise.mul(left, right), dim)
+
+
+def _as_numbers(x1: Tensor, x2: Tensor) -> tuple[Tensor, ...]:
+    """Both, whole numbers as floating point ones."""
+    kind = result_type(x1, x2)
+    if not kind.is_floating_point:
+        raise RuntimeError(
+            "expected common dtype to be floating point, yet common dtype is " + kind.scalar_name
+        )
+    return tuple(x if x.is_floating_point() else to_dtype(x, kind) for x in (x1, x2))
 
 
 def pdist(input: Tensor, p: float = 2.0) -> Tensor:

@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from autograd_core.functions import generator
+from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
-from autograd_core.nn.functional.loss import cross_entropy, known
+from autograd_core.nn.functional.reduction import known
 from autograd_core.ops import ctc, elementwise, loss, reduce, shape
 from autograd_core.tensor import Tensor
 
@@ -96,7 +97,14 @@ def linear_cross_entropy(
     takes the batch in pieces, change nothing."""
     scores = linear(input, linear_weight, linear_bias)
     ignored = -100 if ignore_index is None else ignore_index
-    return cross_entropy(scores, target, weight, ignored, reduction, label_smoothing)
+    return cross_entropy(
+        scores,
+        target,
+        weight,
+        ignore_index=ignored,
+        reduction=reduction,
+        label_smoothing=label_smoothing,
+    )
 
 
 def gumbel_softmax(

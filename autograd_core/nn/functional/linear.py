@@ -61,7 +61,9 @@ def _shorten(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) ->
     size = np.linalg.norm(weight.array[used], norm_type, 1)
     long = size > max_norm
     if long.any():
-        weight.array[used[long]] *= (max_norm / (size[long] + 1e-7))[:, None]
+        # in double, or the small number would be lost and rows stay too long by a rounding
+        scale = max_norm / (size[long].astype(np.float64) + 1e-7)
+        weight.array[used[long]] *= scale.astype(weight.array.dtype)[:, None]
         weight.bump()
 
 

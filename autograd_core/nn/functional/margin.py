@@ -4,10 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from autograd_core import functions
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.distance import pairwise_distance
-from autograd_core.nn.functional.loss import known, reduced
-from autograd_core.ops import elementwise, margin_loss, reduce, select, shape
+from autograd_core.nn.functional.reduction import check_constant, known, reduced, reduction_of
+from autograd_core.ops import (
+    elementwise,
+    elementwise_loss,
+    margin_loss,
+    select,
+    shape,
+)
+from autograd_core.ops import (
+    reduce as reduce_ops,
+)
 from autograd_core.tensor import Tensor
 
 
@@ -17,32 +27,52 @@ def multi_margin_loss(
     p: int = 1,
     margin: float = 1.0,
     weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """What other classes lack to score ``margin`` below the right one, (N, C) and (N,)."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
+    if weight is not None and weight.ndim != 1:
+        raise ValueError("weight must be one-dimensional")
+    check_constant("multi_margin_loss", weight=weight)
     if input.ndim == 1:
         input, target = shape.unsqueeze(input, 0), reshape(target, (1,))
-        found = margin_loss.multi_margin_loss(input, target, weight, p, margin, known(reduction))
+        found = margin_loss.multi_margin_loss(input, target, weight, p, margin, reduction)
         return reshape(found, ()) if reduction == "none" else found
-    return margin_loss.multi_margin_loss(input, target, weight, p, margin, known(reduction))
+    return margin_loss.multi_margin_loss(input, target, weight, p, margin, reduction)
 
 
-def multilabel_margin_loss(input: Tensor, target: Tensor, reduction: str = "mean") -> Tensor:
+def multilabel_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
     """:func:`multi_margin_loss` for several right classes, lists that end at -1, (N, C)."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
     if input.ndim == 1:
         input, target = shape.unsqueeze(input, 0), shape.unsqueeze(target, 0)
-        found = margin_loss.multilabel_margin_loss(input, target, known(reduction))
+        found = margin_loss.multilabel_margin_loss(input, target, reduction)
         return reshape(found, ()) if reduction == "none" else found
-    return margin_loss.multilabel_margin_loss(input, target, known(reduction))
+    return margin_loss.multilabel_margin_loss(input, target, reduction)
 
 
 def hinge_embedding_loss(
-    input: Tensor, target: Tensor, margin: float = 1.0, reduction: str = "mean"
+    input: Tensor,
+    target: Tensor,
+    margin: float = 1.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """Distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is -1."""
-    apart = _at_least_0(elementwise.sub(margin, input))
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    edge = functions.full((), margin, dtype=input.dtype)  # as in C++: a whole number of integers
+    apart = _at_least_0(elementwise.sub(edge, input))
     return reduced(_by_label(target, input, apart), reduction)
 
 
@@ -59,17 +89,37 @@ def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
 
 
 def margin_ranking_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """What the first lacks to be ``margin`` above the second, for target 1; for -1, below."""
-    difference = elementwise.mul(elementwise.neg(target), elementwise.sub(input1, input2))
-    return reduced(_at_least_0(elementwise.add(difference, margin)), reduction)
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if not input1.ndim == input2.ndim == target.ndim:
+        raise RuntimeError(
+            "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
+            f"input1: {input1.shape}, input2: {input2.shape}, target: {target.shape} "
+        )
+    difference = elementwise.sub(input1, input2)
+    lack = elementwise.mul(elementwise.neg(target), difference)
+    return reduced(_at_least_0(elementwise.add(lack, margin)), reduction)
 
 
 def cosine_embedding_loss(
-    input1: Tensor, input2: Tensor, target: Tensor, margin: float = 0.0, reduction: str = "mean"
+    input1: Tensor,
+    input2: Tensor,
+    target: Tensor,
+    margin: float = 0.0,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
 ) -> Tensor:
     """``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
     dim = input1.ndim - 1
     cosine = _cosine_with_eps(input1, input2, dim)
     apart = _at_least_0(elementwise.sub(cosine, margin))
@@ -77,8 +127,10 @@ def cosine_embedding_loss(
 
 
 def _cosine_with_eps(a: Tensor, b: Tensor, dim: int) -> Tensor:
-    product = reduce.sum_dim(elementwise.mul(a, b), dim)
-    squares = [elementwise.add(reduce.sum_dim(elementwise.mul(x, x), dim), 1e-12) for x in (a, b)]
+    product = reduce_ops.sum_dim(elementwise.mul(a, b), dim)
+    squares = [
+        elementwise.add(reduce_ops.sum_dim(elementwise.mul(x, x), dim), 1e-12) for x in (a, b)
+    ]
     return elementwise.div(product, elementwise.sqrt(elementwise.mul(*squares)))
 
 
@@ -90,9 +142,12 @@ def triplet_margin_loss(
     p: float = 2,
     eps: float = 1e-6,
     swap: bool = False,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
     reduction: str = "mean",
 ) -> Tensor:
     """What the negative lacks to be ``margin`` farther from the anchor than the positive is."""
+    reduction = reduction_of(size_average, reduce, reduction)
 
     def apart(x: Tensor, y: Tensor) -> Tensor:
         return pairwise_distance(x, y, p, eps)
@@ -114,6 +169,15 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """:func:`triplet_margin_loss` with any measure of distance."""
+    known(reduction)
+    if margin <= 0:
+        raise ValueError(f"margin must be greater than 0, got {margin}")
+    if not anchor.ndim == positive.ndim == negative.ndim:
+        raise RuntimeError(
+            "The anchor, positive, and negative tensors are expected to have the same number of "
+            f"dimensions, but got: anchor {anchor.ndim}D, positive {positive.ndim}D, and negative "
+            f"{negative.ndim}D inputs"
+        )
     apart = pairwise_distance if distance_function is None else distance_function
     near, far = apart(anchor, positive), apart(anchor, negative)
     if swap:
@@ -121,3 +185,16 @@ def triplet_margin_with_distance_loss(
         far = elementwise.where(elementwise.lt(other, far), other, far)
     gap = elementwise.sub(elementwise.add(near, margin), far)
     return reduced(_at_least_0(gap), reduction)
+
+
+def soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """``log(1 + exp(-target * input))`` for targets 1 and -1."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    check_constant("soft_margin_loss", target=target)
+    return elementwise_loss.soft_margin_loss(input, target, reduction)

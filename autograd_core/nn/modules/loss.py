@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from autograd_core.functions.keywords import torch_form
 from autograd_core.nn import functional as F
+from autograd_core.nn.functional.reduction import reduction_of
 from autograd_core.nn.modules.module import Module
 from autograd_core.tensor import Tensor
 
@@ -39,8 +40,13 @@ class _Loss(Module):
 class _Reduced(_Loss):
     """One with the option ``reduction`` alone."""
 
-    def __init__(self, reduction: str = "mean") -> None:
-        super().__init__(reduction=reduction)
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(reduction=reduction_of(size_average, reduce, reduction))
 
 
 class MSELoss(_Reduced):
@@ -72,7 +78,14 @@ class SmoothL1Loss(_Loss):
 
     function = staticmethod(F.smooth_l1_loss)
 
-    def __init__(self, reduction: str = "mean", beta: float = 1.0) -> None:
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        beta: float = 1.0,
+    ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(reduction=reduction, beta=beta)
 
 
@@ -91,8 +104,14 @@ class NLLLoss(_Loss):
     function = staticmethod(F.nll_loss)
 
     def __init__(
-        self, weight: Tensor | None = None, ignore_index: int = -100, reduction: str = "mean"
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        ignore_index: int = -100,
+        reduce: bool | None = None,
+        reduction: str = "mean",
     ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(weight=weight, ignore_index=ignore_index, reduction=reduction)
 
 
@@ -104,10 +123,13 @@ class CrossEntropyLoss(_Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
+        size_average: bool | None = None,
         ignore_index: int = -100,
+        reduce: bool | None = None,
         reduction: str = "mean",
         label_smoothing: float = 0.0,
     ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(
             weight=weight,
             ignore_index=ignore_index,
@@ -121,7 +143,14 @@ class BCELoss(_Loss):
 
     function = staticmethod(F.binary_cross_entropy)
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(weight=weight, reduction=reduction)
 
 
@@ -133,9 +162,12 @@ class BCEWithLogitsLoss(_Loss):
     def __init__(
         self,
         weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
         pos_weight: Tensor | None = None,
     ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(weight=weight, reduction=reduction, pos_weight=pos_weight)
 
 
@@ -144,7 +176,14 @@ class MultiLabelSoftMarginLoss(_Loss):
 
     function = staticmethod(F.multilabel_soft_margin_loss)
 
-    def __init__(self, weight: Tensor | None = None, reduction: str = "mean") -> None:
+    def __init__(
+        self,
+        weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(weight=weight, reduction=reduction)
 
 
@@ -158,8 +197,11 @@ class MultiMarginLoss(_Loss):
         p: int = 1,
         margin: float = 1.0,
         weight: Tensor | None = None,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(p=p, margin=margin, weight=weight, reduction=reduction)
 
 
@@ -168,7 +210,14 @@ class KLDivLoss(_Loss):
 
     function = staticmethod(F.kl_div)
 
-    def __init__(self, reduction: str = "mean", log_target: bool = False) -> None:
+    def __init__(
+        self,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+        log_target: bool = False,
+    ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(reduction=reduction, log_target=log_target)
 
 
@@ -181,9 +230,12 @@ class PoissonNLLLoss(_Loss):
         self,
         log_input: bool = True,
         full: bool = False,
+        size_average: bool | None = None,
         eps: float = 1e-8,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(log_input=log_input, full=full, eps=eps, reduction=reduction)
 
 
@@ -197,7 +249,14 @@ class GaussianNLLLoss(_Loss):
 
 
 class _Margin(_Loss):
-    def __init__(self, margin: float = 0.0, reduction: str = "mean") -> None:
+    def __init__(
+        self,
+        margin: float = 0.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(margin=margin, reduction=reduction)
 
 
@@ -206,8 +265,14 @@ class HingeEmbeddingLoss(_Margin):
 
     function = staticmethod(F.hinge_embedding_loss)
 
-    def __init__(self, margin: float = 1.0, reduction: str = "mean") -> None:
-        super().__init__(margin, reduction)
+    def __init__(
+        self,
+        margin: float = 1.0,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
+        reduction: str = "mean",
+    ) -> None:
+        super().__init__(margin, size_average, reduce, reduction)
 
 
 class MarginRankingLoss(_Margin):
@@ -233,8 +298,11 @@ class TripletMarginLoss(_Loss):
         p: float = 2.0,
         eps: float = 1e-6,
         swap: bool = False,
+        size_average: bool | None = None,
+        reduce: bool | None = None,
         reduction: str = "mean",
     ) -> None:
+        reduction = reduction_of(size_average, reduce, reduction)
         super().__init__(margin=margin, p=p, eps=eps, swap=swap, reduction=reduction)
 
 

@@ -1,0 +1,302 @@
+"""Losses that measure how unlikely something is: of classes, of truths, of counts, of numbers."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from autograd_core import functions
+from autograd_core.functions import reshape
+from autograd_core.nn.functional.activation import logsigmoid
+from autograd_core.nn.functional.reduction import (
+    check_constant,
+    held,
+    known,
+    reduced,
+    reduction_of,
+)
+from autograd_core.notices import warn
+from autograd_core.ops import (
+    elementwise,
+    elementwise_loss,
+    exponential,
+    loss,
+    masking,
+    shape,
+)
+from autograd_core.ops import (
+    reduce as reduce_ops,
+)
+from autograd_core.tensor import Tensor
+
+
+def nll_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The negative log likelihood of the classes ``target``, given log probabilities (N, C)."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if weight is not None:
+        check_constant(
+            "nll_loss_forward" if input.ndim < 3 else "nll_loss2d_forward", weight=weight
+        )
+    return loss.nll_loss(input, target, weight, reduction, ignore_index)
+
+
+def cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    ignore_index: int = -100,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    label_smoothing: float = 0.0,
+) -> Tensor:
+    """The negative log likelihood of the classes ``target``, given any scores (N, C).
+
+    ``target`` may also hold a probability for each class.
+    """
+    reduction = reduction_of(size_average, reduce, reduction)
+    dim = 1 if input.ndim > 1 else 0
+    of_each = target._shape == input._shape
+    if of_each and not target.is_floating_point():
+        raise RuntimeError(
+            "Expected floating point type for target with class probabilities, got "
+            + target.dtype.scalar_name
+        )
+    scores = loss.log_softmax(input, dim)
+    if of_each:
+        return _of_probabilities(scores, target, weight, dim, reduction, label_smoothing)
+    likely = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
+    if not label_smoothing:
+        return likely
+    smooth = _smooth(scores, target, weight, ignore_index, reduction, dim)
+    share = label_smoothing / input._shape[dim]
+    return elementwise.add(
+        elementwise.mul(likely, 1 - label_smoothing), elementwise.mul(smooth, share)
+    )
+
+
+def _smooth(
+    scores: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    ignore_index: int,
+    reduction: str,
+    dim: int,
+) -> Tensor:
+    """The loss of all classes alike, of those places whose target counts."""
+    if weight is not None:
+        scores = elementwise.mul(scores, _along(weight, scores, dim))
+    losses = elementwise.neg(reduce_ops.sum_dim(scores, dim))
+    counts = target.array != ignore_index
+    losses = elementwise.where(Tensor.from_array(counts), losses, 0)
+    if reduction != "mean":
+        return reduced(losses, reduction)
+    total = counts.sum() if weight is None else weight.array[target.array[counts]].sum()
+    return elementwise.div(reduce_ops.sum_all(losses), float(total))
+
+
+def _of_probabilities(
+    scores: Tensor,
+    target: Tensor,
+    weight: Tensor | None,
+    dim: int,
+    reduction: str,
+    label_smoothing: float,
+) -> Tensor:
+    if label_smoothing:
+        target = elementwise.add(
+            elementwise.mul(target, 1 - label_smoothing), label_smoothing / scores._shape[dim]
+        )
+    products = elementwise.mul(scores, target)
+    if weight is not None:
+        products = elementwise.mul(products, _along(weight, scores, dim))
+    if known(reduction) == "none":
+        return elementwise.neg(reduce_ops.sum_dim(products, dim))
+    total = elementwise.neg(reduce_ops.sum_all(products))
+    if reduction == "sum":
+        return total
+    count = scores.numel() // scores._shape[dim] if scores.ndim > 1 else 1
+    return elementwise.div_number(total, number=count)
+
+
+def _along(weight: Tensor, x: Tensor, dim: int) -> Tensor:
+    return reshape(weight, tuple(-1 if axis == dim else 1 for axis in range(x.ndim)))
+
+
+def binary_cross_entropy(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The negative log likelihood of ``target``, given probabilities of its being 1."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if input._shape != target._shape:
+        raise ValueError(
+            f"Using a target size ({target.shape}) that is different to the input size "
+            f"({input.shape}) is deprecated. Please ensure they have the same size."
+        )
+    check_constant("binary_cross_entropy", weight=weight)
+    return elementwise_loss.binary_cross_entropy(input, target, weight, reduction)
+
+
+def binary_cross_entropy_with_logits(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    pos_weight: Tensor | None = None,
+) -> Tensor:
+    """:func:`binary_cross_entropy` of ``sigmoid(input)``, without its overflow."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if input._shape != target._shape:
+        raise ValueError(
+            f"Target size ({target.shape}) must be the same as input size ({input.shape})"
+        )
+    name = "binary_cross_entropy_with_logits"
+    check_constant(name, weight=weight, pos_weight=pos_weight)
+    return elementwise_loss.binary_cross_entropy_with_logits(
+        input, target, weight, pos_weight, reduction
+    )
+
+
+def multilabel_soft_margin_loss(
+    input: Tensor,
+    target: Tensor,
+    weight: Tensor | None = None,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """:func:`binary_cross_entropy_with_logits`, averaged over classes."""
+    reduction = reduction_of(size_average, reduce, reduction)
+    yes = elementwise.mul(target, logsigmoid(input))
+    no = elementwise.mul(functions.rsub(target, 1), logsigmoid(elementwise.neg(input)))
+    losses = elementwise.neg(elementwise.add(yes, no))
+    if weight is not None:
+        losses = elementwise.mul(losses, weight)
+    dim = input.ndim - 1
+    losses = elementwise.div(reduce_ops.sum_dim(losses, dim), input._shape[dim])
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    return reduced(losses, reduction)
+
+
+def kl_div(
+    input: Tensor,
+    target: Tensor,
+    size_average: bool | None = None,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+    log_target: bool = False,
+) -> Tensor:
+    """``target * (log(target) - input)``: how far log probabilities are from probabilities.
+
+    ``reduction="batchmean"`` divides by the size of the batch, as the mathematics has it.
+    """
+    if size_average is not None or reduce is not None:
+        reduction = reduction_of(size_average, reduce, reduction)
+    elif reduction == "mean":
+        warn(
+            "reduction: 'mean' divides the total loss by both the batch size and the support size."
+            "'batchmean' divides only by the batch size, and aligns with the KL div math "
+            "definition.'mean' will be changed to behave the same as 'batchmean' in the next major "
+            "release."
+        )
+    if not (input.is_floating_point() and target.is_floating_point()):
+        raise RuntimeError("kl_div: Integral inputs not supported.")
+    if log_target:
+        losses = elementwise.mul(elementwise.exp(target), elementwise.sub(target, input))
+    else:
+        losses = elementwise.sub(exponential.xlogy(target, target), elementwise.mul(target, input))
+    if reduction == "batchmean":
+        total = reduced(losses, "sum")
+        return elementwise.div(total, input._shape[0]) if input._shape else total
+    return reduced(losses, reduction)
+
+
+def poisson_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    log_input: bool = True,
+    full: bool = False,
+    size_average: bool | None = None,
+    eps: float = 1e-8,
+    reduce: bool | None = None,
+    reduction: str = "mean",
+) -> Tensor:
+    """The negative log likelihood of counts, given the (log of the) rate of a Poisson process."""
+    reduction = known(reduction_of(size_average, reduce, reduction))
+    if log_input:
+        losses = elementwise.sub(elementwise.exp(input), elementwise.mul(target, input))
+    else:
+        log_rate = elementwise.log(elementwise.add(input, eps))
+        losses = elementwise.sub(input, elementwise.mul(target, log_rate))
+    if full:
+        few = elementwise.le(target, 1)
+        losses = losses.add_(masking.masked_fill(_stirling(target), few, value=0))
+    return reduced(losses, reduction)
+
+
+def _stirling(n: Tensor) -> Tensor:
+    """Stirling's approximation of the logarithm of the factorial."""
+    rough = elementwise.sub(elementwise.mul(n, elementwise.log(n)), n)
+    root = elementwise.mul_number(
+        elementwise.log(elementwise.mul_number(n, number=2 * math.pi)), number=0.5
+    )
+    return elementwise.add(rough, root)
+
+
+def gaussian_nll_loss(
+    input: Tensor,
+    target: Tensor,
+    var: Tensor | float,
+    full: bool = False,
+    eps: float = 1e-6,
+    reduction: str = "mean",
+) -> Tensor:
+    """The negative log likelihood of ``target``, given mean and variance of normal
+    distributions."""
+    variance: Any = (
+        elementwise.mul(functions.ones_like(input), var) if isinstance(var, (int, float)) else var
+    )
+    if (variance.array < 0).any():
+        raise ValueError("var has negative entry/entries")
+    if variance._shape != input._shape:
+        variance = _stretchable(variance, input._shape)
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not valid")
+    if not variance.is_floating_point():
+        raise RuntimeError(
+            f"result type Float can't be cast to the desired output type {variance.dtype.c_name}"
+        )
+    variance = held(variance, eps)
+    distance = functions.pow(elementwise.sub(input, target), 2)
+    losses = elementwise.mul(
+        elementwise.add(elementwise.log(variance), elementwise.div(distance, variance)), 0.5
+    )
+    if full:
+        losses = losses.add_(0.5 * math.log(2 * math.pi))
+    return reduced(losses, reduction)
+
+
+def _stretchable(variance: Tensor, size: tuple[int, ...]) -> Tensor:
+    """``variance``, which has one value for each row of ``size``, so that it broadcasts."""
+    if variance._shape == size[:-1]:
+        return shape.unsqueeze(variance, -1)
+    pairs = zip(size, variance._shape, strict=False)
+    if len(size) == variance.ndim and sum(have for want, have in pairs if want != have) == 1:
+        return variance
+    raise ValueError("var is of incorrect size")

@@ -1,0 +1,57 @@
+"""How losses are brought to one number, and what they share besides."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from autograd_core import functions
+from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.notices import warn
+from autograd_core.ops import shape
+from autograd_core.tensor import Tensor
+
+
+def known(reduction: str) -> str:
+    """``reduction``, if there is one of that name."""
+    if reduction not in ("none", "mean", "sum"):
+        raise ValueError(f"{reduction} is not a valid value for reduction")
+    return reduction
+
+
+def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
+    """``reduction``, or what was said in its place before it was there."""
+    if size_average is None and reduce is None:
+        return reduction
+    found = "none" if reduce is False else "sum" if size_average is False else "mean"
+    warn(
+        f"size_average and reduce args will be deprecated, please use reduction='{found}' instead."
+    )
+    return found
+
+
+def reduced(losses: Tensor, reduction: str) -> Tensor:
+    """The mean or the sum of ``losses``, or all of them."""
+    if known(reduction) == "none":
+        return losses
+    return functions.mean(losses) if reduction == "mean" else functions.sum(losses)
+
+
+def held(x: Tensor, least: float) -> Tensor:
+    """``x``, but nowhere less than ``least``, with the gradient of what it was."""
+    copy = shape.clone(x)
+    np.maximum(copy.array, least, out=copy.array)
+    return copy
+
+
+def check_constant(function: str, **values: Tensor | None) -> None:
+    """No gradient is wanted of ``values``, of which ``function`` has none.
+
+    Raises:
+        RuntimeError: one requires a gradient; in PyTorch's words.
+    """
+    for name, value in values.items():
+        if value is not None and value.requires_grad and is_grad_enabled():
+            raise RuntimeError(
+                f"The function '{function}' is not differentiable with respect to argument "
+                f"'{name}'. This input cannot have requires_grad True."
+            )
