@@ -8,10 +8,12 @@ from __future__ import annotations
 import functools
 import math
 from collections.abc import Sequence
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+
+Trouble = Literal["nan", "inf"]
 
 _MINUS = "\N{MINUS SIGN}"
 
@@ -38,9 +40,13 @@ class Statistics(NamedTuple):
         return self.minimum if self.size == 1 else None
 
     @property
-    def trouble(self) -> Literal["nan", "inf", ""]:
+    def trouble(self) -> Trouble | Literal[""]:
         """ "nan", "inf" or "", the worse one first."""
         return "nan" if self.nans else "inf" if self.infs else ""
+
+    def amount(self, trouble: Trouble) -> int:
+        """How many elements are NaN, or infinite."""
+        return self.nans if trouble == "nan" else self.infs
 
 
 def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
@@ -63,6 +69,16 @@ def statistics(array: NDArray[np.generic] | np.generic) -> Statistics:
     rms = largest * math.sqrt(float(np.mean((good / largest) ** 2))) if largest else 0.0
     zeros = int((good == 0).sum())
     return Statistics(values.size, rms, float(good.min()), float(good.max()), zeros, nans, infs)
+
+
+def first_place(array: NDArray[Any], trouble: Trouble) -> tuple[int, ...]:
+    """The index of the first element that is NaN, or infinite.
+
+    >>> first_place(np.array([[1.0, 2.0], [np.inf, np.nan]]), "nan")
+    (1, 1)
+    """
+    found = np.isnan(array) if trouble == "nan" else np.isinf(array)
+    return tuple(int(each) for each in np.unravel_index(int(found.argmax()), array.shape))
 
 
 def pooled(parts: Sequence[Statistics]) -> Statistics:

@@ -12,7 +12,14 @@ from autograd_core.dag.names import Names
 from autograd_core.dag.turns import turn
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.passes.walk import Walk
-from autograd_core.debug.records.snapshot import Frame, Incoming, LeafGradient, NodeDetail, Outgoing
+from autograd_core.debug.records.snapshot import (
+    Frame,
+    Incoming,
+    LeafGradient,
+    NodeDetail,
+    Outgoing,
+    Phase,
+)
 from autograd_core.debug.stopping.locations import locate
 from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
@@ -108,6 +115,10 @@ class Movement:
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None elsewhere."""
         return self._pass.inspector.leaf(index)
+
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """What has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
+        return self._pass.inspector.phases(index)
 
     # passes inside passes
 

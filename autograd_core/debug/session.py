@@ -20,7 +20,6 @@ from autograd_core.debug.recording.history import DEFAULT_BUDGET
 from autograd_core.debug.records.snapshot import (
     Breakpoint,
     Entry,
-    Phase,
     Reply,
     Snapshot,
 )
@@ -151,10 +150,6 @@ class Session(Seeking):
             calls=self.timeline.calls,
             kind=self.kind,
         )
-
-    def phases(self, index: int) -> tuple[Phase, ...]:
-        """What has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
-        return self._pass.inspector.phases(index)
 
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
         """Every contribution to one input of node ``index`` so far, and every change by the user,

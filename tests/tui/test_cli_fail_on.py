@@ -43,13 +43,43 @@ def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
     assert (code, out) == (5, "")
     heading, *rows = err.splitlines()
     assert heading == (
-        "gradstep: backward() call 1: out of #2 sqrt:1 is inf 1/5 (--fail-on nan,inf)"
+        "gradstep: backward() call 1: out of #2 sqrt:1 is inf 1/5, first at [0] (--fail-on nan,inf)"
     )
     told = dict(row.split(None, 1) for row in rows)
-    assert told["in"] == "rms 0.2"
+    assert told["in"] == "rms 0.2, there 0.2"
     assert told["rule"] == "g / (2 · ans)"
     assert told["line"].startswith("nan_from_sqrt.py:15  distance = ")
-    assert told["why"].endswith("it began at this node")
+    assert told["why"].endswith("it began in the backward pass, at this node")
+
+
+def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    script = tmp_path / "exploding.py"
+    script.write_text(
+        dedent("""\
+        import autograd_core as torch
+        w = torch.eye(2, requires_grad=True)
+        for step in range(3):
+            h = torch.ones(2)
+            for _ in range(30):
+                h = w @ h
+            loss = ((h - 3) ** 2).mean()
+            w.grad = None
+            loss.backward()
+            w.data -= 1e30 * w.grad
+        """)
+    )
+    assert main(["debug", "--batch", "--fail-on", "nan,inf", str(script)]) == 5
+    heading, *rows = capsys.readouterr().err.splitlines()
+    assert heading == (
+        "gradstep: backward() call 2: inf began in the forward pass, at #32 mv:2 "
+        "(--fail-on nan,inf)"
+    )
+    told = dict(row.split(None, 1) for row in reversed(rows))
+    assert told["there"].startswith("inf at 2 of 2 places, first at [0]")
+    assert told["line"] == "exploding.py:6  h = w @ h"
+    assert told["seen"] == "first in backward: out of #2 pow:1 is inf 2/2, first at [0]"
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.commands.wording import culprit_lines
+from autograd_core.debug.commands.stop_report import stop_report
 from autograd_core.debug.session import Session
 from autograd_core.debug.stopping.predicate import ExpressionError, parse_predicate
 from autograd_core.debug.stopping.stops import Reached, Stops
@@ -51,7 +51,6 @@ class FailOn:
 
 
 def _report(session: Session, reached: Reached) -> str:
-    heading = f"{call_title(session.kind, session.call)}: {reached.trigger.culprit}"
-    return "\n".join(
-        [f"{heading} (--fail-on {reached.point.condition})", *culprit_lines(reached)[1:]]
-    )
+    headline, lines = stop_report(session, reached.trigger)
+    heading = f"{call_title(session.kind, session.call)}: {headline}"
+    return "\n".join([f"{heading} (--fail-on {reached.point.condition})", *lines])

@@ -79,7 +79,9 @@ def _wrong(found: NodeCheck, here: Path) -> str:
 def _finding(found: Finding, here: Path) -> str:
     where = " ".join(filter(None, [found.address, _place(found.source, here)]))
     if found.other is not None:
-        verb = {"changed": "changed at", "freed": "freed at"}.get(found.code, "and")
+        verb = {"changed": "changed at", "freed": "freed at", "not-finite": "after"}.get(
+            found.code, "and"
+        )
         where = f"{where}, {verb} {_place(found.other, here)}"
     head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
     return f"{head}\n  {found.what}\n  remedy: {found.remedy}"

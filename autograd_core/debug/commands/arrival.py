@@ -5,7 +5,8 @@ from __future__ import annotations
 from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.looking import displays_text
-from autograd_core.debug.commands.wording import here, stop_text
+from autograd_core.debug.commands.stop_report import stop_text
+from autograd_core.debug.commands.wording import here
 
 
 def arrived(console: Console) -> str:
@@ -18,7 +19,7 @@ def arrived(console: Console) -> str:
     console.follow(reached.point.commands if reached else ())
     said = stops.take_messages()
     if reached is not None:
-        said.append(stop_text(reached))
+        said.append(stop_text(console.session, reached))
         if reached.trigger.subject.index != console.session.position:
             console.selected = reached.trigger.subject.index
     said += [f"{_at(console)}{here(console.session)}", displays_text(console)]

@@ -9,13 +9,16 @@ from textwrap import wrap
 
 import numpy as np
 
-from autograd_core.dag.model import Graph
-from autograd_core.dag.statistics import format_number, format_shape, format_statistics
+from autograd_core.dag.model import Graph, Source
+from autograd_core.dag.statistics import (
+    format_number,
+    format_shape,
+    format_statistics,
+)
 from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.language import WIDTH
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.records.snapshot import Snapshot, Value
-from autograd_core.debug.stopping.stops import Reached
 
 _BARS = "▁▂▃▄▅▆▇█"
 _CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"
@@ -63,38 +66,12 @@ def wrapped(text: str) -> str:
 def source_place(graph: Graph, index: int) -> str:
     """The forward line of a node, as ``train.py:12``; "" when unknown."""
     source = graph.sources.get(index)
-    return "" if source is None else f"{PurePath(source.file).name}:{source.line}"
+    return "" if source is None else file_and_line(source)
 
 
-def stop_text(reached: Reached) -> str:
-    """Why the session stops; for a condition without a place, all there is to say about it."""
-    if reached.point.kind != "catch":
-        return reached.reason
-    return "\n".join([f"{reached.point.title}", *culprit_lines(reached)])
-
-
-def culprit_lines(reached: Reached) -> list[str]:
-    """The gradient that made the session stop: where, what, from what, by which rule."""
-    subject = reached.trigger.subject
-    session, index = subject.session, subject.index
-    detail = session.detail(index)
-    rows = [("what", reached.trigger.culprit), ("why", reached.trigger.story)]
-    rows += [
-        (f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in", shown(each.total))
-        for each in detail.incoming
-        if each.total is not None
-    ]
-    formula = session.graph.node(index).formula
-    if formula:
-        rows.append(("rule", formula))
-    rows += [
-        (f"saved.{each.name}", shown(each.value)) for each in detail.saved if each.value is not None
-    ]
-    place = source_place(session.graph, index)
-    if place:
-        rows.append(("line", f"{place}  {detail.source_line}".rstrip()))
-    width = max(len(name) for name, _ in rows)
-    return [f"  {name:<{width}}  {text}" for name, text in rows]
+def file_and_line(source: Source) -> str:
+    """A line of the program, as ``train.py:12``."""
+    return f"{PurePath(source.file).name}:{source.line}"
 
 
 def shown(value: Value | None, nothing: str = "undefined") -> str:

@@ -1,79 +1,263 @@
 """Where a NaN or an infinity began in the forward pass; no gradient can be right behind it.
 
-Needs what ``trace(values=True)`` left behind.
+Needs what ``trace(values=True)`` left behind; without it, saved values tell that there is one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from typing import Literal
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal, NamedTuple
 
-from autograd_core.dag.statistics import Statistics, statistics
-from autograd_core.dag.trace.records import OpRecord, Record
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.node import Node
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import (
+    Statistics,
+    Trouble,
+    first_place,
+    format_number,
+    statistics,
+)
+from autograd_core.dag.trace.records import OpRecord, Origin
+from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
+from autograd_core.dag.turns import turn
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
+from autograd_core.debug.records.value import array_of
+from autograd_core.op import OPS
+from autograd_core.op.packed import Packed
 
-Trouble = Literal["nan", "inf"]
+_TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
+_TRACE = "run the forward pass inside trace(values=True), which tells where it began"
+
+
+class Given(NamedTuple):
+    """An input that is not finite, in words, and the line of the op behind it."""
+
+    text: str
+    source: Source | None
+
+
+@dataclass(frozen=True, slots=True)
+class Beginning:
+    """The first value of the forward pass that is not finite: op ``name`` "gives" it, a leaf of
+    that name "has" it, or the node "saved" it and nothing is known of where it came from.
+
+    ``given`` are the inputs of the op that are not finite themselves.  Of an infinity of which
+    another op made NaN, ``became`` says so.  ``certain`` says that all inputs are known.
+    """
+
+    trouble: Trouble
+    name: str
+    verb: Literal["gives", "has", "saved"]
+    amount: str
+    index: int | None = None
+    source: Source | None = None
+    there: str = ""
+    given: tuple[Given, ...] = ()
+    became: str = ""
+    certain: bool = True
+
+    @property
+    def headline(self) -> str:
+        """Where it began: ``nan began in the forward pass, at #4 log:1``."""
+        if self.verb == "has":
+            return f"{self.trouble} is in {self.name} from before the forward pass"
+        where = self.name if self.index is None else f"{turn(self.index)} {self.name}"
+        if not self.certain:
+            where = f"at {where} or before it"
+        elif self.verb == "saved":
+            where = f"inside {where}"
+        else:
+            where = f"at {where}"
+        return f"{self.trouble} began in the forward pass, {where}{self.became}"
+
+    @property
+    def what(self) -> str:
+        """What the op does: ``log:1 gives nan at 1 of 2 places, first at [0], ...``."""
+        given = f", and is given {listed([each.text for each in self.given])}" if self.given else ""
+        return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
+
+    @property
+    def remedy(self) -> str:
+        """What helps."""
+        if not self.certain:
+            return _TRACE
+        if self.given or self.verb == "has":
+            return "look where these values come from"
+        return "look at what it is given there; no gradient behind it can be right"
 
 
 def find_not_finite(subject: Subject) -> Iterator[Finding]:
-    """The first op that gave NaN; the first that gave an infinity, where the loss is infinite:
-    masks are infinite on purpose, and leave the loss finite."""
-    roots = [t.record[0] for t in subject.roots if isinstance(t.record, tuple)]
-    for trouble in ("nan", "inf"):
-        if trouble == "inf" and not any(_has(root, "inf") for root in roots):
-            return
-        record = _first(subject.records, trouble)
-        if record is not None:
-            yield _finding(subject, record, trouble)
+    """Where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
+    infinite on purpose, and leave the loss finite."""
+    values = ForwardValues(subject.roots)
+    roots = _origins_of(subject)
+    ops = [record for record in subject.records if isinstance(record, OpRecord)]
+    results = [each for op in ops for each in outputs_of(op)]
+    places: tuple[tuple[Trouble, list[Origin]], ...]
+    places = (("nan", roots), ("nan", results), ("inf", roots))
+    for trouble, starts in places:
+        origin = values.first(starts, trouble)
+        if origin is not None:
+            began = _beginning(subject, values, origin, trouble)
+            yield Finding(
+                "warning", "not-finite", began.what, began.remedy,
+                "" if began.index is None else began.name, began.index, began.source,
+                began.given[0].source if began.given else None,
+            )  # fmt: skip
             return
 
 
-def _first(records: Iterable[Record], trouble: Trouble) -> OpRecord | None:
-    for record in records:
-        if isinstance(record, OpRecord) and _has(record, trouble):
-            inputs = [each[0] for each in record.inputs if isinstance(each, tuple)]
-            if not any(isinstance(each, OpRecord) and _has(each, trouble) for each in inputs):
-                return record
+def forward_cause(subject: Subject, index: int) -> Beginning | None:
+    """Where that began in the forward pass which makes the gradient that node ``index`` computes
+    NaN or infinite; None where all that the node computes with is finite.
+
+    A result of the op that no rule uses is a cause too, if it makes the loss what it is.
+    """
+    node = subject.order[index]
+    saved = {name: (array, statistics(array)) for name, array in _saved_arrays(node)}
+    values, record = ForwardValues(subject.roots), node.record
+    for trouble in _TROUBLES:
+        used = any(known.amount(trouble) for _, known in saved.values())
+        if isinstance(record, OpRecord) and (used or _spoils(subject, values, record, trouble)):
+            results, inputs = outputs_of(record), inputs_of((record, 0))
+            ops = [each for each in (*results, *inputs) if isinstance(each[0], OpRecord)]
+            origin = values.first(ops, trouble) or values.first(inputs, trouble)
+            if origin is not None:
+                return _beginning(subject, values, origin, trouble)
+    for name, (array, known) in saved.items():
+        if known.trouble:
+            amount = f"{name} with {_amount(known, known.trouble, array)}"
+            certain = isinstance(record, OpRecord) and _all_known(values, (record, 0))
+            return Beginning(
+                known.trouble, subject.graph.address(index), "saved", amount,
+                index, subject.source(index), certain=certain,
+            )  # fmt: skip
     return None
 
 
-def _has(record: Record, trouble: Trouble) -> bool:
-    return bool(_count(record.statistics, trouble))
+def _spoils(subject: Subject, values: ForwardValues, record: OpRecord, trouble: Trouble) -> bool:
+    """Whether an op has ``trouble`` in its result, and the loss too."""
+    return any(values.has(each, trouble) for each in outputs_of(record)) and any(
+        values.has(each, trouble) for each in _origins_of(subject)
+    )
 
 
-def _count(known: Statistics | None, trouble: Trouble) -> int:
-    return 0 if known is None else known.nans if trouble == "nan" else known.infs
+def _origins_of(subject: Subject) -> list[Origin]:
+    return [t.record for t in subject.roots if isinstance(t.record, tuple)]
 
 
-def _finding(subject: Subject, record: OpRecord, trouble: Trouble) -> Finding:
-    index = next((k for k, node in enumerate(subject.order) if node.record is record), None)
-    address = "" if index is None else subject.graph.address(index)
-    what = f"{address or record.name} gives {_amount(record.statistics, trouble)}"
-    given = [*_given(subject, record)]
-    if given:
-        what += f", and is given {listed(given)}"
-        remedy = "look where these values come from"
-    else:
-        what += " in the forward pass, the first to do so"
-        remedy = "look at what it is given there; no gradient behind it can be right"
-    return Finding("warning", "not-finite", what, remedy, address, index, record.source)
+def _saved_arrays(node: Node) -> Iterator[tuple[str, NDArray[Any]]]:
+    for name, kept, _ in node.saved():
+        # to unpack what hooks have packed would be to run code of the user's
+        if kept is not None and not isinstance(kept, Packed):
+            yield name, array_of(kept)
 
 
-def _amount(known: Statistics | None, trouble: Trouble) -> str:
-    size = 1 if known is None else known.size
-    return trouble if size == 1 else f"{trouble} at {_count(known, trouble):,} of {size:,} places"
+def _beginning(
+    subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble
+) -> Beginning:
+    """The beginning of a NaN or an infinity at ``origin``; of a NaN that an op made of an infinity
+    which another op made of finite values, that other one is."""
+    record = origin[0]
+    amount = _amount(values.statistics(origin), trouble, values.array(origin))
+    if not isinstance(record, OpRecord):
+        return Beginning(trouble, _named(subject, origin), "has", amount)
+    given = [(each, known.trouble) for each, known in _described(values, origin) if known.trouble]
+    for each, kind in given:
+        first = values.first([each], kind)
+        if first is not None and kind != trouble and _made_of_finite(values, first):
+            became = f", and became {trouble} at {_named(subject, origin)}"
+            return replace(_beginning(subject, values, first, kind), became=became)
+    certain = _all_known(values, origin)
+    there = ""
+    if certain and not given:
+        there = _there(values, origin, trouble) or ", though all it is given is finite"
+    return Beginning(
+        trouble, _named(subject, origin), "gives", amount, _index(subject, record), record.source,
+        there, tuple(_given(subject, values, *each) for each in given), certain=certain,
+    )  # fmt: skip
 
 
-def _given(subject: Subject, record: OpRecord) -> Iterator[str]:
-    """The inputs that are not finite themselves."""
+def _made_of_finite(values: ForwardValues, origin: Origin) -> bool:
+    """Whether an op made what is not finite of what is; a mask was told to be infinite."""
+    record = origin[0]
+    if not isinstance(record, OpRecord) or not _all_known(values, origin):
+        return False
+    numbers = (*record.inputs, *record.attributes.values())
+    return not any(known.trouble for _, known in _described(values, origin)) and all(
+        math.isfinite(each) for each in numbers if isinstance(each, int | float)
+    )
+
+
+def _described(values: ForwardValues, origin: Origin) -> Iterator[tuple[Origin, Statistics]]:
+    for each in dict.fromkeys(inputs_of(origin)):
+        known = values.statistics(each)
+        if known is not None:
+            yield each, known
+
+
+def _all_known(values: ForwardValues, origin: Origin) -> bool:
+    return all(values.statistics(each) is not None for each in inputs_of(origin))
+
+
+def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Trouble) -> Given:
+    """An input that is not finite; of what comes from further back, from where."""
+    name = _named(subject, origin)
+    if not isinstance(origin[0], OpRecord):
+        return Given(f"{name} with {_amount(values.statistics(origin), trouble)}", None)
+    said = f"the result of {name} with {_amount(values.statistics(origin), trouble)}"
+    first = values.first([origin], trouble) or origin
+    if first[0] is not origin[0]:
+        said = f"{said}, which began at {_named(subject, first)}"
+    return Given(said, first[0].source)
+
+
+def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
+    """What an op that works element by element is given at its first NaN or infinity."""
+    record, result = origin[0], values.array(origin)
+    op = OPS.get(record.name) if isinstance(record, OpRecord) else None
+    if op is None or not op.pointwise or result is None or not isinstance(record, OpRecord):
+        return ""
+    place, found = first_place(result, trouble), []
     for each in record.inputs:
-        if not isinstance(each, tuple):
-            continue
-        known, name = each[0].statistics, "a tensor"
-        if isinstance(each[0], OpRecord):
-            name = f"the result of {each[0].name}"
-        elif (tensor := each[0].tensor()) is not None:
-            known, name = statistics(tensor.array), subject.names.of(tensor) or name
-        if known is not None and known.trouble:
-            yield f"{name} with {_amount(known, known.trouble)}"
+        array = values.array(each) if isinstance(each, tuple) else np.asarray(each)
+        if array is None or not _spreads(array.shape, result.shape):
+            return ""
+        found.append(format_number(float(np.broadcast_to(array, result.shape)[place])))
+    return f", where it is given {listed(found)}" if found else ""
+
+
+def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
+    """Whether a value of ``shape`` broadcasts to another one."""
+    return len(shape) <= len(over) and all(
+        mine in (1, theirs) for mine, theirs in zip(reversed(shape), reversed(over), strict=False)
+    )
+
+
+def _named(subject: Subject, origin: Origin) -> str:
+    """An op by its address, if it is in the plan, and a leaf by its name."""
+    record = origin[0]
+    if isinstance(record, OpRecord):
+        index = _index(subject, record)
+        return record.name if index is None else subject.graph.address(index)
+    return subject.names.of(record.tensor()) or "a tensor"
+
+
+def _index(subject: Subject, record: OpRecord) -> int | None:
+    return next((k for k, node in enumerate(subject.order) if node.record is record), None)
+
+
+def _amount(known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None) -> str:
+    """How much of a value is NaN, or infinite, and where first: ``nan at 1 of 2 places, ...``"""
+    if known is None or known.size == 1:
+        return trouble
+    said = f"{trouble} at {known.amount(trouble):,} of {known.size:,} places"
+    if array is None:
+        return said
+    return f"{said}, first at {list(first_place(array, trouble))}"

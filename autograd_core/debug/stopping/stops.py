@@ -36,9 +36,9 @@ class Reached(NamedTuple):
         """One line: ``breakpoint 1: mul``, ``catch 2: nan, out of #4 sqrt:1 is nan``."""
         match self.point.kind:
             case "catch":
-                return f"{self.point.title}, {self.trigger.culprit}"
+                return f"{self.point.title}, {self.trigger.cause}"
             case "watch":
-                return f"{self.point.title}, {self.trigger.story}"
+                return f"{self.point.title}, {self.trigger.explanation}"
         return self.point.title
 
 

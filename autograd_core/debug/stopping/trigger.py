@@ -26,13 +26,17 @@ Holds = Callable[[NodeSubject], bool]
 
 
 class Trigger(NamedTuple):
-    """What hits a point: the gradient in question, and how it came to be, in words."""
+    """What hits a point: the gradient in question, and how it came to be, in words.
+
+    ``computed`` says that it began in what the node itself computes, not in a hook or a sum.
+    """
 
     subject: NodeSubject
-    story: str
+    explanation: str
+    computed: bool = False
 
     @property
-    def culprit(self) -> str:
+    def cause(self) -> str:
         """The gradient in one phrase: ``out.1 of #4 mul:2 is nan 1/3``."""
         graph, index = self.subject.session.graph, self.subject.index
         where = f"{self.subject.label} of {turn(index)} {graph.address(index)}"
@@ -75,27 +79,45 @@ def _produced(point: Breakpoint, holds: Holds, session: Inspected, position: int
     if position:
         for subject in sent(session, position - 1, point.hits):
             if holds(subject):
-                story = _story(subject, holds)
-                if story or not point.born:
-                    return Trigger(subject, story or "what arrived here was so already")
+                trigger = _explained(subject, holds)
+                if trigger.explanation or not point.born:
+                    return trigger._replace(
+                        explanation=trigger.explanation or "what arrived here was so already"
+                    )
     if position < session.length:
         return _summed(point, holds, session, position)
     return None
 
 
-def _story(subject: NodeSubject, holds: Holds) -> str:
-    """How the condition came to hold, "" when it held of what arrived at the node already."""
+def _explained(subject: NodeSubject, holds: Holds) -> Trigger:
+    """How the condition came to hold; no explanation when it held of what arrived already."""
     session, index = subject.session, subject.index
     leaf = session.leaf(index)
     if leaf is not None and holds(subject.of(leaf.before)):
-        return ""
+        return Trigger(subject, "")
     for each in session.incoming(index):
         if holds(subject.of(each.total)):
             seeds = [part.value for part in each.contributions if part.producer is None]
-            if any(holds(subject.of(seed)) for seed in seeds):
-                return "the gradient that backward() was given is so already"
-            return ""
-    return "what arrived here was not so: it began at this node"
+            given = any(holds(subject.of(seed)) for seed in seeds)
+            return Trigger(
+                subject, "the gradient that backward() was given is so already" if given else ""
+            )
+    for phase in session.phases(index):
+        if phase.kind != "delivery" and any(holds(subject.of(value)) for value in phase.after):
+            if phase.kind == "hook":
+                return Trigger(subject, f"{phase.text} made it: what it was given was not so")
+            break
+    return Trigger(subject, _began_here(subject), computed=True)
+
+
+def _began_here(subject: NodeSubject) -> str:
+    trouble = subject.gradient.statistics.trouble if subject.gradient is not None else ""
+    if not trouble:
+        return "what arrived here was not so: it began at this node"
+    arrived = [each.total for each in subject.session.incoming(subject.index)]
+    finite = not any(value.statistics.trouble for value in arrived if value is not None)
+    what = "what arrived is finite" if finite else f"no {trouble} arrived"
+    return f"{what}: it began in the backward pass, at this node"
 
 
 def _summed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
@@ -105,8 +127,9 @@ def _summed(point: Breakpoint, holds: Holds, session: Inspected, position: int) 
         return None
     for each, subject in zip(incoming, arriving(session, position, point.hits)):
         if each.expected > 1 and holds(subject) and not _a_term(each, subject, holds):
-            story = f"none of the {each.expected} terms of this sum is so: adding them made it"
-            return Trigger(subject, story)
+            return Trigger(
+                subject, f"none of the {each.expected} terms of this sum is so: adding them made it"
+            )
     return None
 
 

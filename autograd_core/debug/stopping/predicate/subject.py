@@ -8,7 +8,14 @@ from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
 
 from autograd_core.dag.model import Graph
-from autograd_core.debug.records.snapshot import Incoming, LeafGradient, NodeDetail, Outgoing, Value
+from autograd_core.debug.records.snapshot import (
+    Incoming,
+    LeafGradient,
+    NodeDetail,
+    Outgoing,
+    Phase,
+    Value,
+)
 
 
 class Inspected(Protocol):
@@ -30,6 +37,8 @@ class Inspected(Protocol):
     def outgoing(self, index: int) -> tuple[Outgoing, ...]: ...
 
     def leaf(self, index: int) -> LeafGradient | None: ...
+
+    def phases(self, index: int) -> tuple[Phase, ...]: ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,82 @@
+"""What is known of the values of a forward pass, and where a NaN or an infinity began in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from numpy.typing import NDArray
+
+from autograd_core.dag.statistics import Statistics, Trouble, statistics
+from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin
+from autograd_core.tensor import Tensor
+
+
+class ForwardValues:
+    """The values of a traced forward pass: of ops, as ``trace(values=True)`` describes and copies
+    them; of leaves and of the ``roots``, from the tensors themselves.
+
+    What is unknown is told from what is known to be finite.
+    """
+
+    def __init__(self, roots: Iterable[Tensor]) -> None:
+        self._roots = {t.record: t.array for t in roots if isinstance(t.record, tuple)}
+        self._known: dict[Origin, Statistics | None] = {}
+
+    def array(self, origin: Origin) -> NDArray[Any] | None:
+        """A value, None where none was kept."""
+        record, nr = origin
+        copied = record.copies.get(nr)
+        if copied is not None and (copy := copied()) is not None:
+            return copy.array
+        if isinstance(record, LeafRecord):
+            leaf = record.tensor()
+            return None if leaf is None else leaf.array
+        return self._roots.get(origin)
+
+    def statistics(self, origin: Origin) -> Statistics | None:
+        """A value described, None where nothing is known of it."""
+        if origin not in self._known:
+            record, nr = origin
+            known = record.statistics if isinstance(record, OpRecord) and nr == 0 else None
+            if known is None and (array := self.array(origin)) is not None:
+                known = statistics(array)
+            self._known[origin] = known
+        return self._known[origin]
+
+    def has(self, origin: Origin, trouble: Trouble) -> bool:
+        """Whether a value is known to hold ``trouble``."""
+        known = self.statistics(origin)
+        return known is not None and known.amount(trouble) > 0
+
+    def first(self, starts: Iterable[Origin], trouble: Trouble) -> Origin | None:
+        """Where ``trouble`` began of which the ``starts`` may have some: of the values that it
+        came from one to the other, the first that has no op before it with the same."""
+        stack = [each for each in starts if self.has(each, trouble)]
+        seen = set(stack)
+        ends = []
+        while stack:
+            origin = stack.pop()
+            earlier = [
+                each
+                for each in inputs_of(origin)
+                if isinstance(each[0], OpRecord) and self.has(each, trouble)
+            ]
+            if not earlier:
+                ends.append(origin)
+            stack += [each for each in earlier if each not in seen]
+            seen.update(earlier)
+        return min(ends, key=lambda origin: origin[0].number, default=None)
+
+
+def inputs_of(origin: Origin) -> list[Origin]:
+    """The values that the op behind ``origin`` was given, without Python numbers."""
+    record = origin[0]
+    if isinstance(record, LeafRecord):
+        return []
+    return [each for each in record.inputs if isinstance(each, tuple)]
+
+
+def outputs_of(record: OpRecord) -> list[Origin]:
+    """The results of an op."""
+    return [(record, nr) for nr in range(len(record.shapes))]

@@ -1,0 +1,370 @@
+"""A NaN or an infinity is reported where it began: in the forward pass, or in the backward pass."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import autograd_core as torch
+from autograd_core.dag.trace import trace
+from autograd_core.debug import Session, lint
+from autograd_core.debug.linting.finite import Beginning, forward_cause
+from autograd_core.debug.linting.subject import Subject
+from autograd_core.utils.checkpoint import checkpoint
+
+pytestmark = pytest.mark.filterwarnings("ignore::RuntimeWarning")
+NAN, INF = float("nan"), float("inf")
+
+
+def leaf(*values: float) -> Any:
+    return torch.tensor(values, requires_grad=True)
+
+
+def stop(loss: Any, condition: str = "nan, inf", **names: Any) -> dict[str, str]:
+    """What is said where the condition first comes true, by its labels."""
+    session = Session(loss, names=names)
+    title = session.do(f"catch {condition}").text
+    first, *lines = session.do("continue").text.splitlines()
+    rows = [line.split(None, 1) for line in lines if line.startswith("  ")]
+    # of two of a label, the first
+    return dict([("what", first.removeprefix(f"{title}, ")), *reversed(rows)])
+
+
+def cause(loss: Any, index: int) -> Beginning | None:
+    session = Session(loss, names={})
+    return forward_cause(
+        Subject(tuple(session.roots), session.order, session.graph, session.names), index
+    )
+
+
+# --- in the forward pass --------------------------------------------------------------------------
+
+
+def test_a_nan_of_the_forward_pass_is_reported_where_it_began() -> None:
+    with trace(values=True):
+        w = leaf(1.0, -2.0, 3.0)
+        loss = (w.log().tanh().exp() * 2).sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "nan began in the forward pass, at #5 log:1"
+    assert said["there"] == "nan at 1 of 3 places, first at [1], where it is given −2"
+    assert said["line"].endswith("loss = (w.log().tanh().exp() * 2).sum()")
+    assert said["seen"] == "first in backward: out of #3 exp:1 is nan 1/3, first at [1]"
+    assert said["saved.ans"] == "nan 1/3, there nan"
+    assert "why" not in said
+
+
+def test_a_row_that_is_masked_as_a_whole_began_at_the_softmax_which_is_given_infinities() -> None:
+    with trace(values=True):
+        w = torch.ones(3, 4, requires_grad=True)
+        mask = torch.tensor([[False] * 4, [True] * 4, [False] * 4])
+        scores = w.masked_fill(mask, -INF)
+        loss = torch.softmax(scores, 1).log_softmax(1).sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "nan began in the forward pass, at #3 softmax:1"
+    assert said["there"] == "nan at 4 of 12 places, first at [1, 0]"
+    assert said["given"].startswith("the result of masked_fill:1 with inf at 4 of 12 places  test_")
+    assert said["seen"] == "first in backward: out of #2 log_softmax:1 is nan 4/12, first at [1, 0]"
+
+
+def test_a_nan_of_an_infinity_began_where_an_op_made_that_of_finite_values() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 1000.0)
+        far = w.exp() * 3
+        loss = (far - far * 2).sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "inf began in the forward pass, at #5 exp:1"
+    assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 1000"
+    (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
+    assert found.what == (
+        "exp:1 gives inf at 1 of 2 places, first at [1], where it is given 1000, "
+        "and became nan at sub:1"
+    )
+
+
+def test_what_was_told_to_be_infinite_is_only_where_the_infinity_comes_from() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 2.0)
+        scores = w.masked_fill(torch.tensor([True, True]), -INF) + 1
+        loss = torch.softmax(scores, 0).exp().sum()
+    (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
+    assert found.what == (
+        "softmax:1 gives nan at 2 of 2 places, first at [0], and is given the result of add:1 "
+        "with inf at 2 of 2 places, which began at masked_fill:1"
+    )
+    assert found.other is not None
+
+
+def test_an_infinity_that_was_saved_is_a_cause_though_the_loss_is_finite() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 1000.0)
+        loss = (1 / w.exp()).sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "inf began in the forward pass, at #4 exp:1"
+    assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 1000"
+    assert said["saved.ans"] == "inf 1/2, there inf"
+
+
+def test_an_exploding_recurrence_is_reported_at_the_step_that_overflowed() -> None:
+    w = torch.eye(2, requires_grad=True)
+    w.data.mul_(1e30)
+    with trace(values=True):
+        h = torch.ones(2)
+        for _ in range(5):
+            h = w @ h
+        loss = ((h - 1) ** 2).mean()
+    said = stop(loss, w=w)
+    assert said["what"] == "inf began in the forward pass, at #7 mv:2, and became nan at mv:3"
+    assert said["there"].endswith("first at [0], though all it is given is finite")
+
+
+def test_a_loss_that_is_infinite_began_at_the_op_that_made_it_so() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 0.0)
+        loss = w.log().sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "inf began in the forward pass, at #2 log:1"
+    assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 0"
+    assert said["seen"] == "first in backward: out of #2 log:1 is inf 1/2, first at [1]"
+
+
+def test_the_op_is_found_behind_any_result_of_one_with_several() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 4.0, -1.0, 4.0)
+        finite, spoilt = w.sqrt().split(2)
+        loss = (finite * spoilt.exp()).sum()
+    assert stop(loss, w=w)["what"] == "nan began in the forward pass, at #5 sqrt:1"
+
+
+def test_a_change_through_a_view_is_named() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 4.0)
+        y = w * 2
+        y[0] = torch.tensor(NAN)
+        loss = y.exp().sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "nan began in the forward pass, at #3 CopySlices:1"
+    assert "y[0] = torch.tensor(NAN)" in said["line"]
+
+
+def test_what_was_nan_before_the_forward_pass_is_told_from_what_an_op_made() -> None:
+    with trace(values=True):
+        w, x = leaf(1.0, 2.0), torch.tensor([NAN, 1.0])
+        loss = (w * x).sum()
+    said = stop(loss, w=w, x=x)
+    assert said["what"] == "nan began in the forward pass, at #2 mul:1"
+    assert said["given"] == "x with nan at 1 of 2 places"
+    with trace(values=True):
+        w = leaf(1.0, INF)
+        loss = w.clamp(max=2.0).mul(0.0).sum()
+    beginning = cause(loss, 2)
+    assert (
+        beginning is None or beginning.headline == "inf is in a tensor from before the forward pass"
+    )
+
+
+def test_a_nan_that_was_masked_away_is_not_blamed_for_another_one() -> None:
+    with trace(values=True):
+        w = leaf(-1.0, 4.0)
+        good = torch.where(w > 0, torch.sqrt(w), torch.zeros(2))  # nan, and gone again
+        loss = (good - 5).log().exp().sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "nan began in the forward pass, at #3 log:1"
+    found = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
+    assert found[0].address == "log:1"
+
+
+def test_what_a_function_of_the_user_makes_inside_is_told() -> None:
+    class Inside(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.save_for_backward(torch.tensor([NAN, 1.0]))
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[0]
+
+    with trace(values=True):
+        w = leaf(1.0, 2.0)
+        loss = Inside.apply(w).sum()
+    said = stop(loss, w=w)
+    assert said["what"].startswith("nan began in the forward pass, inside #2 inside:1")
+    assert "nan at 1 of 2 places, first at [0]" in said["there"]
+
+
+def test_the_forward_pass_that_a_checkpoint_runs_again_is_looked_into() -> None:
+    def part(x: Any) -> Any:
+        return x.log().exp()
+
+    with trace(values=True):
+        w = leaf(1.0, -2.0)
+        loss = checkpoint(part, w, use_reentrant=False).sum()
+    said = stop(loss, w=w)
+    assert "log:1" in said["what"]
+
+
+# --- in the backward pass -------------------------------------------------------------------------
+
+
+def test_a_gradient_that_no_forward_value_explains_began_in_the_backward_pass() -> None:
+    with trace(values=True):
+        w = leaf(4.0, 0.0)
+        loss = (w.sqrt() * 2).sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "out of #3 sqrt:1 is inf 1/2, first at [1]"
+    assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
+    assert said["in"] == "rms 2, there 2"
+    assert said["saved.ans"] == "rms 1.41, there 0"
+
+
+def test_a_logarithm_of_0_that_the_loss_does_not_see_began_in_the_backward_pass() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 0.0)
+        loss = w.log().clamp(min=-100.0).sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "out of #3 log:1 is nan 1/2, first at [1]"
+    assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
+    assert (said["in"], said["saved.x"]) == ("rms 0.707, there 0", "rms 0.707, there 0")
+
+
+def test_a_nan_made_of_an_infinity_that_arrived_is_no_business_of_the_forward_pass() -> None:
+    with trace(values=True):
+        w = leaf(4.0, 0.0)
+        loss = (w**2).sqrt().sum()
+    said = stop(loss, "nan", w=w)
+    assert said["why"] == "no nan arrived: it began in the backward pass, at this node"
+
+
+def test_a_hook_is_named_and_the_node_is_not_blamed() -> None:
+    def spoil(g: Any) -> Any:
+        return g * INF
+
+    with trace(values=True):
+        w = leaf(1.0, 2.0)
+        y = w * 2
+        y.register_hook(spoil)
+        loss = y.sum()
+    said = stop(loss, w=w)
+    assert said["what"] == "out.0 of #2 mul:1 is inf 2/2, first at [0]"
+    assert said["why"].startswith("tensor hook")
+    assert "spoil" in said["why"]
+    assert said["why"].endswith("made it: what it was given was not so")
+
+
+def test_other_conditions_say_where_they_began_as_before() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 2.0)
+        loss = (w * 100).sum()
+    assert (
+        stop(loss, "rms > 50", w=w)["why"] == "what arrived here was not so: it began at this node"
+    )
+
+
+# --- what is not known ----------------------------------------------------------------------------
+
+
+def test_without_traced_values_it_is_said_that_the_op_may_be_an_earlier_one() -> None:
+    for traced in (False, True):
+        w = leaf(1.0, -2.0)
+        if traced:
+            with trace():
+                y = w.log() * 2
+                loss = y.exp().sum()
+        else:
+            y = w.log() * 2
+            loss = y.exp().sum()
+        said = stop(loss, w=w)
+        assert said["what"] == "nan began in the forward pass, at #2 exp:1 or before it"
+        assert said["there"] == "ans with nan at 1 of 2 places, first at [1]"
+        assert said["note"].startswith("run the forward pass inside trace(values=True)")
+
+
+def test_lint_claims_no_first_op_where_it_knows_nothing_of_the_others() -> None:
+    with trace():
+        w = leaf(1.0, -2.0)
+        loss = w.log().exp().sum()
+    (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
+    assert found.what == "sum:1 gives nan"
+    assert found.remedy.startswith("run the forward pass inside trace(values=True)")
+
+
+def test_a_mask_of_minus_infinity_is_not_blamed_for_an_overflow_elsewhere() -> None:
+    with trace(values=True):
+        w = leaf(1.0, 1000.0)
+        masked = torch.softmax(w.masked_fill(torch.tensor([True, False]), -INF), 0)
+        loss = (masked + w.exp()).sum()
+    (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
+    assert found.address == "exp:1"
+
+
+# --- any program ----------------------------------------------------------------------------------
+
+UNARY: dict[str, Any] = {
+    "log": lambda x: x.log(),
+    "sqrt": lambda x: x.sqrt(),
+    "exp": lambda x: x.exp(),
+    "reciprocal": lambda x: x.reciprocal(),
+    "neg": lambda x: -x,
+    "relu": lambda x: x.relu(),
+    "tanh": lambda x: x.tanh(),
+    "clamp": lambda x: x.clamp(-2.0, 2.0),
+    "softmax": lambda x: x.softmax(0),
+    "masked_fill": lambda x: x.masked_fill(torch.tensor([True, False, False]), -INF),
+}
+BINARY: dict[str, Any] = {
+    "add": lambda x, y: x + y,
+    "sub": lambda x, y: x - y,
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / y,
+    "where": lambda x, y: torch.where(x > 0, x, y),
+}
+steps = st.tuples(st.sampled_from([*UNARY, *BINARY]), st.integers(0, 9), st.integers(0, 9))
+numbers = st.sampled_from([0.0, 1.0, -1.0, 0.5, 100.0, -3.0, 1e30])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(numbers, min_size=3, max_size=3), st.lists(steps, min_size=1, max_size=9))
+def test_what_is_reported_is_true_of_any_program(
+    start: list[float], program: list[tuple[str, int, int]]
+) -> None:
+    made: list[tuple[Any, list[Any]]] = []  # each result, with what it was computed from
+    with trace(values=True):
+        w = torch.tensor(start, requires_grad=True)
+        values = [w]
+        for name, first, second in program:
+            inputs = [values[first % len(values)]]
+            if name in BINARY:
+                inputs.append(values[second % len(values)])
+            values.append((UNARY | BINARY)[name](*inputs))
+            made.append((values[-1], inputs))
+        loss = values[-1].sum()
+    session = Session(loss, names={"w": w})
+    session.do("catch nan, inf")
+    said = session.do("continue").text
+    reached = session.stops.last
+    if reached is None or not reached.trigger.computed:
+        return
+    index = reached.trigger.subject.index
+    subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
+    began = forward_cause(subject, index)
+    if began is None:
+        assert "began in the backward pass" in said
+        kept = [each.value.array for each in session.detail(index).saved if each.value is not None]
+        assert all(np.isfinite(array).all() for array in kept)
+        return
+    assert began.headline in said
+    if began.index is None:
+        return
+    bad = np.isnan if began.trouble == "nan" else np.isinf
+    record = session.order[began.index].record
+    for result, inputs in made:
+        if result.record[0] is record:
+            wrong = bad(result.array)
+            place = [int(each) for each in np.argwhere(wrong)[0]]
+            assert f"at {wrong.sum()} of 3 places, first at {place}" in began.amount
+            assert not any(bad(each.array).any() for each in inputs if each is not w)
+            assert bool(began.given) == (not all(np.isfinite(each.array).all() for each in inputs))
