@@ -27,6 +27,7 @@ from autograd_core.ops.elementwise import (
     neg,
     reciprocal,
     relu,
+    sgn,
     sigmoid,
     sign,
     sin,
@@ -70,7 +71,7 @@ from autograd_core.ops.norms import vdot
 from autograd_core.ops.products import addbmm, addmv, addr, baddbmm
 from autograd_core.ops.rearrange import constant_pad_nd, unfold
 from autograd_core.ops.reduce import argmax, argmin
-from autograd_core.ops.rounding import ceil, floor, frac, heaviside, nextafter, sgn, trunc
+from autograd_core.ops.rounding import ceil, floor, frac, heaviside, nextafter, trunc
 from autograd_core.ops.select import addcdiv, addcmul, fmax, fmin, maximum, minimum
 from autograd_core.ops.shape import clone, permute, t, transpose
 from autograd_core.ops.sorting import argsort, bincount

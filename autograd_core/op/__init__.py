@@ -8,6 +8,6 @@ the errors, ``graph`` the derivative of a derivative, ``formula`` the text that 
 from autograd_core.op.entry import op, pointwise
 from autograd_core.op.inplace import inplace
 from autograd_core.op.inplace_views import inplace_view
-from autograd_core.op.record import OPS, Op, Sample
+from autograd_core.op.record import OPS, Op, Sample, Second
 
-__all__ = ["OPS", "Op", "Sample", "inplace", "inplace_view", "op", "pointwise"]
+__all__ = ["OPS", "Op", "Sample", "Second", "inplace", "inplace_view", "op", "pointwise"]

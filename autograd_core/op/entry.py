@@ -21,7 +21,17 @@ from collections.abc import Callable, Sequence
 from typing import Any, Final, ParamSpec
 
 from autograd_core.op.generate import prepare
-from autograd_core.op.record import OPS, Op, ResultKind, Rule, Sample, ViewKind
+from autograd_core.op.gradient import gradient_arguments, gradient_of
+from autograd_core.op.record import (
+    OPS,
+    Op,
+    ResultKind,
+    Rule,
+    Sample,
+    Second,
+    ViewKind,
+    parameters_of,
+)
 from autograd_core.tensor import Tensor
 
 P = ParamSpec("P")
@@ -39,6 +49,7 @@ _OPTIONS: Final = frozenset(
         "broadcasts",
         "keeps",
         "node",
+        "second",
         "of",
         "samples",
         "result",
@@ -63,6 +74,7 @@ def pointwise(
     node: str = "",
     of: str = "",
     saved_as: str = "",
+    second: Second | None = None,
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:
@@ -80,6 +92,7 @@ def pointwise(
         of: the public function that this is an overload of.
         saved_as: PyTorch's names of saved values, where they are not ``self``, ``other`` and
             ``result`` for x, y and the result, or the same: "a:mat1 b:mat2".
+        second: how the first rule is differentiated again, where operations do not show it.
         samples: inputs to test it on.
         rules: per differentiable input, its rule.
     """
@@ -97,6 +110,7 @@ def pointwise(
             node=node,
             of=of,
             saved_as=saved_as,
+            second=second,
             samples=samples,
             pointwise=True,
             linear=linear,
@@ -120,6 +134,7 @@ def op(
     node: str = "",
     of: str = "",
     saved_as: str = "",
+    second: Second | None = None,
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
@@ -156,6 +171,7 @@ def op(
             node=node,
             of=of,
             saved_as=saved_as,
+            second=second,
             samples=samples,
             joint=joint,
             edges=edges,
@@ -182,6 +198,7 @@ def _declare(
     node: str,
     of: str,
     saved_as: str,
+    second: Second | None,
     samples: Sequence[Sample],
     joint: Callable[..., Any] | None = None,
     edges: str = "",
@@ -209,8 +226,8 @@ def _declare(
         variadic=variadic,
         attributes=attributes,
         edges=tuple(edges.split()) if joint else tuple(v for v in values if v in rules),
-        rules={edge: Rule(rule, _parameters(rule)) for edge, rule in rules.items()},
-        joint=Rule(joint, _parameters(joint)) if joint else None,
+        rules={edge: Rule(rule, parameters_of(rule)) for edge, rule in rules.items()},
+        joint=Rule(joint, parameters_of(joint)) if joint else None,
         outputs=tuple(outputs.split()),
         nondiff=frozenset(nondiff.split()),
         hidden=frozenset(hidden.split()),
@@ -222,20 +239,17 @@ def _declare(
         broadcasts=frozenset(broadcasts.split()),
         samples=samples,
         function=function,
+        second=second,
     )
     _check(declared)
     prepare(declared)
+    declared.make_gradient = gradient_of
     OPS[name] = declared
     return declared.call
 
 
 def _node_name(name: str) -> str:
     return "".join(part[:1].upper() + part[1:] for part in name.split("_")) + "Backward0"
-
-
-def _parameters(rule: Callable[..., Any]) -> tuple[str, ...]:
-    code = rule.__code__
-    return code.co_varnames[: code.co_argcount]
 
 
 def _check(op: Op) -> None:
@@ -262,4 +276,11 @@ def _check(op: Op) -> None:
             raise TypeError(
                 f"{op.name}: the rule for {edge} names {', '.join(strange)}; "
                 f"known are {', '.join(sorted(known))}"
+            )
+    if op.second is not None:
+        _, tensors, plain = gradient_arguments(op)
+        if op.rules[op.edges[0]].names != ("g", *tensors, *plain):
+            raise TypeError(
+                f"{op.name}: a rule that is differentiated as a whole names g first, then inputs "
+                "and outputs, then the rest"
             )

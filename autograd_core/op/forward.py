@@ -134,7 +134,7 @@ class Application:
         for name, tangent in zip(op.values, self.given, strict=True):
             if tangent is not None:
                 g = fitted(tangent, result)
-                part = op.rules[name].function(*self._arguments(op.rules[name].names, g))
+                part = op.on_tensors(name)(*self._arguments(op.rules[name].names, g))
                 total = part if total is None else OPS["add"].call(total, part)
         total = fitted(total, result)
         aliased = any(
@@ -213,7 +213,7 @@ class Application:
             pulled = dict(zip(op.edges, results, strict=True))
         else:
             pulled = {
-                name: op.rules[name].function(*self._arguments(op.rules[name].names, g))
+                name: op.on_tensors(name)(*self._arguments(op.rules[name].names, g))
                 for name in given
             }
         return [

@@ -27,7 +27,7 @@ def differentiate(node: SavedNode, g: Any) -> Any:
         gradients = op.joint.function(*_arguments(node, op.edges[0], g, needs))
         return gradients[0] if node.kind == ONE_EDGE else gradients
     gradients = tuple(
-        None if edge is None else op.rules[name].function(*_arguments(node, name, g))
+        None if edge is None else op.on_tensors(name)(*_arguments(node, name, g))
         for name, edge in zip(op.edges, edges, strict=True)
     )
     return gradients[0] if node.kind == ONE_EDGE else gradients

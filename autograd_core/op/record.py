@@ -42,6 +42,26 @@ class Rule(NamedTuple):
 _HANDS_ON: Final = (lambda g: g).__code__
 
 
+def parameters_of(rule: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the arguments of a rule."""
+    code = rule.__code__
+    return code.co_varnames[: code.co_argcount]
+
+
+class Second(NamedTuple):
+    """How the gradient of an op is differentiated again, where inputs only choose the piece of a
+    linear function that it belongs to: it is one node, and those inputs get zeros.
+
+    ``node`` is PyTorch's name of it.  ``grad`` is the rule for the gradient that came in, where
+    that is not the same rule once more; ``others`` has those for inputs that do more.  Both may
+    name ``grad``, what came in, and what the op's own rule names.
+    """
+
+    node: str
+    grad: Callable[..., Any] | None = None
+    others: Mapping[str, Callable[..., Any]] = {}
+
+
 @dataclass(eq=False)
 class Op:
     """An op as declared.
@@ -75,8 +95,10 @@ class Op:
     broadcasts: frozenset[str]
     samples: Sequence[Sample]
     function: Callable[..., Any]
+    second: Second | None = None
     call: Callable[..., Any] = field(init=False)
     make_node_class: Callable[[Op], type[Any]] = field(init=False)
+    make_gradient: Callable[[Op], Callable[..., Any]] = field(init=False)
 
     @cached_property
     def differentiable_outputs(self) -> tuple[str, ...]:
@@ -144,6 +166,16 @@ class Op:
 
     def rule(self, edge: str) -> Rule:
         return self.joint if self.joint is not None else self.rules[edge]
+
+    def on_tensors(self, edge: str) -> Callable[..., Any]:
+        """The rule for ``edge`` as a function that builds the graph of the gradient."""
+        if self.second is not None and edge == self.edges[0]:
+            return self._gradient
+        return self.rules[edge].function
+
+    @cached_property
+    def _gradient(self) -> Callable[..., Any]:
+        return self.make_gradient(self)
 
 
 OPS: Final[dict[str, Op]] = {}

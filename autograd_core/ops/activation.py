@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dimensions import wrapped
-from autograd_core.op import Sample, op, pointwise
+from autograd_core.op import Sample, Second, op, pointwise
 from autograd_core.ops.blocks import in_blocks
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.elementwise import clamp, exp, sigmoid, tanh, where, within
@@ -130,6 +130,7 @@ def log_sigmoid(x):
 
 @pointwise(
     x=lambda g, x, negative_slope: where(x > 0, g, g * negative_slope),
+    second=Second("LeakyReluBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"negative_slope": 0.3})),
 )
 def leaky_relu(x, *, negative_slope=0.01):
@@ -140,6 +141,10 @@ def leaky_relu(x, *, negative_slope=0.01):
 @pointwise(
     node="PreluKernelBackward0",
     x=lambda g, x, weight: where(x > 0, g, g * weight),
+    second=Second(
+        "PreluKernelBackwardBackward0",
+        others={"weight": lambda g, grad, x: where(x > 0, 0, g * grad)},
+    ),
     weight=lambda g, x: where(x > 0, 0, g * x),
     samples=(Sample(([[-1.0, 2.0], [0.5, -3.0]], [0.1, 0.4])),),
 )
@@ -151,6 +156,7 @@ def prelu(x, weight):
 @pointwise(
     keeps="noise",
     x=lambda g, x, noise: where(x > 0, g, g * noise),
+    second=Second("RreluWithNoiseBackwardBackward0"),
     samples=(Sample(([-1.0, 2.0, -0.5], [0.2, 1.0, 0.3])), Sample(([[-1.0], [2.0]], [0.2, 0.3]))),
 )
 def rrelu_with_noise(x, noise):
@@ -160,6 +166,7 @@ def rrelu_with_noise(x, noise):
 
 @pointwise(
     x=lambda g, x, min_val, max_val: where(between(x, low=min_val, high=max_val), g, 0),
+    second=Second("HardtanhBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0, 7.0],), {"min_val": 0.0, "max_val": 6.0})),
 )
 def hardtanh(x, *, min_val=-1.0, max_val=1.0):
@@ -173,7 +180,11 @@ def between(x, *, low, high):
     return np.logical_and(np.greater(x, low), np.less(x, high))
 
 
-@pointwise(x=lambda g, x: where(between(x, low=-3, high=3), g / 6, 0), samples=BOTH)
+@pointwise(
+    x=lambda g, x: where(between(x, low=-3, high=3), g / 6, 0),
+    second=Second("HardsigmoidBackwardBackward0"),
+    samples=BOTH,
+)
 @in_blocks
 def hardsigmoid(x):
     """``x / 6 + 1 / 2`` held between 0 and 1."""
@@ -192,6 +203,7 @@ def hardswish(x):
 
 @pointwise(
     x=lambda g, x, lambd: where(within(x, min=-lambd, max=lambd), 0, g),
+    second=Second("HardshrinkBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
 )
 def hardshrink(x, *, lambd=0.5):
@@ -201,6 +213,7 @@ def hardshrink(x, *, lambd=0.5):
 
 @pointwise(
     x=lambda g, x, lambd: where(within(x, min=-lambd, max=lambd), 0, g),
+    second=Second("SoftshrinkBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
 )
 def softshrink(x, *, lambd=0.5):
@@ -212,6 +225,7 @@ def softshrink(x, *, lambd=0.5):
     node="ThresholdBackward0",
     of="threshold",
     x=lambda g, x, threshold: where(x > threshold, g, 0),
+    second=Second("ThresholdBackwardBackward0"),
     samples=(Sample(([-1.0, 0.5, 2.0],), {"threshold": 0.7, "value": 20.0}),),
 )
 def threshold_(x, *, threshold, value):

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import Sample, Second, op
 from autograd_core.ops.pooling import padded_image
 from autograd_core.ops.windows import Windows
 
@@ -14,9 +14,16 @@ _MEANS = {"ceil_mode": False, "count_include_pad": True, "divisor_override": Non
 
 
 @op(
-    x=lambda g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    x=lambda g, x, kernel_size, stride, padding, ceil_mode, count_include_pad,
     divisor_override: avg_pool_backward(
-        g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        g, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    second=Second(
+        "AvgPool2DBackwardBackward0",
+        lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
+        avg_pool2d(
+            g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        ),
     ),
     linear=True,
     node="AvgPool2DBackward0",
@@ -37,9 +44,16 @@ def avg_pool2d(
 
 
 @op(
-    x=lambda g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    x=lambda g, x, kernel_size, stride, padding, ceil_mode, count_include_pad,
     divisor_override: avg_pool_backward(
-        g, x_shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        g, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    second=Second(
+        "AvgPool3DBackwardBackward0",
+        lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
+        avg_pool3d(
+            g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        ),
     ),
     linear=True,
     node="AvgPool3DBackward0",

@@ -7,9 +7,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.diagonals import diag_embed, tril, triu
-from autograd_core.ops.elementwise import exp
+from autograd_core.ops.elementwise import exp, zeros_of
 from autograd_core.ops.rearrange import flip
 from autograd_core.ops.reduce import kept_shape, sum_dim
 from autograd_core.ops.scatter import scatter_zeros

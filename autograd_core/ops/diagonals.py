@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.shape import expand
 
 _MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))

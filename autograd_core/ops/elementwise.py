@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, pointwise
+from autograd_core.op import Sample, Second, pointwise
 from autograd_core.ops.blocks import in_blocks
 
 PAIR = (Sample(((2, 3), (2, 3))), Sample(((2, 3), (3,))), Sample(((), (2, 1))))
@@ -117,7 +117,7 @@ def neg(x):
 @pointwise(
     of="pow",
     node="PowBackward0",
-    x=lambda g, x, exponent: g * 0 if exponent == 0 else g * (exponent * x ** (exponent - 1)),
+    x=lambda g, x, exponent: zeros_of(g) if exponent == 0 else g * (exponent * x ** (exponent - 1)),
     samples=(
         Sample(([0.5, 2.0, -3.0],), {"exponent": 2}),
         Sample(([0.5, 2.0],), {"exponent": -1.5}),
@@ -215,6 +215,7 @@ def sigmoid(x):
 @pointwise(
     # by `where`, not by a product: 0 * inf would be NaN where PyTorch has 0
     x=lambda g, ans: where(ans > 0, g, 0),
+    second=Second("ThresholdBackwardBackward0"),
     samples=(Sample(([-1.0, 0.5, 2.0],)), Sample(([[-0.5, 0.25]],))),
 )
 def relu(x):
@@ -222,14 +223,25 @@ def relu(x):
     return np.maximum(x, 0)
 
 
-@pointwise(np.absolute, x=lambda g, x: g * sign(x), samples=(Sample(([-1.5, 2.0],)),))
+@pointwise(np.absolute, x=lambda g, x: g * sgn(x), samples=(Sample(([-1.5, 2.0],)),))
 def abs(x):
     """Absolute value; its derivative at 0 is 0."""
 
 
-@pointwise(linear=True, x=lambda g: g * 0, samples=(Sample(([-1.5, 2.0],)),))
+@pointwise(np.zeros_like)
+def zeros_of(x):
+    """Zeros in the place of ``x``; unlike ``x * 0``, also where it is infinite."""
+
+
+@pointwise(x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),))
 def sign(x):
     """-1, 0 or 1; its derivative is 0."""
+    return x if x.dtype == np.bool_ else np.sign(x)
+
+
+@pointwise(x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),))
+def sgn(x):
+    """The same as :func:`sign`, as long as there are no complex numbers."""
     return x if x.dtype == np.bool_ else np.sign(x)
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
-from autograd_core.ops.places import at_indices
+from autograd_core.op import Sample, Second, op
+from autograd_core.ops.places import at_indices, from_indices
 
 _STARTS = np.array([[[0.3, 0.7], [0.1, 0.6]]])
 _OPTIONS = {"kernel_size": (2, 2), "output_size": (2, 3), "samples": _STARTS}
@@ -47,7 +47,11 @@ def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
 
 
 @op(
-    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    second=Second(
+        "FractionalMaxPool2DBackwardBackward0",
+        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    ),
     outputs="ans indices",
     nondiff="indices",
     node="FractionalMaxPool2DBackward0",
@@ -60,7 +64,11 @@ def fractional_max_pool2d(x, /, kernel_size, output_size, samples):
 
 
 @op(
-    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    second=Second(
+        "FractionalMaxPool3DBackwardBackward0",
+        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    ),
     outputs="ans indices",
     nondiff="indices",
     node="FractionalMaxPool3DBackward0",

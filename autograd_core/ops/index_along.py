@@ -8,8 +8,9 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import misplaced, zeros_of
+from autograd_core.ops.assign import misplaced
 from autograd_core.ops.checks import fitting_number
+from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import index as picked
 from autograd_core.ops.reduce import sum_all
 from autograd_core.ops.scatter import reduce_along, reduce_slopes

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import zeros_of
+from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
 from autograd_core.ops.linalg import matmul

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dimensions import wrapped
-from autograd_core.op import Sample, op
+from autograd_core.op import Sample, Second, op
 from autograd_core.ops.checks import (
     check_implemented,
     check_same_dtype,
@@ -61,8 +61,14 @@ _LABELS = np.array([2, 0, 1, 0])
 
 
 @op(
-    x=lambda g, target, weight, x_shape, reduction, ignore_index: nll_loss_backward(
-        g, target, weight, x_shape, reduction, ignore_index
+    x=lambda g, x, target, weight, reduction, ignore_index: nll_loss_backward(
+        g, target, weight, x.shape, reduction, ignore_index
+    ),
+    second=Second(
+        "NllLossBackwardBackward0",
+        lambda g, target, weight, reduction, ignore_index: nll_loss(
+            g, target, weight, reduction, ignore_index
+        ),
     ),
     samples=(
         Sample(((4, 3), _LABELS)),

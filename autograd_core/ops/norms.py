@@ -9,8 +9,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import zeros_of
-from autograd_core.ops.elementwise import abs, sign, where
+from autograd_core.ops.elementwise import abs, sgn, where, zeros_of
 from autograd_core.ops.logic import isnan, logical_or
 from autograd_core.ops.matrices import check_floating
 from autograd_core.ops.reduce import every, kept_shape, sum_dim
@@ -71,17 +70,17 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
     if ord == 0:
         return zeros_of(x)
     if ord == 1:
-        return sign(x) * g
+        return sgn(x) * g
     if ord == 2:
         unit = x / norm
         return g * (unit if all_of(norm) else where(norm == 0, 0, unit))
     size = abs(x)
     if math.isinf(ord):
         found = float_mask(logical_or(size == norm, isnan(size)), x)
-        return sign(x) * (g / sum_dim(found, dim, True) * found)
+        return sgn(x) * (g / sum_dim(found, dim, True) * found)
     if ord < 1:
-        return where(x == 0, 0, sign(x) * size ** (ord - 1)) * g * norm ** (1 - ord)
-    powers = sign(x) * size ** (ord - 1) if ord < 2 else x * size ** (ord - 2)
+        return where(x == 0, 0, sgn(x) * size ** (ord - 1)) * g * norm ** (1 - ord)
+    powers = sgn(x) * size ** (ord - 1) if ord < 2 else x * size ** (ord - 2)
     return powers * where(norm == 0, 0, g / norm ** (ord - 1))
 
 

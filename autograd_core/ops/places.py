@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import Sample, Second, op
 from autograd_core.ops.pooling import padded_image
 from autograd_core.ops.windows import Windows
 
@@ -38,7 +38,11 @@ _ADAPTIVE = (Sample(((1, 2, 5, 4),), {"output_size": (2, 3)}),)
 
 
 @op(
-    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    second=Second(
+        "AdaptiveMaxPool2DBackwardBackward0",
+        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    ),
     outputs="ans indices",
     nondiff="indices",
     node="AdaptiveMaxPool2DBackward0",
@@ -50,7 +54,11 @@ def adaptive_max_pool2d(x, /, output_size):
 
 
 @op(
-    x=lambda g, indices, x_shape, output_size: at_indices(g, indices, x_shape, len(output_size)),
+    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    second=Second(
+        "AdaptiveMaxPool3DBackwardBackward0",
+        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    ),
     outputs="ans indices",
     nondiff="indices",
     node="AdaptiveMaxPool3DBackward0",

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import Sample, Second, op
 from autograd_core.ops.elementwise import masked
 from autograd_core.ops.windows import Windows
 
@@ -20,8 +20,14 @@ _PLACES = np.array([[[[3, 0], [1, 2]]]], np.int16)
 
 
 @op(
-    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool_backward(
-        g, places, x_shape, kernel_size, stride, padding, dilation
+    x=lambda g, x, places, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, places, x.shape, kernel_size, stride, padding, dilation
+    ),
+    second=Second(
+        "MaxPool2DWithIndicesBackwardBackward0",
+        lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
+            g, places, kernel_size, stride, padding, dilation
+        ),
     ),
     outputs="ans places",
     nondiff="places",
@@ -42,8 +48,14 @@ def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_
 
 
 @op(
-    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool_backward(
-        g, places, x_shape, kernel_size, stride, padding, dilation
+    x=lambda g, x, places, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, places, x.shape, kernel_size, stride, padding, dilation
+    ),
+    second=Second(
+        "MaxPool3DWithIndicesBackwardBackward0",
+        lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
+            g, places, kernel_size, stride, padding, dilation
+        ),
     ),
     outputs="ans places",
     nondiff="places",

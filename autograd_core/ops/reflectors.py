@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.diagonals import tril
+from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import select
 from autograd_core.ops.joining import cat, stack
 from autograd_core.ops.linalg import matmul

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import Sample, Second, op
 
 
 class Taps(NamedTuple):
@@ -84,9 +84,15 @@ def transposed(maps: Maps) -> Maps:
     return tuple(taps.transposed() for taps in maps)
 
 
-def _entry(name: str, node: str, doc: str, example: Callable[[int, int], Taps]) -> Any:
+_rule = lambda g, maps: resampled(g, transposed(maps))  # noqa: E731  # the text of a formula
+_rule_with_input = lambda g, x, maps: resampled(g, transposed(maps))  # noqa: E731
+
+
+def _entry(
+    name: str, node: str, doc: str, example: Callable[[int, int], Taps], keeps: bool = False
+) -> Any:
     """An op of its own in the table, as PyTorch has a node of its own for each kind and number
-    of dimensions."""
+    of dimensions; ``keeps``, of those whose node keeps the input."""
     dims = int(node.partition("D")[0][-1])
 
     def kernel(x, /, maps):
@@ -96,9 +102,9 @@ def _entry(name: str, node: str, doc: str, example: Callable[[int, int], Taps]) 
     kernel.__doc__ = doc
     sample = Sample(((1, *(4, 3, 3)[:dims]),), {"maps": (example(4, 5), example(3, 2),
                                                          example(3, 3))[:dims]})  # fmt: skip
-    declare = op(
-        x=lambda g, maps: resampled(g, transposed(maps)), linear=True, node=node, samples=(sample,)
-    )
+    rule = _rule_with_input if keeps else _rule
+    second = Second(f"{node[:-1]}Backward0", lambda g, maps: resampled(g, maps)) if keeps else None
+    declare = op(x=rule, second=second, linear=True, node=node, samples=(sample,))
     return declare(kernel)
 
 
@@ -233,7 +239,7 @@ def _held(size: int, count: int) -> Taps:
 
 ADAPTIVE_MEAN = {
     n: _entry(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0",
-              "The means of as many windows as are asked for.", mean_of_windows)
+              "The means of as many windows as are asked for.", mean_of_windows, keeps=True)
     for n in (2, 3)
 }  # fmt: skip
 NEAREST = {
@@ -261,12 +267,12 @@ BICUBIC_AA = _entry("upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0",
                     "By polynomials, filtered where the image shrinks.", antialiased)  # fmt: skip
 REFLECTION = {
     n: _entry(f"reflection_pad{n}d", f"ReflectionPad{n}DBackward0",
-              "A border that mirrors the image.", _mirrored)
+              "A border that mirrors the image.", _mirrored, keeps=True)
     for n in (1, 2, 3)
 }  # fmt: skip
 REPLICATION = {
     n: _entry(f"replication_pad{n}d", f"ReplicationPad{n}DBackward0",
-              "A border that repeats the edge of the image.", _held)
+              "A border that repeats the edge of the image.", _held, keeps=True)
     for n in (1, 2, 3)
 }  # fmt: skip
 

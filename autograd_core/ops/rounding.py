@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.op import Sample, op, pointwise
-from autograd_core.ops.assign import zeros_of
-from autograd_core.ops.elementwise import ONE, sign, where
+from autograd_core.ops.elementwise import sign, where, zeros_of
 from autograd_core.ops.exponential import ldexp
 from autograd_core.ops.logic import isfinite
 
@@ -51,12 +50,6 @@ def round_decimals(x, *, decimals):
 def frac(x):
     """What is after the point."""
     return x - np.trunc(x)
-
-
-@pointwise(x=lambda g: zeros_of(g), samples=ONE)
-def sgn(x):
-    """-1, 0 or 1."""
-    return x if x.dtype == np.bool_ else np.sign(x)
 
 
 @pointwise(

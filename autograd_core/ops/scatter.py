@@ -9,9 +9,8 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
-from autograd_core.ops.assign import zeros_of
 from autograd_core.ops.checks import fitting_number
-from autograd_core.ops.elementwise import where
+from autograd_core.ops.elementwise import where, zeros_of
 from autograd_core.ops.logic import logical_and
 from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.ops.shape import at_least_1d, reshape

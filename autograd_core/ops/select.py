@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.op import Sample, op, pointwise
-from autograd_core.ops.assign import zeros_of
-from autograd_core.ops.elementwise import PAIR, where
+from autograd_core.ops.elementwise import PAIR, where, zeros_of
 from autograd_core.ops.logic import isnan, logical_and, logical_or
 
 _THREE = (Sample(((2, 3), (2, 3), (2, 3))), Sample(((2, 3), (3,), (2, 1)), {"value": 0.5}))

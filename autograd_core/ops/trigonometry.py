@@ -7,8 +7,7 @@ import math
 import numpy as np
 
 from autograd_core.op import Sample, pointwise
-from autograd_core.ops.assign import zeros_of
-from autograd_core.ops.elementwise import ONE, PAIR, POSITIVE, cos, sqrt, where
+from autograd_core.ops.elementwise import ONE, PAIR, POSITIVE, cos, sqrt, where, zeros_of
 
 _WITHIN_ONE = (Sample(([-0.5, 0.25, 0.75],)), Sample(([[0.0, 0.5]],)))
 

@@ -142,7 +142,9 @@ def check_second(call: Call) -> None:
     expected = central_differences(probed, variables, 1e-6)
     leaves, seeds, first = call.gradients(points, create_graph=True)
     reached = [(g, Tensor.from_array(p)) for g, p in zip(first, probes, strict=True) if g.edge]
-    assert reached, "a rule is linear in g, so the gradient depends at least on that"
+    if not reached:  # a rule is linear in g, so a gradient that does not depend on it is zero
+        assert not any(g.array.any() for g in first)
+        return
     found = grad(
         [g for g, _ in reached],
         [*leaves, *seeds],

@@ -27,6 +27,8 @@ def formula_text(rule: str, names: Mapping[str, str], constants: Mapping[str, Co
 
     >>> formula_text("g * (exponent * x ** (exponent - 1))", {"x": "a"}, {"exponent": 3})
     'g · (3 · a²)'
+    >>> formula_text("where(x > 0, g, zeros_of(g))", {}, {})
+    'where(x > 0, g, 0)'
     >>> formula_text("g if beta == 1 else g * beta", {}, {"beta": 1})
     'g'
     """
@@ -61,6 +63,11 @@ class _Fill(ast.NodeTransformer):
                 value = int(value)
             return ast.Constant(value)
         return ast.Name(self._names.get(node.id, node.id))
+
+    def visit_Call(self, node: ast.Call) -> ast.expr:
+        self.generic_visit(node)
+        zero = isinstance(node.func, ast.Name) and node.func.id == "zeros_of"
+        return ast.Constant(0) if zero else node
 
     def visit_BinOp(self, node: ast.BinOp) -> ast.expr:
         self.generic_visit(node)

@@ -6,6 +6,8 @@ import warnings
 from collections.abc import Callable
 from functools import cache
 
+import numpy as np
+
 from autograd_core.dtype import dtype
 from autograd_core.functions import generator, reshape, to_dtype
 from autograd_core.op import inplace as inplace_form
@@ -107,10 +109,9 @@ def rrelu(
     inplace: bool = False,
 ) -> Tensor:
     """:func:`leaky_relu` with a random slope for each element in training, else their mean."""
-    if not training:
-        return leaky_relu(input, (lower + upper) / 2, inplace)
-    slopes = generator().uniform(lower, upper, input._shape).astype(input.dtype.dtype)
-    noise = Tensor.from_array(slopes)
+    mean = (lower + upper) / 2
+    slopes = generator().uniform(lower, upper, input._shape) if training else np.array(mean)
+    noise = Tensor.from_array(slopes.astype(input.dtype.dtype))
     result = activation.rrelu_with_noise(input, noise)
     return input.copy_(result) if inplace else result
 
