@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, SupportsIndex
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.grad_mode import is_grad_enabled, trace_taken_out
+from autograd_core.autograd.grad_mode import is_grad_enabled, trace_taken_out, undo_log
 from autograd_core.notices import warn
 
 if TYPE_CHECKING:
@@ -40,6 +40,8 @@ class Conversion:
                 "Use tensor.detach().numpy() instead."
             )
         trace_taken_out("numpy()", self)
+        if (log := undo_log()) is not None:  # what is handed out may be changed
+            log.keep_values(self)
         return self.array
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:

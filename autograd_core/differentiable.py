@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad, check_assigned_gradient
-from autograd_core.autograd.grad_mode import is_inference_mode_enabled
+from autograd_core.autograd.grad_mode import is_inference_mode_enabled, undo_log
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Edge, Node, Nowhere, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE, Versions, count_change
@@ -62,6 +62,8 @@ class Differentiable:
     @grad.setter
     def grad(self, g: Tensor | None) -> None:
         check_assigned_gradient(self, g)
+        if (log := undo_log()) is not None:
+            log.keep_fields(self)
         self._grad = g
 
     @property
@@ -99,10 +101,15 @@ class Differentiable:
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
             )
+        log = undo_log()
+        if log is not None:
+            log.keep_fields(self)
         self.edge = self._accumulator() if wanted else self._edge_of_view()
         for each in getattr(self, "_views", ()):
             view = each()
             if view is not None and (view.edge is None or type(view.edge) is Nowhere):
+                if log is not None:
+                    log.keep_fields(view)
                 view.edge = view._edge_of_view()
 
     def _accumulator(self) -> AccumulateGrad:
@@ -137,10 +144,9 @@ class Differentiable:
         return self.version is INFERENCE
 
     def bump(self) -> None:
-        """Note that the data changed in place, for those who saved this tensor."""
-        if self.version is None:
-            self.version = [0]
-        count_change(self.version)
+        """Note that the data is about to change in place: those who saved this tensor can tell
+        afterwards, and a debugger that is to undo the change keeps what is there now."""
+        count_change(self)
 
     def retain_grad(self) -> None:
         """Keep ``.grad`` although this tensor is no leaf."""
@@ -151,7 +157,10 @@ class Differentiable:
             return
 
         # weakly: the tensor holds its node, so that must not hold the tensor
-        hooks_of(node).retain.setdefault(nr, ref(self))
+        retain = hooks_of(node).retain
+        if (log := undo_log()) is not None:
+            log.keep_items(retain)
+        retain.setdefault(nr, ref(self))
 
     @property
     def retains_grad(self) -> bool:

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import deepcopy
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import Creation, trace_cut
+from autograd_core.autograd.grad_mode import Creation, trace_cut, undo_log
 from autograd_core.autograd.node import Edge
+from autograd_core.autograd.undo_log import UNSET
 from autograd_core.autograd.version import Versions, first_version
 from autograd_core.conversion import Conversion
 from autograd_core.device import CPU
@@ -207,6 +208,8 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
                 "function in torch/optim/optimizer.py as the solution."
             )
         trace_cut("detach_()", self, self)
+        if (log := undo_log()) is not None:
+            log.keep_fields(self)
         self.edge = None
         return self
 
@@ -220,6 +223,8 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
 
     @data.setter
     def data(self, value: Tensor) -> None:
+        if (log := undo_log()) is not None:
+            log.keep_fields(self)
         self.array, self._shape, self.dtype = value.array, value._shape, value.dtype
         if type(self.edge) is AccumulateGrad:
             self.edge.array = value.array
@@ -263,6 +268,25 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
         copied.__dict__.update(self.__dict__)
         return copied
 
+    def _fields(self) -> tuple[Any, ...]:
+        """All that this tensor consists of but the elements of its array, for an undo log."""
+        seldom_set = [getattr(self, name, UNSET) for name in _SELDOM_SET]
+        parts = self.array, self._shape, self.dtype, self.version, _edge.__get__(self)
+        return (type(self), *parts, *seldom_set)
+
+    def _set_fields(self, fields: tuple[Any, ...]) -> None:
+        """Become again what :meth:`_fields` told."""
+        kind, self.array, self._shape, self.dtype, self.version, edge, *seldom_set = fields
+        self.__class__ = kind
+        _edge.__set__(self, edge)
+        for name, value in zip(_SELDOM_SET, seldom_set, strict=True):
+            if value is not UNSET:
+                setattr(self, name, value)
+            elif hasattr(self, name):
+                delattr(self, name)
+        if type(edge) is AccumulateGrad:
+            edge.array = self.array
+
     def __hash__(self) -> int:
         return id(self)
 
@@ -277,6 +301,10 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
             name = "Invalid"
         text = tensor_text(self.array, name, self.requires_grad, tangent)
         return f"Parameter containing:\n{text}" if self.is_parameter else text
+
+
+_edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide (see op.stale_views)
+_SELDOM_SET: Final = ("_grad", "_view_of", "_record", "_tangent")
 
 
 # A tensor to be filled in by whoever makes it: calls the class past its metaclass.

@@ -3,7 +3,8 @@
     python benchmarks/debugger.py [NODES ...]
 
 CPU time of this thread, so that other load on the machine counts little.  "continue" records
-every step; its figure is held against 1.3 of a plain pass plus 10 microseconds a node.
+every step; its figure is held against 1.3 of a plain pass plus 10 microseconds a node, which is
+meant for nodes that run no code of the user's.
 """
 
 from __future__ import annotations
@@ -27,6 +28,30 @@ def chain(nodes: int) -> torch.Tensor:
     return state.sum()
 
 
+def hooked(nodes: int) -> torch.Tensor:
+    """The same with a hook at every tenth node."""
+    x = torch.tensor([1.0] * 10, requires_grad=True)
+    state = x
+    for number in range(nodes):
+        state = state * 0.999 if number % 2 else state + x
+        if not number % 10:
+            state.register_hook(lambda g: None)
+    return state.sum()
+
+
+def training(nodes: int) -> torch.Tensor:
+    """One layer in ten nodes, each with an optimizer of its own in a post-accumulate hook."""
+    state = torch.ones(1, 100)
+    for _ in range(nodes // 10):
+        layer = torch.nn.Linear(100, 100)
+        optimizer = torch.optim.SGD(layer.parameters(), lr=0.01, momentum=0.9)
+        for p in layer.parameters():
+            p.grad = torch.zeros_like(p)
+            p.register_post_accumulate_grad_hook(lambda p, step=optimizer.step: step())
+        state = layer(state).tanh()
+    return state.sum()
+
+
 def seconds(run: Callable[[], object]) -> float:
     """CPU seconds of one call."""
     gc.collect()
@@ -40,24 +65,27 @@ def percentile(samples: list[float], share: float) -> float:
     return sorted(samples)[int(share * (len(samples) - 1))]
 
 
-def measure(nodes: int, rounds: int) -> None:
-    """Print the figures for a chain of ``nodes``."""
-    plain = min(seconds(chain(nodes).backward) for _ in range(rounds))
+def measure(program: Callable[[int], torch.Tensor], nodes: int, rounds: int) -> None:
+    """Print the figures for a program of ``nodes``."""
+    plain = min(seconds(program(nodes).backward) for _ in range(rounds))
     opened, continued, returned = [], [], []
     for _ in range(rounds):
         with trace():
-            loss = chain(nodes)
+            loss = program(nodes)
         sessions: list[Session] = []
         opened.append(seconds(lambda loss=loss, sessions=sessions: sessions.append(Session(loss))))
         session = sessions.pop()
         continued.append(seconds(session.continue_))
         returned.append(seconds(session.restart))
-    session.jump(nodes // 2)
+    session.jump(session.length // 2)
     steps = [seconds_of_step(session) for _ in range(200)]
     limit = 1.3 * plain + 10e-6 * nodes
     print(
-        f"{nodes:>9,} nodes   plain {plain:.3f} s   open {min(opened):.2f} s   "
-        f"continue {min(continued):.3f} s (limit {limit:.3f})   restart {min(returned):.3f} s   "
+        f"{program.__name__:<8}  {nodes:>9,} nodes   "
+        f"plain {plain:.3f} s   open {min(opened):.2f} s   "
+        f"continue {min(continued):.3f} s "
+        f"({min(continued) / plain:.1f} plain, limit {limit:.3f})   "
+        f"restart {min(returned):.3f} s ({min(returned) / plain:.1f} plain)   "
         f"step + snapshot {percentile(steps, 0.5) * 1e3:.2f} ms, "
         f"p99 {percentile(steps, 0.99) * 1e3:.2f} ms"
     )
@@ -73,4 +101,6 @@ def seconds_of_step(session: Session) -> float:
 
 if __name__ == "__main__":
     for wanted in map(int, sys.argv[1:] or (1_000, 20_000, 100_000, 1_000_000)):
-        measure(wanted, rounds=1 if wanted > 100_000 else 5)
+        measure(chain, wanted, rounds=1 if wanted > 100_000 else 5)
+    for program in (hooked, training):
+        measure(program, 2_000, rounds=3)

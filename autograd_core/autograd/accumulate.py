@@ -10,6 +10,7 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.autograd.node import LEAF, Edge, Node
 
 Array = NDArray[Any]
@@ -57,6 +58,8 @@ class AccumulateGrad(Node):
 
     def __call__(self, g: Any) -> tuple[()]:
         """Accumulate ``g``, a tensor, as a pass would."""
+        if (log := undo_log()) is not None:
+            log.keep_gradient(self.variable)
         self.backward(g.array, True)
         return ()
 
@@ -69,8 +72,8 @@ class AccumulateGrad(Node):
             if present is None:
                 leaf._grad = self.tensor_type.from_array(own(g))
             else:
-                np.add(present.array, g, out=present.array)
                 present.bump()
+                np.add(present.array, g, out=present.array)
 
     def backward_graph(self, g: Any) -> None:
         """Keep ``g``, a tensor with a graph, so that the gradient can be differentiated."""

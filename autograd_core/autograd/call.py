@@ -10,6 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.anomaly_mode import run_watched
 from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.engine import GraphTask
@@ -120,6 +121,10 @@ def run(call: BackwardCall) -> Gradients:
     """Carry out ``call`` with the bare loop."""
     task = start(call)
     mode = current_mode()
+    if mode is not None and mode.undo_log is not None:
+        for node in task.order:
+            if type(node) is AccumulateGrad:
+                mode.undo_log.keep_gradient(node.variable)
     with pass_mode(call.graph), noting_freed(call, task):
         if mode is not None and mode.anomaly is not None:
             run_watched(task, mode.anomaly.check_nan)

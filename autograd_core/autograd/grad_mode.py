@@ -15,6 +15,7 @@ from types import TracebackType
 from typing import Any, Literal, NamedTuple, Protocol, Self, overload
 
 from autograd_core.autograd.decorating import DecoratingContext, P, R
+from autograd_core.autograd.undo_log import UndoLog
 
 Line = tuple[str, int]  # file and number
 # Where a view was made, which decides about changes of it in place: "usual" in a graph, "several"
@@ -102,6 +103,7 @@ class Mode:
     saved_hooks: tuple[Callable[[Any], Any], Callable[[Any], Any]] | None = None
     saved_hooks_refused: str = ""
     anomaly: Anomaly | None = None
+    undo_log: UndoLog | None = None  # told of what is about to change, so that it can be undone
 
     @property
     def builds(self) -> bool:
@@ -151,6 +153,12 @@ def trace_taken_out(how: str, tensor: Any) -> None:
     mode = current_mode()
     if mode is not None and mode.tracer is not None:
         mode.tracer.taken_out(how, tensor)
+
+
+def undo_log() -> UndoLog | None:
+    """Who is to be told of what is about to change."""
+    mode = current_mode()
+    return None if mode is None else mode.undo_log
 
 
 def is_grad_enabled() -> bool:

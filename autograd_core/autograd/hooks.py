@@ -7,6 +7,8 @@ from itertools import count
 from typing import Any, Literal
 from weakref import ref
 
+from autograd_core.autograd.grad_mode import undo_log
+
 HookKind = Literal["tensor", "pre", "post", "accumulated"]
 _next_id = count().__next__
 
@@ -22,6 +24,8 @@ class RemovableHandle:
         self.id = id
 
     def remove(self) -> None:
+        if (log := undo_log()) is not None:
+            log.keep_items(self._hooks)
         self._hooks.pop(self.id, None)
 
     def __enter__(self) -> RemovableHandle:
@@ -52,6 +56,8 @@ class NodeHooks:
     def add(self, kind: HookKind, hook: Callable[..., Any], output_nr: int = 0) -> RemovableHandle:
         """Register ``hook``; ``output_nr`` matters to the kind "tensor"."""
         hooks: dict[int, Any] = getattr(self, kind)
+        if (log := undo_log()) is not None:
+            log.keep_items(hooks)
         id = _next_id()
         hooks[id] = (output_nr, hook) if kind == "tensor" else hook
         return RemovableHandle(hooks, id)

@@ -52,13 +52,18 @@ def check_changeable(versions: Versions | None) -> None:
         )
 
 
-def count_change(versions: Versions) -> None:
-    """Note one more change."""
+def count_change(tensor: Any) -> None:
+    """Note one more change of ``tensor``, which is about to be made."""
+    mode = current_mode()
+    if mode is not None and mode.undo_log is not None:
+        mode.undo_log.keep_values(tensor)
+    versions: Versions | None = tensor.version
+    if versions is None:
+        versions = tensor.version = [0]
     if versions is INFERENCE:
         check_changeable(versions)
         return
     versions[0] += 1
-    mode = current_mode()
     if mode is not None and mode.tracer is not None:
         line = mode.tracer.line()
         if line is not None:

@@ -8,12 +8,13 @@ Each of these reads only what stands below it::
                 scopes), what can be changed (editor); recorded_pass holds them together
     changing    the edits that hold, what they do to a gradient, and the difference they make
     recording   the nodes run one by one (driver), their steps kept (history), and the account
-                of every sum (ledger); around a node, hooks and the world they may change
+                of every sum (ledger); what hooks and other code of the user's did in them
     stopping    breakpoints and what triggers them, places, expressions
     records     what is handed out: frozen, and good for any face
 
 A step that has run is never run again to be looked at: ``history`` keeps it, ``driver`` undoes and
-redoes it, ``ledger`` reads it.  Code of the user's runs only where ``driver`` runs a node.
+redoes it, ``ledger`` reads it.  Code of the user's runs only where ``driver`` runs a node; what it
+changes in the program is in an undo log (:mod:`autograd_core.autograd.undo_log`).
 """
 
 from __future__ import annotations

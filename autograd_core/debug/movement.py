@@ -19,6 +19,7 @@ from autograd_core.debug.records.snapshot import (
     NodeDetail,
     Outgoing,
     Phase,
+    Value,
 )
 from autograd_core.debug.stopping.locations import locate
 from autograd_core.debug.stopping.stops import Stops
@@ -51,7 +52,7 @@ class Movement:
 
     def _look_at_last(self) -> None:
         self.graph, self.edit = self._pass.graph, self._pass.edit
-        self.stops.bind(self.graph, self.length, self._pass.places)
+        self.stops.bind(self.graph, self.length, self._pass.places, self._pass.run_user_code)
         self._say(self._where())
 
     # where we are
@@ -119,6 +120,11 @@ class Movement:
     def phases(self, index: int) -> tuple[Phase, ...]:
         """What has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
         return self._pass.inspector.phases(index)
+
+    def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
+        """What the node before ``position`` made of the ``.grad`` of the leaf whose AccumulateGrad
+        is node ``index``: the old one and the new one; None if it left it alone."""
+        return self._pass.inspector.change(index, position)
 
     # passes inside passes
 

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.device import device as device_type
 from autograd_core.tensor import Tensor
 
@@ -33,12 +34,27 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = device_type(device)
+        self._rng, self._seed = np.random.default_rng(0), 0
         self.manual_seed(_SEED_AT_START)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """NumPy's generator behind this one, from which the caller is about to draw."""
+        if (log := undo_log()) is not None:
+            log.keep(_State, self)
+        return self._rng
+
+    @rng.setter
+    def rng(self, rng: np.random.Generator) -> None:
+        if (log := undo_log()) is not None:
+            log.keep(_State, self)
+        self._rng = rng
 
     def manual_seed(self, seed: int) -> Generator:
         """Start from ``seed``; returns the generator itself."""
-        self._seed = int(seed) % 2**64
-        self.rng = np.random.default_rng(self._seed)
+        seed = int(seed) % 2**64
+        self.rng = np.random.default_rng(seed)
+        self._seed = seed
         return self
 
     def seed(self) -> int:
@@ -60,6 +76,30 @@ class Generator:
             RuntimeError: it is none.
         """
         _unpack(self.rng, new_state)
+
+
+class _State:
+    """Where the numbers of a generator stand, in an undo log."""
+
+    __slots__ = ("generator", "held")
+    nbytes = 0
+
+    def __init__(self, generator: Generator) -> None:
+        self.generator = generator
+        self.held = self._now()
+
+    def _now(self) -> tuple[Any, ...]:
+        g = self.generator
+        return g._seed, g._rng, g._rng.bit_generator.state
+
+    def swap(self) -> None:
+        now, g = self._now(), self.generator
+        g._seed, g._rng, state = self.held
+        g._rng.bit_generator.state = state
+        self.held = now
+
+    def is_idle(self) -> bool:
+        return self._now() == self.held
 
 
 _default = Generator()

@@ -167,6 +167,7 @@ def _stored(result: Any, out: Any) -> Any:
             f"result type {result.dtype.scalar_name} can't be cast to the desired output type "
             f"{out.dtype.scalar_name}"
         )
+    out.bump()
     if out._shape != result._shape:
         if out.array.size:
             warnings.warn(
@@ -180,5 +181,4 @@ def _stored(result: Any, out: Any) -> Any:
             )
         out.array, out._shape = np.empty(result._shape, out.dtype.dtype), result._shape
     np.copyto(out.array, result.array, casting="unsafe")
-    out.bump()
     return out

@@ -62,9 +62,9 @@ def resize_(self: Tensor, *sizes: Any, memory_format: Any = None) -> Tensor:
     flat = self.array.reshape(-1)
     if count > flat.size:
         flat = np.concatenate([flat, np.zeros(count - flat.size, flat.dtype)])
+    self.bump()
     self.array = flat[:count].reshape(size)
     self._shape = size
-    self.bump()
     return self
 
 

@@ -13,8 +13,8 @@ from autograd_core.tensor import Tensor
 
 
 def _filled(tensor: Tensor, values: Any) -> Tensor:
-    tensor.array[...] = values
     tensor.bump()
+    tensor.array[...] = values
     return tensor
 
 

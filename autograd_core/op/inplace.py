@@ -44,8 +44,8 @@ def inplace(
                 node.__class__ = renamed(kind)
             _settle(self, before, node)
         make_writeable(self.array)
-        np.copyto(self.array, result.array, casting="unsafe")
         self.bump()
+        np.copyto(self.array, result.array, casting="unsafe")
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             self.record = result.record

@@ -6,7 +6,13 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import USUAL, builds_graph, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    builds_graph,
+    enter_mode,
+    leave_mode,
+    undo_log,
+)
 from autograd_core.op.copy_slices import pull_back
 from autograd_core.op.second_nodes import renamed
 from autograd_core.op.views import check_change, live_views, make_anew, register_view, snapshot
@@ -30,6 +36,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
         views = live_views(self)
         if views:
             _lead_over(views, self, before if self.view_of else _way_back(self, result, name))
+        self.bump()
         self.array, self._shape = result.array, result._shape
         if self.view_of is not None:
             self.view_of = result.view_of
@@ -40,7 +47,6 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
             made: Any = type(node)
             node.__class__ = renamed(made)
             self.edge = node
-        self.bump()
         if self.view_of is None and self.edge is not None:
             for view in views:
                 make_anew(view, self)
@@ -65,6 +71,8 @@ def _lead_over(views: Sequence[Tensor], x: Tensor, old: Tensor) -> None:
     and, should its own base become a view too, has to be led over like them."""
     for view in views:
         if view.view_of.base is x:
+            if (log := undo_log()) is not None:
+                log.keep_fields(view)
             view.view_of = view.view_of._replace(base=old)
     register_view(old)
 

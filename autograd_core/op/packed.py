@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
+from weakref import WeakSet
 
 from autograd_core.autograd.grad_mode import no_grad
-from autograd_core.autograd.node import Edge
+from autograd_core.autograd.node import Edge, Node
 from autograd_core.tensor import Tensor
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
+nodes_with_packed: Final[WeakSet[Node]] = WeakSet()
+"""The nodes of ops that run code of the user's when they read what they saved."""
 
 
 class Packed:
@@ -67,6 +70,7 @@ class Packed:
 
 def pack_saved(node: Any, hooks: Hooks) -> None:
     """Hand everything that ``node`` has saved to ``hooks``."""
+    nodes_with_packed.add(node)
     for name in node.op.saved:
         value = getattr(node, name)
         if isinstance(value, Tensor):

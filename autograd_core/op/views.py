@@ -13,7 +13,13 @@ from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.deliver import lent
-from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    current_mode,
+    enter_mode,
+    leave_mode,
+    undo_log,
+)
 from autograd_core.autograd.node import Node, Port, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.dtype import from_numpy_dtype
@@ -124,6 +130,8 @@ def rebase(x: Tensor, place: Node | Port) -> None:
         if mode is not None and mode.tracer is not None:
             mode.tracer.through_view(root, x, changed)
         _move_retain(root.edge, changed)
+        if (log := undo_log()) is not None:
+            log.keep_fields(root)
         root.edge = changed
     for t in live_views(root):
         make_anew(t, root)
@@ -160,6 +168,8 @@ def _move_retain(before: Any, after: Any) -> None:
 
 def make_anew(t: Tensor, root: Tensor) -> None:
     """Give ``t`` the edge that it would have if it were made from ``root`` now."""
+    if (log := undo_log()) is not None:
+        log.keep_fields(t)
     if origin_of(t) != "usual":
         make_stale(t)
         return

@@ -58,6 +58,7 @@ class LBFGS(Optimizer):
         if closure is None:
             raise TypeError("LBFGS.step() missing 1 required positional argument: 'closure'")
         group = self.param_groups[0]
+        self._keep_state(group["params"][0])
         state = self.state[group["params"][0]]
         state.setdefault("func_evals", 0)
         state.setdefault("n_iter", 0)
@@ -113,6 +114,7 @@ class LBFGS(Optimizer):
                 loss = float(closure())
             gradient = self._gradient()
             for p, array in zip(group["params"], origin, strict=True):
+                p.bump()
                 p.array[...] = array
             return Point(t, loss, gradient, float(gradient @ direction))
 
@@ -141,8 +143,8 @@ class LBFGS(Optimizer):
         done = 0
         for p in self.param_groups[0]["params"]:
             size = p.array.size
-            p.array += move[done : done + size].reshape(p.array.shape)
             p.bump()
+            p.array += move[done : done + size].reshape(p.array.shape)
             done += size
 
 

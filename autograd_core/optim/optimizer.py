@@ -10,7 +10,13 @@ from typing import Any, ClassVar, Final
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import enable_grad, enter_mode, leave_mode, with_gradients
+from autograd_core.autograd.grad_mode import (
+    enable_grad,
+    enter_mode,
+    leave_mode,
+    undo_log,
+    with_gradients,
+)
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.nn.modules.hooks import add_hook
 from autograd_core.nn.modules.module import forget_gradient
@@ -118,11 +124,21 @@ class Optimizer:
                 for p in group["params"]:
                     g = p.grad
                     if g is not None:
-                        self.update(p, g.array, self.state[p], group)
+                        self._keep_state(p)
                         p.bump()
+                        self.update(p, g.array, self.state[p], group)
         finally:
             leave_mode(token)
         return loss
+
+    def _keep_state(self, p: Tensor) -> None:
+        """Let what is remembered of ``p``, which is about to change, be undone with it."""
+        if (log := undo_log()) is not None:
+            log.keep_items(self.state)
+            log.keep_items(self.state[p])
+            for each in self.state[p].values():
+                if isinstance(each, Tensor):
+                    log.keep_values(each)
 
     def update(
         self, p: Tensor, g: np.ndarray[Any, Any], state: dict[str, Any], group: dict[str, Any]

@@ -152,6 +152,23 @@ def test_accumulation_is_caught_where_grad_overflows() -> None:
     assert "w.grad is inf" in session.do("continue").text
 
 
+def test_a_watch_stops_where_a_hook_of_another_node_changes_grad(weight: Any) -> None:
+    other = torch.tensor(2.0, requires_grad=True)
+    weight.grad = torch.tensor(1.0)
+    y = other * 3
+    y.register_hook(lambda g: weight.grad.add_(9))
+    session = Session(y * weight, names={"weight": weight, "other": other})
+    session.do("watch weight")
+    stops = [session.do("continue").text.splitlines()[0] for _ in range(3)]
+    assert stops == [
+        "watch 1: weight.grad, old 1, new 7",
+        "watch 1: weight.grad, old 7, new 16, by code that ran in #3",
+        "end of the backward pass",
+    ]
+    session.do("reverse-continue")
+    assert session.position == 3
+
+
 def test_a_watch_stops_when_grad_has_changed(weight: Any) -> None:
     session = recurrence(weight)
     assert session.do("watch weight").text == "watch 1: weight.grad (#7)"

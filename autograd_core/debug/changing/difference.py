@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.call import pass_mode
-from autograd_core.autograd.firing import before_node
 from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Step
-from autograd_core.debug.recording.driver_protocol import Driver, Pending
-from autograd_core.tensor import Tensor
+from autograd_core.dag.turns import turn
+from autograd_core.debug.changing.changes import EditError
+from autograd_core.debug.recording.driver_protocol import Around, Driver, Pending
 
 Leaves = dict[int, Any]  # the .grad of leaves after a pass, by plan index
 
@@ -47,50 +47,51 @@ class Baseline:
         """Begin earlier: an edit was made before the first one."""
         self.position, self._pending = position, _copied(pending)
 
-    def remember(self, step: Step) -> None:
-        """Take note of an unedited step that is about to be dropped."""
+    def remember(self, step: Step, around: Around | None) -> None:
+        """Take note of what an unedited step did to the ``.grad`` of leaves."""
+        if around is not None:
+            self._leaves.update(around.gradients)
         if step.node.kind == LEAF:
             self._leaves[step.index] = step.after
 
-    def leaves(self, driver: Driver, before: Callable[[int], Any]) -> Leaves:
-        """The ``.grad`` of each leaf from ``position`` on; ``before`` gives what it held."""
+    def leaves(self, driver: Driver, at: Callable[[int], AbstractContextManager[None]]) -> Leaves:
+        """The ``.grad`` of each leaf from ``position`` on; within ``at(position)``, the program is
+        as it was there.
+
+        Raises:
+            EditError: the run without edits raises an error.
+        """
         wanted = [
             index
             for index in range(self.position, len(driver.order))
             if driver.order[index].kind == LEAF
         ]
         if any(index not in self._leaves for index in wanted):
-            self._run(driver, before)
-        return self._leaves
+            with at(self.position):
+                self._run(driver.anew(self._pending))
+        return {index: self._leaves[index] for index in wanted}
 
-    def _run(self, driver: Driver, before: Callable[[int], Any]) -> None:
-        own = driver.fork(dict(self._pending))
-        own.muted_edges, own.muted_hooks, own.intercept = set(), set(), None
+    def _run(self, driver: Driver) -> None:
         called: list[str] = []
-        with driver.as_before(self.position):
+        try:
             for index in range(self.position, len(driver.order)):
-                node = driver.order[index]
-                if node.kind == LEAF:
-                    with pass_mode(driver.call.graph):
-                        (g,) = before_node(node, (own.pending[node],), driver.call.graph)
-                    self._leaves[index] = _sum(before(index), g)
-                else:
-                    own.execute(index)
-                if index in own.around:
-                    called += [call.name for call in own.around[index].calls]
-                    own.around[index].before.restore()
+                step = driver.execute(index)
+                around = driver.around.get(index)
+                self.remember(step, around)
+                if around is not None:
+                    called += [call.name for call in around.calls]
+        except Exception as error:  # of the user's
+            raise EditError(
+                f"the run without changes cannot be compared: {turn(index)} raised "
+                f"{type(error).__name__}: {error}"
+            ) from None
+        finally:
+            driver.undo_all()
         self.called = tuple(dict.fromkeys(called))
 
 
 def _copied(pending: Pending) -> Pending:
     return {place: g for place, g in pending.items() if g is not None}
-
-
-def _sum(before: Any, g: Any) -> Any:
-    if g is None:
-        return before
-    array = np.asarray(g.array if isinstance(g, Tensor) else g)
-    return array if before is None else before + array
 
 
 def leaf_difference(index: int, name: str, now: Any, unedited: Any) -> LeafDifference:

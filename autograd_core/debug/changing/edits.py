@@ -13,7 +13,6 @@ from autograd_core.debug.changing.changes import Change, place_of
 from autograd_core.debug.changing.difference import Baseline
 from autograd_core.debug.recording.driver_protocol import Driver, Pending, Place
 from autograd_core.debug.recording.ledger import SumChange
-from autograd_core.debug.recording.world import GradOf, grad_of
 from autograd_core.debug.records.snapshot import EditRecord
 from autograd_core.debug.records.value import array_of
 from autograd_core.tensor import Tensor
@@ -116,8 +115,8 @@ class Edits:
             after = self._driver.pending[edit.place] = edit.change(before)
         else:
             assert edit.leaf is not None
-            before = grad_of(edit.leaf)
-            grad = edit.leaf.grad = edit.change(edit.leaf.grad)
+            before = edit.leaf.grad
+            grad = edit.leaf.grad = edit.change(before)
             after = None if grad is None else array_of(grad).copy()
         self._made[edit.record.number] = _Made(edit, before, after)
 
@@ -128,8 +127,8 @@ class Edits:
         if edit.place is not None:
             self._driver.pending[edit.place] = made.before
         else:
-            before: GradOf = made.before
-            before.restore()
+            assert made.edit.leaf is not None
+            made.edit.leaf.grad = made.before
 
     # what holds where the pass stands
 
@@ -138,14 +137,14 @@ class Edits:
         """The leaves whose ``.grad`` is edited, here or elsewhere."""
         return [edit.record.index for edit in self._edits if edit.leaf is not None]
 
-    @property
-    def leaf_gradients(self) -> dict[int, Any]:
-        """The ``.grad`` that was edited, by the plan index of the leaf."""
-        return {
-            made.edit.record.index: made.after
+    def of_leaf(self, index: int) -> list[tuple[int, Any]]:
+        """What the ``.grad`` of the leaf at plan node ``index`` was changed to, and at which
+        positions, up to here."""
+        return [
+            (made.edit.record.position, made.after)
             for made in self._made.values()
-            if made.edit.leaf is not None
-        }
+            if made.edit.leaf is not None and made.edit.record.index == index
+        ]
 
     def of_sum(self, index: int, input_nr: int) -> list[SumChange]:
         """What was done to the sum at an input of plan node ``index``."""

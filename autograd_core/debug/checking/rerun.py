@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import inspect
 import io
-import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -20,8 +20,8 @@ from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import USUAL, enter_mode, leave_mode
 from autograd_core.autograd.node import ONE_EDGE, Node, resolve
+from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.dag.trace.kept import Copy, RanOn
-from autograd_core.functions.random import generator
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
 
@@ -54,8 +54,9 @@ class Rerun:
         self.names = _names(self._function, self.places)
         self.symmetric = not self.custom and _reads_half(self._function, self._attributes)
         self.points = [self.direction(self._arrays[at]) for at in self.places]
-        outputs = self._outputs(self._call(self.points))
-        self._shapes = [t._shape for t in outputs]
+        with _undisturbed(self.custom):
+            outputs = self._outputs(self._call(self.points))
+            self._shapes = [t._shape for t in outputs]
         kinds = [t.array.dtype for t in outputs] + [point.dtype for point in self.points]
         self.eps = max((float(np.finfo(kind).eps) for kind in kinds), default=0.0)
 
@@ -71,44 +72,42 @@ class Rerun:
 
     def values(self, points: Sequence[Array]) -> Array:
         """The outputs there, flat and one behind the other, in float64."""
-        outputs = self._outputs(self._call(points))
-        return _flat([t.array for t in outputs])
+        with _undisturbed(self.custom):
+            return _flat([t.array for t in self._outputs(self._call(points))])
 
     def gradients(self, points: Sequence[Array], weights: Array) -> list[Array | None]:
         """What the rule makes of the gradient ``weights``, given for all outputs in one row: a
         gradient for each input, None for one that it leaves out."""
-        results = self._call(points)
-        outputs = self._outputs(results)
-        node: Any = resolve(outputs[0].edge)[0]
-        seeds: list[Any] = [None] * node.output_count
-        taken = 0
-        for t in outputs:
-            part = weights[taken : taken + t.array.size].reshape(t._shape)
-            seeds[resolve(t.edge)[1]] = part.astype(t.array.dtype)
-            taken += t.array.size
         with _undisturbed(self.custom):
+            outputs = self._outputs(self._call(points))
+            node: Any = resolve(outputs[0].edge)[0]
+            seeds: list[Any] = [None] * node.output_count
+            taken = 0
+            for t in outputs:
+                part = weights[taken : taken + t.array.size].reshape(t._shape)
+                seeds[resolve(t.edge)[1]] = part.astype(t.array.dtype)
+                taken += t.array.size
             found = node.backward(seeds if node.ported else seeds[0], True)
-        listed = [found] if node.kind == ONE_EDGE else list(found)
-        if node.to is not None:
-            listed = [reduce_gradient(g, to) for g, to in zip(listed, node.to, strict=True)]
-        wanted = [g for g, edge in zip(listed, node.edges, strict=True) if edge is not None]
-        return [None if g is None else np.asarray(g) for g in wanted]
+            listed = [found] if node.kind == ONE_EDGE else list(found)
+            if node.to is not None:
+                listed = [reduce_gradient(g, to) for g, to in zip(listed, node.to, strict=True)]
+            wanted = [g for g, edge in zip(listed, node.edges, strict=True) if edge is not None]
+            return [None if g is None else np.array(g) for g in wanted]
 
     def _call(self, points: Sequence[Array]) -> tuple[Any, ...]:
         inputs: list[Any] = list(self._arguments)
         for at, array in self._arrays.items():
             inputs[at] = Tensor.from_array(array.copy())
-        with _undisturbed(self.custom):
-            for at, point in zip(self.places, points, strict=True):
-                leaf = Tensor.from_array(point.astype(self._arrays[at].dtype), True)
-                # a custom Function may change its inputs in place, which leaves do not allow
-                inputs[at] = OPS["clone"].call(leaf) if self.custom else leaf
-            if self.custom:
-                result = self._function.apply(*inputs)
-            elif self._function.variadic:
-                result = self._function.call(inputs, **self._attributes)
-            else:
-                result = self._function.call(*inputs, **self._attributes)
+        for at, point in zip(self.places, points, strict=True):
+            leaf = Tensor.from_array(point.astype(self._arrays[at].dtype), True)
+            # a custom Function may change its inputs in place, which leaves do not allow
+            inputs[at] = OPS["clone"].call(leaf) if self.custom else leaf
+        if self.custom:
+            result = self._function.apply(*inputs)
+        elif self._function.variadic:
+            result = self._function.call(inputs, **self._attributes)
+        else:
+            result = self._function.call(*inputs, **self._attributes)
         return result if isinstance(result, tuple) else (result,)
 
     @staticmethod
@@ -156,34 +155,21 @@ def _flat(arrays: Sequence[Array]) -> Array:
     return np.concatenate([np.asarray(a, np.float64).reshape(-1) for a in arrays])
 
 
-def _random_states() -> Mapping[str, Any]:
-    return {
-        "own": generator().bit_generator.state,
-        "numpy": np.random.get_state(),  # noqa: NPY002  # a user's forward may draw from it
-        "python": random.getstate(),
-    }
-
-
-def _set_random_states(states: Mapping[str, Any]) -> None:
-    generator().bit_generator.state = states["own"]
-    np.random.set_state(states["numpy"])  # noqa: NPY002
-    random.setstate(states["python"])
-
-
 @contextmanager
 def _undisturbed(custom: bool) -> Iterator[None]:
-    """Gradients on, nobody watching, NumPy silent.  Code of the user's also gives back the random
-    numbers that it draws, so that each run draws the same, and its prints are swallowed."""
-    token = enter_mode(USUAL)
-    before = _random_states() if custom else None
+    """Gradients on, nobody watching, NumPy silent.  What code of the user's changes is undone, so
+    that each run finds the same and draws the same random numbers, and its prints are swallowed."""
+    log = UndoLog() if custom else None
+    token = enter_mode(replace(USUAL, undo_log=log))
     try:
         with np.errstate(all="ignore"):
-            if custom:
+            if log is None:
+                yield
+            else:
+                log.keep_random_state()
                 with redirect_stdout(io.StringIO()):
                     yield
-            else:
-                yield
     finally:
-        if before is not None:
-            _set_random_states(before)
         leave_mode(token)
+        if log is not None:
+            log.go(0)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.node import LEAF
 from autograd_core.dag.capture.backward import input_shape
 from autograd_core.dag.turns import all_turns, turn
 from autograd_core.debug.changing.changes import Change, EditError, computing, place_of, setting
@@ -17,9 +16,13 @@ from autograd_core.debug.changing.edits import Edit
 from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.driver_protocol import Place
 from autograd_core.debug.recording.hooks import hook_ids
-from autograd_core.debug.recording.world import runs_user_code
 from autograd_core.debug.records.snapshot import EditRecord, LeafGradient
 from autograd_core.tensor import Tensor
+
+PUT_BACK: Final = (
+    ".grad, tensors, modules, optimizers and random state were put back; what they changed "
+    "elsewhere (other Python objects, files, NumPy arrays) was not"
+)
 
 
 class Edited(NamedTuple):
@@ -40,11 +43,7 @@ class Edited(NamedTuple):
         if self.again:
             nodes = ", ".join(turn(index) for index in self.again[:8])
             more = f" and {len(self.again) - 8} more" if len(self.again) > 8 else ""
-            said.append(
-                f"the hooks or Functions of {nodes}{more} are called again: gradients, .grad, "
-                "random state and the data of their leaf were restored, whatever else they "
-                "changed was not"
-            )
+            said.append(f"the hooks or Functions of {nodes}{more} are called again: {PUT_BACK}")
         return "; ".join(said)
 
 
@@ -163,10 +162,8 @@ class Editor:
 
     def _change(self, sum_: _Sum, change: Change, text: str) -> Edited:
         record = self._record(sum_.index, text)
-        edited = self._make(Edit(record, sum_.place, sum_.leaf, change))
-        if sum_.place is not None:
-            self._edited((sum_.index,))
-        return edited
+        edit = Edit(record, sum_.place, sum_.leaf, change)
+        return self._make(edit, () if sum_.place is None else (sum_.index,))
 
     # silence
 
@@ -215,13 +212,15 @@ class Editor:
         self._count += 1
         return EditRecord(self._count, self._walk.position, index, text)
 
-    def _make(self, edit: Edit) -> Edited:
+    def _make(self, edit: Edit, sums: tuple[int, ...] = ()) -> Edited:
+        """Make ``edit``, which changes sums at the nodes ``sums``, and forget what follows."""
         walk = self._walk
         walk.leave_node()
         self._keep_baseline()
         dropped, again = self._drop()
         walk.edits.add(edit)
         walk.error = None
+        self._edited(sums)
         return Edited(edit.record, dropped, again)
 
     def _keep_baseline(self) -> None:
@@ -236,17 +235,18 @@ class Editor:
             if position < end:
                 edits.baseline.begin(position, pending)
         for index in range(position, min(end, len(walk.history))):
-            if walk.driver.order[index].kind == LEAF:
-                edits.baseline.remember(walk.history[index])
+            around = walk.driver.around.get(index)
+            if around is not None:
+                edits.baseline.remember(walk.history[index], around)
 
     def _drop(self) -> tuple[int, tuple[int, ...]]:
         """Forget what was recorded from here on."""
         walk = self._walk
         start, end = walk.position, len(walk.history)
-        again = [i for i in walk.driver.around if start <= i < end]
-        order = walk.driver.order
+        around = walk.driver.around
+        again = tuple(i for i in range(start, end) if i in around and around[i].user_code)
         walk.history.truncate(start)
-        return end - start, tuple(sorted(i for i in again if runs_user_code(order[i])))
+        return end - start, again
 
     def undo(self) -> Edited:
         """Take the last edit back, and go to where it was made."""
@@ -276,9 +276,9 @@ class Editor:
         if baseline is None:
             return ()
         walk = self._walk
-        unedited = dict(baseline.leaves(walk.driver, self._before))
-        for index in walk.edits.leaf_gradients:
-            if index < baseline.position:
+        unedited = baseline.leaves(walk.driver, walk.at)
+        for index in walk.edits.leaves:
+            if index < baseline.position and walk.edits.of_leaf(index):
                 unedited[index] = walk.history[index].after
         found = []
         for index, value in unedited.items():
@@ -294,7 +294,3 @@ class Editor:
         """The hooks that :meth:`difference` had to call."""
         baseline = self._walk.edits.baseline
         return () if baseline is None else baseline.called
-
-    def _before(self, index: int) -> Any:
-        leaf = self._leaf(index)
-        return None if leaf is None or leaf.before is None else leaf.before.array

@@ -11,6 +11,7 @@ from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.capture.rules import is_number
 from autograd_core.dag.model import Cost, Graph, Source
 from autograd_core.dag.names import Names
+from autograd_core.debug.passes.leaf_history import LeafHistory
 from autograd_core.debug.passes.terms import terms_of
 from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.arrivals import Moment
@@ -27,7 +28,6 @@ from autograd_core.debug.records.snapshot import (
 from autograd_core.debug.records.timeline import LeafCall
 from autograd_core.debug.records.value import value
 from autograd_core.op.packed import Packed
-from autograd_core.tensor import Tensor
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
 
@@ -45,11 +45,9 @@ class Inspector:
         self._ledger = ledger
         self._arrivals = ledger.arrivals
         self._names = names
-        leaves = [i for i, kind in enumerate(graph.kinds[: walk.length]) if kind != "op"]
-        nodes: list[Any] = [self._order[index] for index in leaves]
-        self._before = {i: _copied(n.variable.grad) for i, n in zip(leaves, nodes, strict=True)}
-        self._place = {index: number for number, index in enumerate(leaves)}
-        self._rows: list[LeafGradient | None] = [None] * len(leaves)
+        self._gradients = LeafHistory(walk, ledger.values)
+        self._place = {index: number for number, index in enumerate(self._gradients.before)}
+        self._rows: list[LeafGradient | None] = [None] * len(self._place)
         self._at = 0
         self._waiting = set(self._arrivals.waiting(0))
         self._edited: set[int] = set()
@@ -120,17 +118,21 @@ class Inspector:
         """The ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
         return self._leaf(index, self._walk.moment) if index in self._place else None
 
+    def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
+        """What the node before ``position`` made of the ``.grad`` of the leaf at node ``index``:
+        the old one and the new one; None if it left it alone."""
+        return self._gradients.change(index, position) if index in self._place else None
+
     def _leaf(self, index: int, moment: Moment) -> LeafGradient:
         arrived, expected = self._arrivals.arrived(index, moment)
-        before = self._before[index]
         done = moment.has_accumulated(index)
         waiting = None if done else self._ledger.total(index, 0, moment)
         return LeafGradient(
             index=index,
             name=self._name(index),
             shape=self._order[index].output_shape,
-            before=before,
-            now=self._now(index) if done else before,
+            before=self._gradients.before[index],
+            now=self._now(index, moment),
             pending=self._ledger.values.of(waiting),
             arrived=arrived,
             expected=expected,
@@ -139,21 +141,18 @@ class Inspector:
     def _name(self, index: int) -> str:
         return self._graph.variables.get(index) or self._graph.address(index)
 
-    def _now(self, index: int) -> Value | None:
-        edited = self._walk.edits.leaf_gradients.get(index)
-        if edited is not None:
-            return value(edited)
-        if index == self._walk.position:
+    def _now(self, index: int, moment: Moment) -> Value | None:
+        if index == moment.position and moment.accumulated:
             last = self._walk.phases[self._walk.phase - 1]
             return last.after[0]
-        return self._ledger.values.of(self._walk.history[index].after)
+        return self._gradients.at(index, moment.position)
 
     def leaf_calls(self) -> Iterator[LeafCall]:
         """What the pass, which is over, did to each leaf."""
         history = self._walk.history
         for index in self._place:
             node: Any = self._order[index]
-            before, grad = self._before[index], node.variable.grad
+            before, grad = self._gradients.before[index], node.variable.grad
             after = None if grad is None else grad.array
             if index < len(history):
                 added = history[index].hooked[0]
@@ -195,7 +194,7 @@ class Inspector:
             self._waiting.discard(self._at)
             targets = self._arrivals.targets(self._at)
             self._waiting.update(targets)
-            self._forget((self._at, *targets))
+            self._forget((self._at, *targets, *self._changed(self._at)))
             self._at += 1
         while self._at > position:
             self._at -= 1
@@ -205,7 +204,12 @@ class Inspector:
                     self._waiting.discard(target)
             if self._waits(self._at):
                 self._waiting.add(self._at)
-            self._forget((self._at, *targets))
+            self._forget((self._at, *targets, *self._changed(self._at)))
+
+    def _changed(self, index: int) -> tuple[int, ...]:
+        """The leaves whose ``.grad`` code of the user's at node ``index`` changed."""
+        around = self._walk.driver.around.get(index)
+        return () if around is None else tuple(leaf for leaf, _ in around.gradients)
 
     def _waits(self, index: int) -> bool:
         return index in self._edited or self._arrivals.arrived(index, Moment(self._at))[0] > 0
@@ -220,10 +224,6 @@ class Inspector:
         self._edited.update(indices)
         self._waiting.update(indices)
         self._rows = [None] * len(self._rows)
-
-
-def _copied(grad: Tensor | None) -> Value | None:
-    return None if grad is None else Value(grad.array.copy())
 
 
 def _saved(node: Node) -> list[Saved]:

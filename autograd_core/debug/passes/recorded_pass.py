@@ -19,6 +19,7 @@ from autograd_core.debug.passes.scopes import Scopes
 from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.driver import NativeDriver
 from autograd_core.debug.recording.ledger import Ledger
+from autograd_core.debug.recording.user_code import runs_user_code
 from autograd_core.debug.records.timeline import CallRecord
 from autograd_core.tensor import Tensor
 
@@ -56,7 +57,12 @@ class RecordedPass:
         )
         self.walk = walk = Walk(driver, history_bytes)
         self.ledger = Ledger(
-            self.graph, driver.order, driver.entering_seeds(), walk.history, driver.pending
+            self.graph,
+            driver.order,
+            driver.entering_seeds(),
+            walk.history,
+            driver.pending,
+            lambda: driver.disturbances,
         )
         self.inspector = Inspector(walk, self.graph, self.ledger, names)
         self.scopes = Scopes(self.graph, walk.length)
@@ -70,6 +76,11 @@ class RecordedPass:
     def title(self) -> str:
         """What the program called: ``loss.backward()``."""
         return f"{self.graph.title}.{self.call.kind}()"
+
+    def run_user_code(self) -> tuple[int, ...]:
+        """The nodes that run code of the user's."""
+        order = self.driver.order
+        return tuple(index for index, node in enumerate(order) if runs_user_code(node))
 
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
         """The passes that were started inside node ``index``; if it raised, up to then."""
@@ -111,15 +122,7 @@ class RecordedPass:
             self.call.kind,
         )
 
-    # as part of the pass around it
-
-    def take_back(self) -> None:
-        """Undo what it did to the program's state."""
-        self.driver.take_back()
-
-    def bring_back(self) -> None:
-        """Do it again, from the record."""
-        self.driver.bring_back()
+    # the end
 
     def run_out(self) -> None:
         """Run what is left, and let go of saved values, also those of passes inside.

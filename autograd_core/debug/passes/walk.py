@@ -6,7 +6,8 @@ code; at its end it runs nodes.  Inside a node it stands between two of its phas
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Final
 
 from autograd_core.autograd.step import Step
@@ -97,6 +98,30 @@ class Walk:
         self.position += 1
         return not self.interrupted and not (self._halting and self._halts())
 
+    @contextmanager
+    def at(self, position: int) -> Iterator[None]:
+        """Within it, the pass stands before node ``position``, which has been reached before, ahead
+        of the edits there."""
+        here, phase, error = self.position, self.phase, self.error
+        self.leave_node()
+        self._replay(position)
+        self.edits.leave(position)
+        try:
+            yield
+        finally:
+            self.edits.arrive(position)
+            self._replay(here)
+            if phase:
+                self._enter()
+                self._show(phase)
+            self.error = error
+
+    def _replay(self, position: int) -> None:
+        while self.position > position:
+            self._back()
+        while self.position < position:
+            self._again()
+
     # inside a node
 
     def step(self) -> bool:
@@ -159,6 +184,7 @@ class Walk:
             inputs = self.driver.inputs(step)
             swaps = self.driver.swaps.get(step.index, ())
             show_partly(step, inputs, self.phases, phase, self.driver.pending, swaps)
+            self.driver.redo_state(step)  # code of the user's runs as a whole
         else:
             self.phases = ()
 

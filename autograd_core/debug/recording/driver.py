@@ -18,13 +18,22 @@ from autograd_core.autograd.call import (
     pass_mode,
     start,
 )
-from autograd_core.autograd.grad_mode import USUAL, Mode, current_mode, enter_mode, leave_mode
+from autograd_core.autograd.grad_mode import (
+    USUAL,
+    Mode,
+    current_mode,
+    enter_mode,
+    leave_mode,
+    undo_log,
+)
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
 from autograd_core.autograd.step import Step
+from autograd_core.autograd.undo_log import UndoLog, memory_of
 from autograd_core.debug.recording.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
-from autograd_core.debug.recording.hooks import watching
+from autograd_core.debug.recording.hooks import KINDS, watching
 from autograd_core.debug.recording.lending import Loans
-from autograd_core.debug.recording.world import World, runs_user_code, world_around
+from autograd_core.debug.recording.user_code import runs_user_code
+from autograd_core.op.packed import nodes_with_packed
 
 
 class NativeDriver:
@@ -33,6 +42,9 @@ class NativeDriver:
     Saved values are kept while the pass is debugged, so that it can go back; ``release``
     does at the end what a plain pass does on the way.  Of passes that start inside a node,
     ``intercept`` hears; it puts their sessions into ``nested``.
+
+    What code of the user's changes is kept in an undo log.  A pass inside another one writes into
+    the log of that one: by itself it is never undone.
     """
 
     def __init__(self, call: BackwardCall) -> None:
@@ -42,6 +54,8 @@ class NativeDriver:
         self.plan = self._task.plan
         self.pending = self._task.pending
         self.around: dict[int, Around] = {}
+        self.changed_gradients: dict[int, dict[int, Any]] = {}
+        self.disturbances = 0  # how often memory was changed in place that gradients may share
         self.swaps: dict[int, tuple[Swap, ...]] = {}  # by the node that made them
         self.muted_edges: set[tuple[int, int]] = set()
         self.muted_hooks: set[tuple[int, int]] = set()
@@ -49,7 +63,12 @@ class NativeDriver:
         self.nested: list[Nested] = []
         self.failed_in = ""  # the hook that raised last
         self.live = True  # whether going back and forth changes the program's state
-        self._mode_around = current_mode()  # of the program, while the pass has its own
+        outer = undo_log()
+        self._log = UndoLog() if outer is None else outer
+        self._is_inner = outer is not None
+        self._program: Mode | None = None  # the mode around the pass
+        self._user_mode: Mode | None = None  # what code of the user's runs in
+        self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
 
     # running
 
@@ -60,14 +79,16 @@ class NativeDriver:
         return steps[0]
 
     def record(self, start: int, stop: int, keep: Keep) -> None:
-        observe, order = self._task.observe_node, self.order
+        observe, order, packed = self._task.observe_node, self.order, nodes_with_packed or ()
         muted = bool(self.muted_edges)
-        self._mode_around = current_mode()
+        self._program, self._user_mode, self._leaf_of = current_mode(), None, None
+        self._log.forget_random_state()  # the program may have drawn numbers
         with pass_mode(self.call.graph):
             for index in range(start, stop):
                 node = order[index]
                 began = perf_counter()
-                if node.hooks is not None or node.kind == LEAF or node.kind >= GENERAL:
+                kind = node.kind
+                if node.hooks is not None or kind == LEAF or kind >= GENERAL or node in packed:
                     step = self._observe_around(index, node)
                 else:
                     step = observe(index, node)
@@ -83,28 +104,100 @@ class NativeDriver:
             return self._task.observe_node(index, node)
         self.nested = []
         muted = {id for at, id in self.muted_hooks if at == index}
-        before = world_around(node)
+        log, start = self._log, self._log.place()
         loans = Loans(self.pending, self.places(node) if users else ())
         token = interceptor.set(self.intercept) if users else None
         try:
-            with watching(node, muted) as watch, _tracing(self._mode_around if users else None):
+            self._keep_state(node, users)
+            with self._mode_of(users), watching(node, muted) as watch:
                 try:
                     step = self._task.observe_node(index, node)
                 except BaseException:
                     self.failed_in = watch.running
                     loans.put_back()
-                    self._take_back(before, self.nested)
                     raise
+        except BaseException:
+            if not self._is_inner:  # else it is up to the code around it what becomes of it
+                log.go(start)
+                log.cut(start)
+            raise
         finally:
             if token is not None:
                 interceptor.reset(token)
         step = step._replace(incoming=loans.originals(step.incoming))
+        if node.kind == LEAF:
+            self._find_leaf(index)
         if loans.were_changed:
             step = self._settled(loans, step)
-        self.around[index] = Around(
-            before, world_around(node), tuple(watch.calls), tuple(self.nested)
-        )
+        stop = log.settle(loans.copies, _results(step)) if users else log.place()
+        changed = self._changed_gradients(index, start) if users and stop > start else ()
+        self.disturbances += users and stop > start
+        for leaf, gradient in changed:
+            self.changed_gradients.setdefault(leaf, {})[index] = gradient
+        nbytes, nested = log.nbytes(start, stop), tuple(self.nested)
+        calls = tuple(watch.calls)
+        self.around[index] = Around(start, stop, nbytes, calls, nested, users, changed)
         return step
+
+    def _keep_state(self, node: Node, users: bool) -> None:
+        """Keep what ``node`` changes without being asked, and what nobody else tells of."""
+        log = self._log
+        if node.kind == LEAF:
+            leaf: Any = node
+            keep = log.keep_fields if self.call.graph else log.keep_gradient
+            keep(leaf.variable)
+        if node.hooks is not None:
+            for kept in node.hooks.retain.values():
+                tensor = kept()
+                if tensor is not None:
+                    log.keep_fields(tensor)
+        if users:
+            log.keep_random_state()
+            for kind in KINDS if node.hooks is not None else ():
+                log.keep_items(getattr(node.hooks, kind))
+            inner: Any = getattr(node, "inner", node)  # of a change through a view
+            if inner.runs_undefined:
+                log.keep_items(vars(inner.ctx))
+
+    @contextmanager
+    def _mode_of(self, users: bool) -> Iterator[None]:
+        """The mode of code of the user's, which is traced as the program is; the pass is not."""
+        if not users:
+            yield
+            return
+        if self._user_mode is None:
+            tracer = None if self._program is None else self._program.tracer
+            mode = current_mode() or USUAL
+            self._user_mode = replace(mode, tracer=tracer, undo_log=self._log)
+        token = enter_mode(self._user_mode)
+        try:
+            yield
+        finally:
+            leave_mode(token)
+
+    def _changed_gradients(self, index: int, start: int) -> tuple[tuple[int, Any], ...]:
+        """The ``.grad`` of other leaves than that at ``index`` that has changed since ``start``."""
+        if self._leaf_of is None:
+            self._leaf_of = {}
+            for number, node in enumerate(self.order):
+                if node.kind == LEAF:
+                    self._find_leaf(number)
+        leaf_of = self._leaf_of
+        tensors, memories = self._log.changed(start)
+        for tensor in tensors:
+            if id(tensor) in leaf_of:
+                self._find_leaf(leaf_of[id(tensor)])
+        found = {leaf_of.get(id(each), index) for each in (*tensors, *memories)} - {index}
+        return tuple((number, _gradient(self.order[number])) for number in sorted(found))
+
+    def _find_leaf(self, number: int) -> None:
+        """Note which leaf, by its number in the plan, a tensor is, or memory is the gradient of."""
+        if self._leaf_of is not None:
+            node: Any = self.order[number]
+            leaf = node.variable
+            self._leaf_of[id(leaf)] = number
+            if leaf.grad is not None:
+                self._leaf_of[id(memory_of(leaf.grad.array))] = number
 
     def _settled(self, loans: Loans, step: Step) -> Step:
         """Let what the user's code changed in place reach all who share it, ahead of deliveries."""
@@ -156,8 +249,8 @@ class NativeDriver:
         for place, _ in step.captured:
             self._task.captured[place] = None
         around = self.around.get(step.index)
-        if around is not None:
-            self._take_back(around.before, around.nested)
+        if around is not None and self.live:
+            self._go(around, around.start)
 
     def redo(self, step: Step) -> None:
         pending = self.pending
@@ -169,33 +262,19 @@ class NativeDriver:
             if delivery.edge is not None:
                 pending[delivery.edge] = delivery.after
         self._task.captured.update(step.captured)
+        self.redo_state(step)
+
+    def redo_state(self, step: Step) -> None:
         around = self.around.get(step.index)
         if around is not None and self.live:
-            self._bring_back(around)
+            self._go(around, around.stop)
 
-    def _bring_back(self, around: Around) -> None:
-        for each in around.nested:
-            each.bring_back()
-        around.after.restore()
+    def _go(self, around: Around, place: int) -> None:
+        self._log.go(place)
+        self.disturbances += around.user_code and around.stop > around.start
 
-    def _take_back(self, before: World, nested: Sequence[Nested]) -> None:
-        if self.live:
-            for each in reversed(nested):
-                each.take_back()
-            before.restore()
-
-    def take_back(self) -> None:
-        """Undo what the whole pass did to the program's state; to its sums nothing."""
-        for index in sorted(self.around, reverse=True):
-            around = self.around[index]
-            for each in reversed(around.nested):
-                each.take_back()
-            around.before.restore()
-
-    def bring_back(self) -> None:
-        """Do it again, from the record."""
-        for _, around in sorted(self.around.items()):
-            self._bring_back(around)
+    def undo_all(self) -> None:
+        self._log.go(0)
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:
         places = self.places(step.node)
@@ -221,29 +300,36 @@ class NativeDriver:
         other.__dict__.update(self.__dict__)
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
-        other.around = {}
+        other.around = dict(self.around)
         other.swaps = dict(self.swaps)
+        other.live = True
+        return other
+
+    def anew(self, pending: Pending) -> Self:
+        other = self.fork(pending)
+        other.around, other.swaps, other.changed_gradients = {}, {}, {}
+        other._log = UndoLog()
+        other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
         return other
 
     @contextmanager
     def as_before(self, start: int) -> Iterator[None]:
-        changed = [
-            around
-            for index, around in sorted(self.around.items())
-            if index >= start and around.before.data is not None
-        ]
-        now = [around.before.data.now() for around in changed if around.before.data is not None]
-        for around in reversed(changed):
-            assert around.before.data is not None
-            around.before.data.restore()
-        try:
+        around = self.around
+        last = next(reversed(around), -1)  # they are in the order of the plan
+        if last < start:
             yield
-        finally:
-            for data in now:
-                data.restore()
+            return
+        first = next(index for index in range(start, last + 1) if index in around)
+        with self._log.at(around[first].start):
+            yield
 
     def forget(self, start: int) -> None:
-        for index in [index for index in self.around if index >= start]:
+        forgotten = [index for index in self.around if index >= start]
+        if forgotten:
+            self._log.cut(min(self.around[index].start for index in forgotten))
+        for index in forgotten:
+            for leaf, _ in self.around[index].gradients:
+                del self.changed_gradients[leaf][index]
             del self.around[index]
             self.swaps.pop(index, None)
 
@@ -259,15 +345,13 @@ class NativeDriver:
         return gradients(self.call, self._task)
 
 
-@contextmanager
-def _tracing(around: Mode | None) -> Iterator[None]:
-    """Trace the user's code in a node as the program ``around`` is traced; a pass itself is not."""
-    now = current_mode() or USUAL
-    if around is None or around.tracer is now.tracer:
-        yield
-        return
-    token = enter_mode(replace(now, tracer=around.tracer))
-    try:
-        yield
-    finally:
-        leave_mode(token)
+def _gradient(node: Any) -> Any:
+    """A copy of the ``.grad`` of the leaf behind ``node``."""
+    gradient = node.variable.grad
+    return None if gradient is None else gradient.array.copy()
+
+
+def _results(step: Step) -> list[Any]:
+    """The gradients that code of the user's made at a node, as far as they are recorded."""
+    sent = [each.gradient for each in step.deliveries] + [g for _, g in step.captured]
+    return [g for g in (*step.hooked, *sent) if g is not None]

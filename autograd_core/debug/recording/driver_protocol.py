@@ -15,7 +15,6 @@ from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.plan import Plan
 from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.hooks import HookCall
-from autograd_core.debug.recording.world import World
 
 Place = Node | Port
 Pending = dict[Place, Any]
@@ -39,33 +38,44 @@ class Nested(Protocol):
         """What the program called: ``inner.backward()``."""
         ...
 
-    def take_back(self) -> None:
-        """Undo what it did to the program's state."""
-        ...
-
-    def bring_back(self) -> None:
-        """Do it again, from the record."""
-        ...
-
 
 class Around(NamedTuple):
-    """What a node did besides sending gradients: its world before and after, the calls of its
-    hooks, and the passes that ran inside it."""
+    """What a node did besides sending gradients.
 
-    before: World
-    after: World
+    Attributes:
+        start, stop: the places in the undo log before and after it.
+        nbytes: what its entries there keep.
+        calls: those of its hooks.
+        nested: the passes that ran inside it.
+        user_code: whether it ran code of the user's.
+        gradients: the ``.grad`` of leaves that this code changed, by plan index: copies, or None.
+    """
+
+    start: int
+    stop: int
+    nbytes: int = 0
     calls: tuple[HookCall, ...] = ()
     nested: tuple[Nested, ...] = ()
+    user_code: bool = False
+    gradients: tuple[tuple[int, Any], ...] = ()
 
 
 class Driver(Protocol):
-    """One backward pass, at the mercy of a session."""
+    """One backward pass, at the mercy of a session.
+
+    Attributes:
+        around: what nodes that may do more than send gradients did, in the order of the plan.
+        changed_gradients: by leaf, and by node, both plan indices: the ``.grad`` of the leaf as
+            code of the user's at the node left it, if that changed it.
+        live: whether going back and forth changes the program's state.
+    """
 
     call: BackwardCall
     order: Sequence[Node]
     plan: Plan
     pending: Pending
     around: dict[int, Around]
+    changed_gradients: dict[int, dict[int, Any]]
     swaps: dict[int, tuple[Swap, ...]]
     failed_in: str
     muted_edges: set[tuple[int, int]]
@@ -87,6 +97,10 @@ class Driver(Protocol):
         """Put everything back to what it was before ``step``, which was the last one."""
         ...
 
+    def redo_state(self, step: Step) -> None:
+        """Do to the program's state what ``step`` did, but not to the sums that wait."""
+        ...
+
     def redo(self, step: Step) -> None:
         """Do what ``step`` did, from its record, calling no code of the user's."""
         ...
@@ -104,12 +118,20 @@ class Driver(Protocol):
         ...
 
     def fork(self, pending: Pending) -> Self:
-        """A driver of the same pass that goes its own way from ``pending``; for nodes that run
-        no code of the user's only."""
+        """A driver of the same pass that goes its own way from ``pending``, within
+        :meth:`as_before`; for nodes that run no code of the user's only."""
+        ...
+
+    def anew(self, pending: Pending) -> Self:
+        """A driver that runs all anew from ``pending``, without edits, code of the user's too."""
         ...
 
     def as_before(self, start: int) -> AbstractContextManager[None]:
-        """Within it, leaves hold the data they had before node ``start`` ran."""
+        """Within it, the program's state is as it was before node ``start`` ran."""
+        ...
+
+    def undo_all(self) -> None:
+        """Undo what the nodes that have run did to the program's state; to sums nothing."""
         ...
 
     def forget(self, start: int) -> None:

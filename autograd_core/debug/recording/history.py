@@ -2,8 +2,8 @@
 
 Beyond the budget, steps are dropped, and recomputed when somebody asks: from a checkpoint (the
 sums that waited there) by running the nodes again on a pass of their own.  Steps of nodes that
-run the user's code, and of leaves, are always kept: going back and forth calls no hook twice
-and touches no ``.grad``.
+run the user's code, and of leaves, are always kept, with what they changed in the program, even
+beyond the budget: going back and forth calls no hook twice.
 """
 
 from __future__ import annotations
@@ -16,9 +16,8 @@ from typing import Any
 from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.driver_protocol import Driver, Pending
-from autograd_core.debug.recording.world import runs_user_code
+from autograd_core.debug.recording.user_code import runs_user_code
 from autograd_core.debug.records.snapshot import Usage
-from autograd_core.op.packed import Packed
 
 DEFAULT_BUDGET = 2**30
 STEP_BYTES = 600  # of the objects that make a step, beside its gradients
@@ -78,7 +77,7 @@ class History:
         """Record a step that has just run."""
         self._steps.append(step)
         self._seconds.append(seconds)
-        size = step_bytes(step)
+        size = self._size(step)
         self._bytes += size
         self._fresh_bytes += size
         segment = self._segments[-1]
@@ -100,20 +99,24 @@ class History:
             if step is None:
                 self._dropped -= 1
             else:
-                self._bytes -= step_bytes(step)
+                self._bytes -= self._size(step)
         del self._steps[length:]
         del self._seconds[length:]
         while len(self._segments) > 1 and self._segments[-1].start > length:
             self._segments.pop()
         self._driver.forget(length)
         last = self._segments[-1]
-        last.nbytes = sum(step_bytes(s) for s in self._steps[last.start :] if s is not None)
+        last.nbytes = sum(self._size(s) for s in self._steps[last.start :] if s is not None)
         self._fresh_bytes = last.nbytes
 
     def halve(self) -> None:
         """Make do with half of what is used: memory has run out."""
         self.budget = self._bytes // 2
         self._make_room(self._segments[-1])
+
+    def _size(self, step: Step) -> int:
+        around = self._driver.around.get(step.index)
+        return step_bytes(step) + (0 if around is None else around.nbytes)
 
     # dropping and recomputing
 
@@ -180,7 +183,4 @@ def _waiting(pending: Pending) -> dict[Any, Any]:
 
 
 def _must_stay(node: Node) -> bool:
-    if node.kind == LEAF or node.hooks is not None or runs_user_code(node):
-        return True
-    names: tuple[str, ...] = getattr(getattr(node, "op", None), "saved", ())
-    return any(isinstance(getattr(node, name, None), Packed) for name in names)
+    return node.kind == LEAF or node.hooks is not None or runs_user_code(node)

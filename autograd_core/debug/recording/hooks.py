@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.hooks import HookKind, NodeHooks, hook_name
+from autograd_core.autograd.hooks import HookKind, hook_name
 from autograd_core.autograd.node import Node
 from autograd_core.tensor import Tensor
 
-_KINDS: tuple[HookKind, ...] = ("tensor", "pre", "post", "accumulated")
+KINDS: Final[tuple[HookKind, ...]] = ("tensor", "pre", "post", "accumulated")
 Hook = Callable[..., Any]
 
 
@@ -87,23 +87,25 @@ def watching(node: Node, muted: Collection[int] = ()) -> Iterator[Watch]:
     if hooks is None:
         yield watch
         return
-    node.hooks = observed = NodeHooks()
-    observed.retain = hooks.retain
-    for kind in _KINDS:
-        for id, entry in getattr(hooks, kind).items():
-            if id in muted:
-                continue
+    replaced: list[tuple[dict[int, Any], int, Any, Any]] = []
+    for kind in KINDS:
+        entries: dict[int, Any] = getattr(hooks, kind)
+        for id, entry in entries.items():
             nr, hook = entry if kind == "tensor" else (0, entry)
-            wrapped = watch.wrap(kind, hook, nr)
-            getattr(observed, kind)[id] = (nr, wrapped) if kind == "tensor" else wrapped
+            observed = _silent if id in muted else watch.wrap(kind, hook, nr)
+            replaced.append((entries, id, entry, (nr, observed) if kind == "tensor" else observed))
+    for entries, id, _, observed in replaced:
+        entries[id] = observed
     try:
         yield watch
     finally:
-        node.hooks = hooks
-        for kind in _KINDS:  # hooks that were registered by hooks
-            known = getattr(hooks, kind)
-            new = {id: h for id, h in getattr(observed, kind).items() if id not in known}
-            known.update({id: h for id, h in new.items() if id > max(known, default=-1)})
+        for entries, id, entry, observed in replaced:
+            if entries.get(id) is observed:  # it may have been removed
+                entries[id] = entry
+
+
+def _silent(*given: Any) -> None:
+    """Stands for a hook that is not called."""
 
 
 def hook_ids(node: Node) -> tuple[int, ...]:

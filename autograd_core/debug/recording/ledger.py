@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,13 +51,15 @@ class Ledger:
         seeds: Sequence[Gradient],
         history: History,
         pending: Pending,
+        version: Callable[[], int],
     ) -> None:
+        """``version`` is as :class:`Values` takes it."""
         self._order = order
         self._graph = graph
         self._seeds = seeds
         self._history = history
         self._pending = pending
-        self.values = Values()
+        self.values = Values(version)
         self.arrivals = Arrivals(graph, len(order))
 
     # what arrived, and what was sent

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.autograd.undo_log import memory_of
 from autograd_core.debug.recording.driver_protocol import Pending, Place, Swap
 from autograd_core.tensor import Tensor
 
@@ -55,6 +56,12 @@ class Loans:
         place = np.ndarray(gradient.shape, gradient.dtype, copy.data, offset, gradient.strides)
         place.flags.writeable = gradient.flags.writeable
         return place
+
+    @property
+    def copies(self) -> list[Array]:
+        """The arrays that the node is given."""
+        lent = (loan.copy for loan in self._loans)
+        return [copy.array if isinstance(copy, Tensor) else copy for copy in lent]
 
     def put_back(self) -> None:
         """The node has raised, and all waits as before."""
@@ -99,13 +106,8 @@ def _is_shareable(gradient: Any) -> bool:
 
 def _memory(gradient: Any) -> Array:
     """The array that owns what ``gradient`` shows."""
-    array: Any = gradient.array if isinstance(gradient, Tensor) else gradient
-    base = array.base
-    while base is not None:
-        if isinstance(base, np.ndarray):
-            array = base
-        base = getattr(base, "base", None)  # stride tricks put an object of their own between
-    found: Array = array
+    found = memory_of(gradient.array if isinstance(gradient, Tensor) else gradient)
+    assert found is not None
     return found
 
 

@@ -17,7 +17,7 @@ from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.arrivals import Moment
 from autograd_core.debug.recording.driver_protocol import Around, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import HookCall
-from autograd_core.debug.recording.world import runs_user_code
+from autograd_core.debug.recording.user_code import runs_user_code
 from autograd_core.debug.records.snapshot import Phase, Value
 from autograd_core.debug.records.value import value
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -85,18 +86,25 @@ class Value:
 class Values:
     """The Value of each gradient, made once, so that its statistics are computed once.
 
-    The last few thousand are kept, so that this does not become a recording of its own.
+    The last few thousand are kept, so that this does not become a recording of its own; and as long
+    as ``version`` gives the same number, which it does until a gradient may have been changed in
+    place.
     """
 
     MOST = 4096
 
-    def __init__(self) -> None:
+    def __init__(self, version: Callable[[], int]) -> None:
         self._made: dict[int, tuple[Gradient, Value | None]] = {}
+        self._version = version
+        self._known = version()
 
     def of(self, gradient: Gradient) -> Value | None:
         """The Value of a gradient that the recording keeps."""
         if gradient is None:
             return None
+        if (version := self._version()) != self._known:
+            self._made.clear()
+            self._known = version
         found = self._made.get(id(gradient))
         if found is None:
             if len(self._made) >= self.MOST:

@@ -7,7 +7,7 @@ in the present pass wait for one in which they do.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -23,6 +23,10 @@ from autograd_core.debug.stopping.predicate import (
     parse_predicate,
 )
 from autograd_core.debug.stopping.trigger import Trigger, triggered
+
+
+def _nowhere() -> Sequence[int]:
+    return ()
 
 
 class Reached(NamedTuple):
@@ -57,6 +61,7 @@ class Stops:
         self._complained: set[int] = set()
         self._graph: Graph | None = None
         self._length = 0
+        self._user_code = _nowhere
         self._known: dict[str, tuple[int, ...]] = {}
         self._messages: list[str] = []
         self._reached: Reached | None = None
@@ -64,10 +69,17 @@ class Stops:
         self.displays: dict[int, str] = {}
         self._arrange()
 
-    def bind(self, graph: Graph, length: int, known: dict[str, tuple[int, ...]]) -> None:
+    def bind(
+        self,
+        graph: Graph,
+        length: int,
+        known: dict[str, tuple[int, ...]],
+        user_code: Callable[[], Sequence[int]],
+    ) -> None:
         """Find every place anew in the plan of a pass that comes into view; ``known`` remembers
-        what places mean there."""
+        what places mean there, ``user_code`` gives the nodes that run code of the user's."""
         self._graph, self._length, self._known = graph, length, known
+        self._user_code = user_code
         self._reached = None
         self._points = [replace(each, indices=self._found(each.text)) for each in self._points]
         self._arrange()
@@ -233,8 +245,10 @@ class Stops:
                 continue
             if point.kind == "catch":
                 everywhere.append(point.number)
-            for index in point.indices:
-                by_position[index + (point.kind == "watch")].append(point.number)
+            watch = point.kind == "watch"
+            places = {*point.indices, *(self._user_code() if watch else ())}
+            for index in places:
+                by_position[index + watch].append(point.number)
         self._by_position = dict(by_position)
         self._positions = sorted(by_position)
         self._everywhere = everywhere

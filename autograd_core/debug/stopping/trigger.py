@@ -1,8 +1,9 @@
 """Whether a breakpoint is hit at a position, and by what.
 
-A point with a place is hit before its node runs, a watch after its leaf has accumulated, and a
-point that has only a condition after the node that made such a gradient, or before the node at
-which such a sum has come together.
+A point with a place is hit before its node runs; a watch after a node that has changed the
+``.grad`` of its leaf, be it the leaf's own or one with code of the user's; and a point that has
+only a condition after the node that made such a gradient, or before the node at which such a sum
+has come together.
 """
 
 from __future__ import annotations
@@ -66,13 +67,19 @@ def triggered(
 
 
 def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
-    leaf = session.leaf(position - 1)
-    if leaf is None or leaf.before == leaf.now:
-        return None
-    subject = NodeSubject(session, position - 1, leaf.now, f"{leaf.name}.grad", hits=point.hits)
-    if not holds(subject):
-        return None
-    return Trigger(subject, f"old {_shown(leaf.before, 'None')}, new {_shown(leaf.now, 'None')}")
+    for index in point.indices:
+        change = session.change(index, position)
+        leaf = session.leaf(index)
+        if change is None or leaf is None:
+            continue
+        old, new = change
+        subject = NodeSubject(session, index, new, f"{leaf.name}.grad", hits=point.hits)
+        if holds(subject):
+            story = f"old {_shown(old, 'None')}, new {_shown(new, 'None')}"
+            if index != position - 1:
+                story += f", by code that ran in {turn(position - 1)}"
+            return Trigger(subject, story)
+    return None
 
 
 def _produced(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:

@@ -63,8 +63,8 @@ def _shorten(weight: Tensor, rows: Tensor, max_norm: float, norm_type: float) ->
     if long.any():
         # in double, or the small number would be lost and rows stay too long by a rounding
         scale = max_norm / (size[long].astype(np.float64) + 1e-7)
-        weight.array[used[long]] *= scale.astype(weight.array.dtype)[:, None]
         weight.bump()
+        weight.array[used[long]] *= scale.astype(weight.array.dtype)[:, None]
 
 
 def refuse_sparse(sparse: bool, scale_grad_by_freq: bool) -> None:

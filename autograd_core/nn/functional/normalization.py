@@ -87,8 +87,8 @@ def batch_norm(
 def _move(
     running: Tensor, new: np.ndarray[tuple[int, ...], np.dtype[np.float64]], by: float
 ) -> None:
-    running.array[...] = (1 - by) * running.array + by * new
     running.bump()
+    running.array[...] = (1 - by) * running.array + by * new
 
 
 def instance_norm(

@@ -80,8 +80,8 @@ class _BatchNorm(_NormBase):
         self._check(input)
         share = 0.0 if self.momentum is None else self.momentum
         if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.array += 1
             self.num_batches_tracked.bump()
+            self.num_batches_tracked.array += 1
             if self.momentum is None:  # the mean of all batches
                 share = 1 / int(self.num_batches_tracked)
         own = self.training or self.running_mean is None

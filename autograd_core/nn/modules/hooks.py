@@ -7,6 +7,7 @@ from collections.abc import Callable
 from itertools import count
 from typing import Any, NamedTuple, TypeVar
 
+from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.nn.modules.backward_hooks import BackwardHooks, add_legacy_hooks
 
@@ -42,6 +43,8 @@ _all_backward_is_full: list[bool] = []
 
 def add_hook(hooks: dict[int, H], hook: H, prepend: bool = False) -> RemovableHandle:
     """Put ``hook`` behind the others, or before them."""
+    if (log := undo_log()) is not None:
+        log.keep_items(hooks)
     id = _next_id()
     others = dict(hooks) if prepend else {}
     if prepend:

@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from autograd_core.autograd.grad_mode import current_mode
+from autograd_core.autograd.grad_mode import current_mode, undo_log
 from autograd_core.nn.modules.conversion import Convertible
 from autograd_core.nn.modules.hooks import (
     Hooked,
@@ -85,6 +85,7 @@ class Module(Hooked, Stateful, Convertible):
 
     def __setattr__(self, name: str, value: Any) -> None:
         registries = self.__dict__
+        _keep_attributes(self)
         if "_modules" not in registries and isinstance(value, (Parameter, Module)):
             kind = "module" if isinstance(value, Module) else "parameter"
             raise AttributeError(f"cannot assign {kind} before Module.__init__() call")
@@ -124,12 +125,14 @@ class Module(Hooked, Stateful, Convertible):
         raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __delattr__(self, name: str) -> None:
+        _keep_attributes(self)
         if not _forget(self, name):
             object.__delattr__(self, name)
 
     def register_parameter(self, name: str, param: Tensor | None) -> None:
         """Hold ``param`` under ``name``; None keeps the name without a value."""
         _check_name(self, "parameter", name, self._parameters)
+        _keep_attributes(self)
         if param is not None and not isinstance(param, Parameter):
             raise TypeError(
                 f"cannot assign '{type(param).__name__}' object to parameter '{name}' "
@@ -140,6 +143,7 @@ class Module(Hooked, Stateful, Convertible):
     def register_buffer(self, name: str, tensor: Tensor | None, persistent: bool = True) -> None:
         """Hold a tensor that is not trained; part of the saved state if ``persistent``."""
         _check_name(self, "buffer", name, self._buffers)
+        _keep_attributes(self)
         if tensor is not None and not isinstance(tensor, Tensor):
             raise TypeError(
                 f"cannot assign '{type(tensor).__name__}' object to buffer '{name}' "
@@ -156,6 +160,7 @@ class Module(Hooked, Stateful, Convertible):
         if module is not None and not isinstance(module, Module):
             raise TypeError(f"{type(module).__name__} is not a Module subclass")
         _check_name(self, "module", name, self._modules)
+        _keep_attributes(self)
         self._modules[name] = module
 
     register_module = add_module
@@ -234,6 +239,14 @@ def _copied(t: Tensor) -> Tensor:
     if t.grad is not None:
         made.grad = t.grad.detach().clone()
     return made
+
+
+def _keep_attributes(module: Module) -> None:
+    """Let the attributes of ``module``, which are about to change, be undone."""
+    if (log := undo_log()) is not None:
+        own = module.__dict__
+        for items in (own, *(own[registry] for registry in _HELD if registry in own)):
+            log.keep_items(items)
 
 
 def _forget(module: Module, name: str, but: str = "") -> bool:

@@ -264,8 +264,8 @@ def _take(
             f"checkpoint, the shape in current model is {present.shape}."
         )
     if not assign:
-        np.copyto(present.array, value.array, casting="unsafe")
         present.bump()
+        np.copyto(present.array, value.array, casting="unsafe")
     elif isinstance(present, Parameter) and not isinstance(value, Parameter):
         setattr(module, name, Parameter(value, present.requires_grad))
     else:

@@ -38,8 +38,8 @@ def clip_grads_with_norm_(parameters: Tensors, max_norm: float, total_norm: Tens
     """Shorten all gradients alike, given their norm, so that it is at most ``max_norm``."""
     factor = np.minimum(max_norm / (total_norm.array + 1e-6), 1)
     for g in _gradients(parameters):
-        g.array *= factor.astype(g.dtype.dtype)
         g.bump()
+        g.array *= factor.astype(g.dtype.dtype)
 
 
 def clip_grad_norm_(
@@ -59,5 +59,5 @@ def clip_grad_norm_(
 def clip_grad_value_(parameters: Tensors, clip_value: float) -> None:
     """Hold each element of the gradients between ``-clip_value`` and ``clip_value``."""
     for g in _gradients(parameters):
-        np.clip(g.array, -clip_value, clip_value, out=g.array)
         g.bump()
+        np.clip(g.array, -clip_value, clip_value, out=g.array)

@@ -115,6 +115,8 @@ def start_vectors(rows: Tensor, eps: float) -> list[Tensor]:
 
 def singular_step(rows: Tensor, u: Tensor, v: Tensor, eps: float) -> None:
     """One step of the power iteration towards the singular vectors, in place."""
+    v.bump()
+    u.bump()
     v.array[...] = _unit(rows.array.T @ u.array, eps)
     u.array[...] = _unit(rows.array @ v.array, eps)
 

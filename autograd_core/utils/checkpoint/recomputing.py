@@ -9,7 +9,7 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from autograd_core.autograd.grad_mode import enable_grad
+from autograd_core.autograd.grad_mode import enable_grad, undo_log
 from autograd_core.autograd.graph import saved_tensors_hooks
 from autograd_core.tensor import Tensor
 from autograd_core.utils.checkpoint.random_state import random_numbers_from
@@ -85,6 +85,8 @@ class Frame:
 
     def unpack(self, holder: _Holder) -> Tensor:
         """What was saved as ``holder``, computed again; each pass does that once."""
+        if (log := undo_log()) is not None:
+            log.keep_items(self._recomputed)
         if holder not in self._recomputed:
             self._recompute()
         return self._recomputed.pop(holder)

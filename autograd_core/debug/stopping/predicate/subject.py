@@ -40,6 +40,8 @@ class Inspected(Protocol):
 
     def phases(self, index: int) -> tuple[Phase, ...]: ...
 
+    def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None: ...
+
 
 @dataclass(frozen=True, slots=True)
 class NodeSubject:

@@ -1,0 +1,341 @@
+"""The undo log: what code of the user's changes, so that it can be undone and redone.
+
+While a log is in the mode (:mod:`.grad_mode`), whoever is about to change something tells it: the
+values of a tensor, its ``.grad``, its place in the graph, attributes of a module, hooks, random
+numbers.  An entry holds what was there before.  To undo, that is exchanged with what is there now,
+and to redo, once more; so of everything that changes there is one copy, and of what stays, none.
+
+Out of reach are other objects of Python, files, and memory that the program changes through arrays
+of NumPy's.
+"""
+
+from __future__ import annotations
+
+import random
+import sys
+from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from contextlib import contextmanager
+from typing import Any, Final, Protocol, TypeVar
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+T = TypeVar("T")
+Array = NDArray[Any]
+UNSET: Final = object()  # stands for the value of an attribute that has none
+
+
+class Entry(Protocol):
+    """Something that changes: what it was, or, while that is undone, what it became."""
+
+    def swap(self) -> None:
+        """Exchange what is held with what is there."""
+
+    def is_idle(self) -> bool:
+        """Whether nothing came of it: it is as it was, or nobody can see it any more."""
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory is kept for it."""
+
+
+class UndoLog:
+    """The changes of one backward pass in their order, and how many of them are in effect.
+
+    A place in it is a number of entries.  New ones are added at the end, so with all in effect.
+    """
+
+    def __init__(self) -> None:
+        self._entries: list[Entry] = []
+        self._in_effect = 0
+        self._known: set[tuple[Any, int]] = set()  # what has an entry since the last place
+        self._open = 0  # from here on, entries may be dropped
+        self._random_state: Any = None  # as of the last look, which takes 0.1 ms
+
+    # what is about to change
+
+    def keep(self, entry: Callable[[T], Entry], thing: T) -> None:
+        """``thing`` will change: keep an ``entry`` of it, if it has none since the last place."""
+        key = (entry, id(thing))
+        if key not in self._known:
+            self._known.add(key)
+            self._entries.append(entry(thing))
+            self._in_effect += 1
+
+    def keep_fields(self, tensor: Any) -> None:
+        """``tensor`` will get another ``.grad``, other data or another place in the graph."""
+        self.keep(_Fields, tensor)
+
+    def keep_values(self, tensor: Any) -> None:
+        """``tensor`` will be changed in place."""
+        self.keep(_Fields, tensor)
+        if tensor.version is not None:
+            self.keep(_Versions, tensor.version)
+        memory = memory_of(tensor.array)
+        if memory is not None:
+            self.keep(_Values, memory)
+
+    def keep_gradient(self, leaf: Any) -> None:
+        """Something will be added to the ``.grad`` of ``leaf``."""
+        self.keep(_Fields, leaf)
+        gradient = getattr(leaf, "_grad", None)
+        if gradient is not None:
+            self.keep_values(gradient)
+
+    def keep_items(self, mapping: MutableMapping[Any, Any]) -> None:
+        """``mapping`` will have other items."""
+        self.keep(_Items, mapping)
+
+    def keep_random_state(self) -> None:
+        """Random numbers may be drawn from Python's generator, and from NumPy's global one."""
+        self.keep(_RandomState, self)
+
+    def random_state(self) -> Any:
+        """Where random numbers stand, as of the last look."""
+        if self._random_state is None:
+            python, numpy = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
+            self._random_state = python, numpy
+        return self._random_state
+
+    def forget_random_state(self) -> None:
+        """Numbers may have been drawn since the last look."""
+        self._random_state = None
+
+    # places
+
+    def place(self) -> int:
+        """Where the log ends now; what changes from here on can be undone by itself."""
+        self._known.clear()
+        self._open = len(self._entries)
+        return self._open
+
+    def settle(self, private: Iterable[Any] = (), results: Iterable[Any] = ()) -> int:
+        """Drop the entries since the last place of which nothing came; where the log ends now.
+
+        Among these is what was made meanwhile: arrays that are ``private`` to the caller, and
+        ``results`` (tensors, or arrays) that no other tensor shows.  They stay as they are, however
+        often all else is undone.
+        """
+        fresh = self._entries[self._open :]
+        made = {id(each) for each in results}
+        memories = {id(memory_of(getattr(each, "array", each))) for each in results}
+        shown = {
+            id(memory_of(tensor.array))
+            for each in fresh
+            if isinstance(each, _Fields) and (tensor := each.tensor()) is not None
+            if id(tensor) not in made
+        }
+        unreached = {id(each) for each in private} | (memories - shown)
+        self._entries[self._open :] = [
+            each
+            for each in fresh
+            if not each.is_idle()
+            and not (isinstance(each, _Fields) and id(each.tensor()) in made)
+            and not (isinstance(each, _Values) and id(each.memory()) in unreached)
+        ]
+        self._in_effect = len(self._entries)
+        return self.place()
+
+    def go(self, place: int) -> None:
+        """Undo or redo until just those entries are in effect that stand before ``place``."""
+        entries = self._entries
+        place = min(place, len(entries))
+        while self._in_effect > place:
+            self._in_effect -= 1
+            entries[self._in_effect].swap()
+        while self._in_effect < place:
+            entries[self._in_effect].swap()
+            self._in_effect += 1
+
+    @contextmanager
+    def at(self, place: int) -> Iterator[None]:
+        """Within it, all is as at ``place``."""
+        before = self._in_effect
+        self.go(place)
+        try:
+            yield
+        finally:
+            self.go(before)
+
+    def cut(self, place: int) -> None:
+        """Forget what stands behind ``place``, which is not in effect."""
+        del self._entries[place:]
+        self._in_effect = min(self._in_effect, place)
+        self.place()
+
+    def nbytes(self, start: int, stop: int) -> int:
+        """How much memory the entries from ``start`` to ``stop`` keep."""
+        return sum(each.nbytes for each in self._entries[start:stop])
+
+    def changed(self, start: int) -> tuple[list[Any], list[Array]]:
+        """The tensors that were given another ``.grad`` by the entries from ``start`` on, and the
+        arrays the elements of which were changed."""
+        entries = self._entries[start:]
+        tensors = [each.tensor() for each in entries if isinstance(each, _Fields) and each.regraded]
+        memories = [each.memory() for each in entries if isinstance(each, _Values)]
+        return tensors, [memory for memory in memories if memory is not None]
+
+
+def memory_of(array: Any) -> Array | None:
+    """The array that owns the memory ``array`` looks at; None for a scalar of NumPy's."""
+    if not isinstance(array, np.ndarray):
+        return None
+    found, base = array, array.base
+    while base is not None:
+        if isinstance(base, np.ndarray):
+            found = base
+        base = getattr(base, "base", None)  # stride tricks put an object of their own between
+    return found
+
+
+class _Fields:
+    """What a tensor is beside its values: its array, its ``.grad``, its place in the graph."""
+
+    __slots__ = ("gradient", "held", "tensor")
+
+    def __init__(self, tensor: Any) -> None:
+        self.tensor = ref(tensor)
+        self.held: tuple[Any, ...] = tensor._fields()
+        self.gradient = getattr(tensor, "_grad", None)
+
+    def swap(self) -> None:
+        tensor = self.tensor()
+        if tensor is not None:
+            now = tensor._fields()
+            tensor._set_fields(self.held)
+            self.held = now
+
+    def is_idle(self) -> bool:
+        return not self._others()
+
+    @property
+    def nbytes(self) -> int:
+        return sum(getattr(value, "nbytes", 0) for value in self._others())
+
+    @property
+    def regraded(self) -> bool:
+        """Whether the tensor was given another ``.grad``."""
+        return getattr(self.tensor(), "_grad", None) is not self.gradient
+
+    def _others(self) -> list[Any]:
+        """Those of the values held that are others now."""
+        tensor = self.tensor()
+        pairs = () if tensor is None else zip(self.held, tensor._fields(), strict=True)
+        return [held for held, now in pairs if held is not now]
+
+
+class _Versions:
+    """A version counter, which tensors share."""
+
+    __slots__ = ("counter", "held")
+    nbytes = 0
+
+    def __init__(self, counter: list[Any]) -> None:
+        self.counter = counter
+        self.held = counter.copy()
+
+    def swap(self) -> None:
+        now = self.counter.copy()
+        self.counter[:] = self.held
+        self.held = now
+
+    def is_idle(self) -> bool:
+        return sys.getrefcount(self.counter) <= _ONLY_HERE or self.counter == self.held
+
+
+class _Values:
+    """The elements of an array that owns its memory."""
+
+    __slots__ = ("held", "memory")
+
+    def __init__(self, memory: Array) -> None:
+        self.memory = ref(memory)
+        self.held = memory.copy("K")
+
+    def swap(self) -> None:
+        memory = self.memory()
+        if memory is None:
+            return
+        now, writeable = memory.copy("K"), memory.flags.writeable
+        memory.flags.writeable = True
+        np.copyto(memory, self.held)
+        memory.flags.writeable = writeable
+        self.held = now
+
+    def is_idle(self) -> bool:
+        memory = self.memory()
+        return memory is None or _same_bits(memory, self.held)
+
+    @property
+    def nbytes(self) -> int:
+        return self.held.nbytes
+
+
+def _same_bits(one: Array, other: Array) -> bool:
+    flat, other_flat = (each.ravel("K").view(np.uint8) for each in (one, other))
+    return np.array_equal(flat, other_flat)
+
+
+class _Items:
+    """What a dictionary holds: hooks, or the attributes of an object."""
+
+    __slots__ = ("held", "mapping")
+    nbytes = 0
+
+    def __init__(self, mapping: MutableMapping[Any, Any]) -> None:
+        self.mapping = mapping
+        self.held = dict(mapping)
+
+    def swap(self) -> None:
+        now = dict(self.mapping)
+        self.mapping.clear()
+        self.mapping.update(self.held)
+        self.held = now
+
+    def is_idle(self) -> bool:
+        mapping, held = self.mapping, self.held
+        return len(mapping) == len(held) and all(
+            mapping.get(key, UNSET) is value for key, value in held.items()
+        )
+
+
+class _RandomState:
+    """Where the random numbers of Python, and the global ones of NumPy, stand."""
+
+    __slots__ = ("held", "log")
+    nbytes = 0
+
+    def __init__(self, log: UndoLog) -> None:
+        self.log = log
+        self.held = log.random_state()
+
+    def swap(self) -> None:
+        self.log.forget_random_state()
+        now = self.log.random_state()
+        python, numpy = self.held
+        random.setstate(python)
+        np.random.set_state(numpy)  # noqa: NPY002  # the user's hooks may draw from it
+        self.log.forget_random_state()
+        self.held = now
+
+    def is_idle(self) -> bool:
+        self.log.forget_random_state()
+        (python, numpy), (python_now, numpy_now) = self.held, self.log.random_state()
+        return python == python_now and _equal(numpy, numpy_now)
+
+
+def _equal(one: Any, other: Any) -> bool:
+    """Whether two states agree: dictionaries of numbers, arrays and further dictionaries."""
+    if isinstance(one, dict):
+        return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
+    return np.array_equal(one, other)
+
+
+def _references_to_a_counter() -> int:
+    # How many references a counter has, seen from its entry, that nobody else holds.
+    entry = _Versions([0])
+    return sys.getrefcount(entry.counter)
+
+
+_ONLY_HERE: Final = _references_to_a_counter()

@@ -1,0 +1,65 @@
+"""What the ``.grad`` of each leaf held, at every position of a pass."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from autograd_core.autograd.node import LEAF
+from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.records.value import Value, Values
+from autograd_core.tensor import Tensor
+
+# A moment of the pass: what node k did is there from (k + 1, 0) on, what the user changed at
+# position p from (p, 1) on.
+Time = tuple[int, int]
+
+
+class LeafHistory:
+    """The ``.grad`` of the leaves of a pass: the node of a leaf adds to it, and hooks, the
+    ``backward`` of custom Functions and the user may change it."""
+
+    def __init__(self, walk: Walk, values: Values) -> None:
+        self._walk = walk
+        self._values = values
+        nodes: list[Any] = list(walk.driver.order)
+        self.before: Mapping[int, Value | None] = {
+            index: _copied(node.variable.grad)
+            for index, node in enumerate(nodes)
+            if node.kind == LEAF
+        }
+
+    def at(self, index: int, position: int) -> Value | None:
+        """The ``.grad`` of the leaf at node ``index``, where the walk stands at ``position``."""
+        return self._latest(index, (position, 1))[1]
+
+    def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
+        """What the node before ``position`` made of what; None if it left this ``.grad`` alone."""
+        time, new = self._latest(index, (position, 0))
+        if time != (position, 0):
+            return None
+        old = self._latest(index, (position - 1, 1))[1]
+        return None if old == new else (old, new)
+
+    def _latest(self, index: int, until: Time) -> tuple[Time, Value | None]:
+        """The last value up to then, and since when it holds."""
+        walk = self._walk
+        found: list[tuple[Time, Any]] = []
+        if (index + 1, 0) <= until:
+            found.append(((index + 1, 0), walk.history[index].after))
+        changes = walk.driver.changed_gradients.get(index, {})
+        for node in reversed(changes):
+            if (node + 1, 0) <= until:
+                found.append(((node + 1, 0), changes[node]))
+                break
+        for position, gradient in walk.edits.of_leaf(index):
+            if (position, 1) <= until:
+                found.append(((position, 1), gradient))
+        if not found:
+            return (0, 0), self.before[index]
+        time, gradient = max(found, key=lambda pair: pair[0])
+        return time, self._values.of(gradient)
+
+
+def _copied(grad: Tensor | None) -> Value | None:
+    return None if grad is None else Value(grad.array.copy())

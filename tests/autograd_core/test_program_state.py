@@ -1,0 +1,403 @@
+"""What code of the user's changes while a pass is debugged is undone by going back, and done again,
+once, by going on: whatever it is that it changes, and wherever it runs."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import autograd_core as torch
+from autograd_core import nn, optim
+from autograd_core.autograd.call import make_call
+from autograd_core.dag import Names
+from autograd_core.debug import Session
+from autograd_core.debug.recording.observed_pass import ObservedPass
+
+
+class Model(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.layer = nn.Linear(2, 2)
+        self.norm = nn.BatchNorm1d(2)
+        self.register_buffer("seen", torch.tensor([1.0, 2.0]))
+        self.calls = 0
+
+
+class Program:
+    """Three leaves, of which two have a ``.grad`` from before, and what a hook may get hold of."""
+
+    def __init__(self) -> None:
+        torch.manual_seed(7)
+        np.random.seed(7)  # noqa: NPY002
+        random.seed(7)
+        self.x = torch.tensor([2.0, 3.0], requires_grad=True)
+        self.w = torch.tensor([[1.0, -1.0], [0.5, 2.0]], requires_grad=True)
+        self.v = torch.tensor([0.5, 0.25], requires_grad=True)
+        self.x.grad = torch.tensor([1.0, 1.0])
+        self.w.grad = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+        self.plain = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
+        self.empty = torch.tensor([])
+        self.model = Model()
+        for p in self.model.parameters():
+            p.grad = torch.ones_like(p)
+        self.sgd = optim.SGD([self.w], lr=0.1, momentum=0.9)
+        self.adam = optim.Adam(self.model.parameters(), lr=0.1)
+        self.generator = torch.Generator()
+        self.handle: Any = None
+        self.saved: dict[str, Any] = {}
+
+    def loss(self, place: str, change: Callable[[Program], object]) -> Any:
+        """A loss whose backward pass runs ``change`` once, at a ``place``."""
+
+        def hook(*given: Any) -> None:
+            change(self)
+
+        y = self.x * self.v
+        match place:
+            case "tensor hook":
+                self.handle = y.register_hook(hook)
+            case "pre hook":
+                self.handle = y.grad_fn.register_prehook(hook)
+            case "post hook":
+                self.handle = y.grad_fn.register_hook(hook)
+            case "accumulate hook":
+                self.handle = self.v.register_post_accumulate_grad_hook(hook)
+            case "function":
+                y = _calling(hook).apply(y)
+            case "inner pass":
+                y = _calling(hook, inside=True).apply(y)
+            case "unpack hook":
+                with torch.autograd.graph.saved_tensors_hooks(
+                    lambda t: t, lambda t: (hook(), t)[1]
+                ):
+                    y = y.exp()
+        return (y @ self.w).sum()
+
+    def state(self) -> list[Any]:
+        """All that :meth:`loss` may have changed."""
+        every = [self.x, self.w, self.v, self.plain, self.empty, *self.model.parameters()]
+        every += self.model.buffers()
+        for optimizer in (self.sgd, self.adam):
+            for remembered in optimizer.state.values():
+                every += [t for t in remembered.values() if isinstance(t, torch.Tensor)]
+        hooks = [
+            [node.hooks.names() if node is not None and node.hooks is not None else ()]
+            for node in (leaf.edge for leaf in (self.x, self.w, self.v))
+        ]
+        return [
+            [(t.array.tobytes(), t.shape, t.requires_grad, t._version) for t in every],
+            [None if t.grad is None else (t.grad.array.tobytes(), t.grad._version) for t in every],
+            sorted(name for name in vars(self.model) if not name.startswith("_")),
+            list(self.model._buffers), self.model.calls, self.model.training, hooks,
+            torch.get_rng_state().tolist(), self.generator.get_state().tolist(),
+            random.getstate(), np.random.get_state()[1].tolist(),  # noqa: NPY002
+        ]  # fmt: skip
+
+
+def _calling(hook: Callable[..., None], inside: bool = False) -> Any:
+    class Calling(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            ctx.left = [hook]
+            ctx.save_for_backward(x)
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            (x,) = ctx.saved_tensors
+            call = ctx.left
+            del ctx.left  # as programs do, to free memory
+            if inside:
+                with torch.enable_grad():
+                    inner = (x.detach().requires_grad_(True) * 2).sum()
+                    inner.register_hook(call[0])
+                    inner.backward()
+            else:
+                call[0]()
+            return g * 2
+
+    return Calling
+
+
+def no_grad(change: Callable[[Program], object]) -> Callable[[Program], object]:
+    def changed(p: Program) -> None:
+        with torch.no_grad():
+            change(p)
+
+    return changed
+
+
+def assign(holder: Any, name: str, value: Any) -> None:
+    setattr(holder, name, value)
+
+
+def by_numpy(p: Program) -> None:
+    p.x.grad.numpy()[...] *= 3
+    np.asarray(p.w.detach())[0, 1] = 9
+
+
+def backward_inside(p: Program) -> None:
+    with torch.enable_grad():
+        (p.w * p.w).sum().backward()
+
+
+CHANGES: dict[str, Callable[[Program], object]] = {
+    ".grad in place": lambda p: p.x.grad.mul_(0.5),
+    ".grad replaced": lambda p: assign(p.x, "grad", p.x.grad * 2),
+    ".grad taken away": lambda p: assign(p.w, "grad", None),
+    ".grad by its .data": lambda p: p.x.grad.data.clamp_(-0.5, 0.5),
+    ".grad by a view": lambda p: p.w.grad[1].zero_(),
+    ".grad by an index": lambda p: p.w.grad.__setitem__((0, 1), 7.0),
+    ".grad clipped": lambda p: nn.utils.clip_grad_norm_([p.x, p.w], 0.1),
+    ".grad clipped by value": lambda p: nn.utils.clip_grad_value_([p.x, p.w], 0.1),
+    "data in place": no_grad(lambda p: p.w.add_(1)),
+    "data by .data": lambda p: p.w.data.mul_(3),
+    "data replaced": lambda p: assign(p.w, "data", torch.zeros(2, 2)),
+    "data by NumPy": by_numpy,
+    "data by an init": no_grad(lambda p: nn.init.normal_(p.w)),
+    "a buffer in place": lambda p: p.model.seen.add_(1),
+    "a buffer replaced": lambda p: assign(p.model, "seen", p.model.seen * 2),
+    "a buffer added": lambda p: p.model.register_buffer("late", torch.ones(1)),
+    "running statistics": no_grad(lambda p: p.model.norm(torch.rand(4, 2))),
+    "an attribute": lambda p: assign(p.model, "calls", p.model.calls + 1),
+    "an attribute added": lambda p: assign(p.model, "note", "here"),
+    "an attribute deleted": lambda p: delattr(p.model, "seen"),
+    "the mode of a module": lambda p: p.model.eval(),
+    "a state dict": lambda p: p.model.load_state_dict(Model().state_dict()),
+    "a step of SGD": lambda p: p.sgd.step(),
+    "two steps of SGD": lambda p: (p.sgd.step(), p.sgd.step()),
+    "a step of Adam": lambda p: p.adam.step(),
+    "gradients forgotten": lambda p: (p.sgd.zero_grad(), p.adam.zero_grad(set_to_none=False)),
+    "random numbers": lambda p: torch.rand(3),
+    "random numbers of a generator": lambda p: torch.rand(3, generator=p.generator),
+    "random numbers of NumPy": lambda p: np.random.randn(3),  # noqa: NPY002
+    "random numbers of Python": lambda p: random.random(),
+    "a seed": lambda p: (torch.manual_seed(1), p.generator.manual_seed(2)),
+    "a plain tensor": lambda p: p.plain.exp_(),
+    "a result": lambda p: torch.add(torch.ones(2, 3), 1.0, out=p.plain),
+    "a size": lambda p: p.plain.resize_(2, 2),
+    "a resized result": lambda p: torch.mul(torch.ones(2), 2.0, out=p.empty),
+    "a view of itself": lambda p: p.plain.t_(),
+    "whether a gradient is needed": lambda p: p.plain.requires_grad_(True),
+    "a hook removed": lambda p: None if p.handle is None else p.handle.remove(),
+    "a hook added": lambda p: p.w.register_hook(lambda g: g * 2),
+    "a gradient accumulated inside": backward_inside,
+}  # fmt: skip
+PLACES = (
+    "tensor hook", "pre hook", "post hook", "accumulate hook", "function", "inner pass",
+    "unpack hook",
+)  # fmt: skip
+
+
+def plain_state(place: str, change: Callable[[Program], object]) -> list[Any]:
+    program = Program()
+    program.loss(place, change).backward()
+    return program.state()
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_going_back_undoes_what_code_of_the_users_changed(
+    place: str, change: Callable[[Program], object]
+) -> None:
+    program = Program()
+    loss = program.loss(place, change)
+    session = Session(loss, history_bytes=0)
+    before = program.state()
+    session.continue_()
+    done = program.state()
+    for _ in range(2):
+        session.restart()
+        assert program.state() == before
+        session.continue_()
+        assert program.state() == done
+    session.jump(2)
+    session.edit.scale(2, 2.0)
+    session.continue_()
+    session.edit.undo()
+    session.restart()
+    assert program.state() == before
+    session.finish()
+    assert program.state() == done == plain_state(place, change)
+
+
+@pytest.mark.parametrize("place", PLACES)
+@pytest.mark.parametrize("change", CHANGES.values(), ids=CHANGES)
+def test_a_pass_that_is_aborted_or_only_drawn_leaves_no_trace(
+    place: str, change: Callable[[Program], object]
+) -> None:
+    program = Program()
+    loss = program.loss(place, change)
+    before = program.state()
+    session = Session(loss)
+    session.continue_()
+    session.abort()
+    assert program.state() == before
+
+    program = Program()
+    loss = program.loss(place, change)
+    with ObservedPass(make_call(loss, None, None, False), Names({})) as seen:
+        seen.run()
+    assert program.state() == before
+
+
+# -- what is shown of it ------------------------------------------------------------------------
+
+
+def halving() -> tuple[Session, Any, Any]:
+    """A pass in which a hook halves the ``.grad`` of a leaf that is yet to come."""
+    x = torch.tensor([2.0, 3.0], requires_grad=True)
+    w = torch.tensor([1.0, 1.0], requires_grad=True)
+    x.grad = torch.ones(2)
+    y = x * 1.0
+    y.register_hook(lambda g: (x.grad.mul_(0.5), None)[1])
+    return Session((y * w).sum(), names={"x": x, "w": w}), x, w
+
+
+def test_the_grad_that_is_shown_is_the_one_that_is_there() -> None:
+    session, x, _ = halving()
+    place = next(i for i in range(session.length) if session.graph.address(i) == "x")
+    seen = []
+    for move in [*[session.next] * session.length, *[session.back] * session.length]:
+        move()
+        leaf = session.leaf(place)
+        rows = {each.name: each for each in session.snapshot.leaves}
+        assert rows["x"] == leaf
+        assert leaf.now.array.tolist() == x.grad.array.tolist()
+        seen.append(leaf.now.text())
+    assert seen == ["[1, 1]"] * 3 + ["[0.5, 0.5]", "[1.5, 1.5]", "[0.5, 0.5]"] + ["[1, 1]"] * 4
+
+
+def test_a_script_that_was_edited_and_undone_gets_the_gradients_of_a_plain_run() -> None:
+    session, x, w = halving()
+    for line in ("continue", "restart", "scale 2", "continue", "undo"):
+        assert not session.do(line).error
+    session.finish()
+    assert x.grad.array.tolist() == [1.5, 1.5]
+    assert w.grad.array.tolist() == [2.0, 3.0]
+
+
+def test_the_difference_an_edit_makes_is_that_of_two_whole_runs() -> None:
+    session, _, _ = halving()
+    session.do("scale 2")
+    session.continue_()
+    found = {each.name: each.norm for each in session.edit.difference()}
+    assert found["x"] == pytest.approx(np.sqrt(2))  # 2.5 instead of 1.5, twice
+    assert found["w"] == pytest.approx(np.linalg.norm([2.0, 3.0]))
+    assert session.edit.called_for_difference == ("halving.<locals>.<lambda>",)
+
+
+def test_what_is_called_again_is_said_with_what_was_not_put_back() -> None:
+    session, _, _ = halving()
+    session.continue_()
+    session.restart()
+    said = session.do("scale 2").text
+    assert (
+        "the hooks or Functions of #4 are called again: .grad, tensors, modules, optimizers and "
+        "random state were put back; what they changed elsewhere (other Python objects, files, "
+        "NumPy arrays) was not" in said
+    )
+
+
+def test_a_run_without_edits_that_raises_is_an_error_message() -> None:
+    x = torch.tensor(2.0, requires_grad=True)
+    y = x * 3
+
+    def hook(g: Any) -> None:
+        if g.item() < 2:
+            raise ValueError("too small")
+
+    y.register_hook(hook)
+    session = Session(y * 1.0)
+    session.do("scale 5")
+    session.do("continue")
+    reply = session.do("difference")
+    assert reply.error
+    assert "the run without changes cannot be compared: #2 raised ValueError: too small" in (
+        reply.text
+    )
+    session.finish()
+    assert x.grad.item() == 15
+
+
+class Scratch(torch.autograd.Function):
+    """Doubles; its backward hands out one and the same buffer each time, which is a mistake."""
+
+    buffer = torch.zeros(2)
+
+    @staticmethod
+    def forward(ctx: Any, x: Any) -> Any:
+        return x * 2
+
+    @staticmethod
+    def backward(ctx: Any, g: Any) -> Any:
+        return Scratch.buffer.copy_(g * 2)
+
+
+def test_a_gradient_that_another_node_overwrites_is_seen_to_change() -> None:
+    def built() -> tuple[Any, Any]:
+        x, y = (torch.tensor([n, n], requires_grad=True) for n in (1.0, 2.0))
+        a, b = x * 3.0, y * 5.0
+        one, two = Scratch.apply(a), Scratch.apply(b)
+        return (one * 7.0 + two).sum(), (x, y)
+
+    loss, plain = built()
+    loss.backward()
+    loss, leaves = built()
+    session = Session(loss)
+    rounds = []
+    for _ in range(2):
+        seen = []
+        while session.position < session.length:
+            session.next()
+            address, shown = session.graph.address, session.snapshot
+            waiting = {address(each.index): each.total.text() for each in shown.pending}
+            seen.append(waiting)
+        rounds.append(seen)
+        session.restart()
+    assert rounds[0] == rounds[1]
+    assert [each.get("mul:2") for each in rounds[0]][3:6] == ["[2, 2]", "[14, 14]", None]
+    session.finish()
+    for mine, expected in zip(leaves, plain, strict=True):
+        assert mine.grad.array.tolist() == expected.grad.array.tolist()
+
+
+# -- gradients that cannot be written to --------------------------------------------------------
+
+
+def test_an_expanded_gradient_is_gone_back_over() -> None:
+    x = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
+    session = Session(x.sum(), create_graph=True)
+    session.next(2)
+    assert x.grad.array.strides == (0,)
+    session.back(2)
+    assert x.grad is None
+    session.next(2)
+    session.finish()
+    assert x.grad.tolist() == [1, 1, 1]
+
+
+def test_an_expanded_leaf_with_a_hook_is_gone_back_over() -> None:
+    x = torch.tensor(1.0).expand(3).detach().requires_grad_(True)
+    x.register_post_accumulate_grad_hook(lambda leaf: assign(leaf, "grad", leaf.grad * 2))
+    session = Session((x * x).sum())
+    session.next(9)
+    session.back(9)
+    assert x.grad is None
+    session.finish()
+    assert x.grad.tolist() == [4, 4, 4]
+
+
+def test_an_element_that_is_a_leaf_is_gone_back_over() -> None:
+    x = torch.tensor([3.0, 2.0]).unbind(0)[0].requires_grad_(True)
+    x.register_post_accumulate_grad_hook(lambda leaf: assign(leaf, "data", leaf.data * 2))
+    session = Session(x * x)
+    session.next(9)
+    session.back(9)
+    assert (x.item(), x.grad) == (3, None)
+    session.finish()
+    assert (x.item(), x.grad.item()) == (6, 6)
