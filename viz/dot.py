@@ -115,6 +115,8 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
         attributes["penwidth"] = str(theme.SHADE_WIDTHS[shade(line.step) - 1])
     if line.waits:
         attributes["style"] = "dashed"
+    if line.hooked:
+        attributes["arrowhead"] = "normalodot"
     if line.kind == "saved":
         attributes |= {"style": "dotted", "constraint": "false"}
     elif line.kind == "gradient" and picture.view == "both":
@@ -143,7 +145,12 @@ def _add_legend(digraph: graphviz.Digraph, picture: Picture) -> None:
 def _sample(entry: Entry) -> str:
     if entry.kind != "line":
         return entry.words
-    arrow = "┄┄▸" if entry.role == "saved" else "╌╌▸" if entry.waits else "──▸"
+    if entry.role == "saved":
+        arrow = "┄┄▸"
+    elif entry.waits:
+        arrow = "╌╌▸"
+    else:
+        arrow = "─○▸" if entry.hooked else "──▸"
     return f"{arrow} {entry.words}"
 
 

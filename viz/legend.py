@@ -35,6 +35,7 @@ class Entry(NamedTuple):
     words: str
     shade: int = 0
     waits: bool = False
+    hooked: bool = False
 
 
 def legend_of(picture: Picture) -> Iterator[Entry]:
@@ -49,6 +50,8 @@ def legend_of(picture: Picture) -> Iterator[Entry]:
     yield from (Entry("line", kind, words) for kind, words in _LINES.items() if kind in kinds)
     if any(line.waits for line in lines):
         yield Entry("line", "gradient", "has not flowed yet", waits=True)
+    if has_hooks(picture):
+        yield Entry("line", "gradient", "changed by a hook: before → after", hooked=True)
     if picture.scale is not None:
         for number in range(1, len(theme.SHADES) + 1):
             low, high = picture.scale.bounds(2 * number - 1)[0], picture.scale.bounds(2 * number)[1]
@@ -60,3 +63,8 @@ def legend_of(picture: Picture) -> Iterator[Entry]:
         yield Entry("box", "alert", "NaN, Inf, or changed after it was saved")
     if any(box.runs_next for box in boxes):
         yield Entry("ring", "out", "runs next")
+
+
+def has_hooks(picture: Picture) -> bool:
+    """Whether the picture tells of a gradient that a hook changed."""
+    return any(picture.lines.column("hooked")) or any(picture.boxes.column("hooked"))

@@ -34,7 +34,8 @@ class Box(NamedTuple):
     half that belongs to this one.  ``ops`` are those that it stands for, ``stacked`` says
     that it stands for several things alike.  ``step`` is how large the gradient is that arrives,
     see :class:`~viz.magnitude.Scale`.  ``runs_next`` marks where a debugger stands, ``href`` leads
-    to the line of the program, ``opens`` is the name by which a group is expanded.
+    to the line of the program, ``opens`` is the name by which a group is expanded.  ``hooked`` says
+    that it tells of a gradient that a hook changed.
     """
 
     node: int
@@ -55,6 +56,7 @@ class Box(NamedTuple):
     runs_next: bool = False
     href: str = ""
     opens: str = ""
+    hooked: bool = False
 
     @property
     def key(self) -> str:
@@ -66,8 +68,8 @@ class Line(NamedTuple):
     """One line between two boxes, given by their positions in the picture.
 
     ``operand`` says which input of the forward op it belongs to, ``step`` how large the gradient
-    is that flows (see :meth:`~viz.magnitude.Gradients.step`), and ``waits`` that none has flowed
-    yet while others have.
+    is that flows (see :meth:`~viz.magnitude.Gradients.step`), ``waits`` that none has flowed yet
+    while others have, and ``hooked`` that a hook changed it on its way.
     """
 
     edge: int
@@ -80,6 +82,7 @@ class Line(NamedTuple):
     alert: bool
     step: int = 0
     waits: bool = False
+    hooked: bool = False
 
     @property
     def key(self) -> str:

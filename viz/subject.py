@@ -90,7 +90,9 @@ def graph_of_session(session: Session, view: View) -> Graph:
     # a session has loaded the debugger; other pictures should not wait for it
     from autograd_core.debug.recording.observed_pass import graph_of_call
 
-    return graph_of_call(session.backward_call, view, session.names, session.steps, session.order)
+    return graph_of_call(
+        session.backward_call, view, session.names, session.steps, session.order, session.around
+    )
 
 
 def _name_of(obj: Any) -> str:

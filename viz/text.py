@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from autograd_core.dag.model import Half
+from viz.legend import has_hooks
 from viz.magnitude import SIGNS
 from viz.picture import Box, Picture
-from viz.wording import NOT_YET
+from viz.wording import HOOK, NOT_YET
 
 MOST_DESCRIBED_LINES = 40
 
@@ -64,6 +65,8 @@ def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
             break
     if picture.scale is not None:
         yield f"{SIGNS[0]} {SIGNS[-1]}", f"how large a gradient is: {picture.scale.text}"
+    if has_hooks(picture):
+        yield HOOK, "a hook changed the gradient: before → after"
     if any(box.right == NOT_YET for box in boxes):
         yield NOT_YET, "no gradient has flowed there yet"
     if any(box.right == "undefined" for box in boxes):
@@ -79,6 +82,7 @@ def describe(picture: Picture) -> str:
     lines = [
         f"{names[line.source]} → {names[line.target]}"
         + (f" (saved {line.label})" if line.kind == "saved" else "")
+        + (f" ({line.label})" if line.hooked else "")
         for line in picture.lines[:MOST_DESCRIBED_LINES]
     ]
     if left := len(picture.lines) - len(lines):
@@ -93,7 +97,8 @@ def _sources(picture: Picture, names: list[str]) -> tuple[list[list[str]], list[
     saved: list[list[str]] = [[] for _ in picture.boxes]
     for line in picture.lines:
         kind = saved if line.kind == "saved" else flows
-        kind[line.target].append(names[line.source])
+        came = f" ({line.label})" if line.hooked else ""
+        kind[line.target].append(names[line.source] + came)
     return flows, saved
 
 

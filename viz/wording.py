@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 
-from autograd_core.dag.model import RETURNED, Graph, SavedValue, Source
+from autograd_core.dag.model import RETURNED, Graph, HookChange, SavedValue, Source
 from autograd_core.dag.statistics import (
     Statistics,
     format_bytes,
@@ -152,6 +152,17 @@ def changed_value(saved: Iterable[SavedValue]) -> str:
     """The first saved value that an in-place op has changed, and where; "" when there is none."""
     changed = next((value for value in saved if value.state == "changed"), None)
     return "" if changed is None else f"{changed.name} was {saved_state(changed)}"
+
+
+def hooked(change: HookChange) -> str:
+    """What hooks made of a gradient: ``12 → 120 hook``; of several, that there were hooks."""
+    if change.before is None or change.after is None:
+        return HOOK
+    return f"{value(change.before)} → {value(change.after)} {HOOK}"
+
+
+HOOK = "hook"
+"""The word that marks a gradient that a hook has changed."""
 
 
 def flowing(graph: Graph, edge: int) -> Statistics | None:

@@ -11,6 +11,7 @@ from autograd_core.dag.model import (
     Graph,
     Group,
     Half,
+    HookChange,
     NodeKind,
     SavedValue,
     Shape,
@@ -70,6 +71,8 @@ class GraphBuilder:
     edge_undefined: set[int] = field(default_factory=set)
     edge_counts: dict[int, int] = field(default_factory=dict)
     costs: dict[int, Cost] = field(default_factory=dict)
+    hooks: dict[int, tuple[HookChange, ...]] = field(default_factory=dict)
+    edge_hooks: dict[int, HookChange] = field(default_factory=dict)
     _seen: dict[tuple[Half, str, str], int] = field(default_factory=dict)
 
     def start(
@@ -228,4 +231,6 @@ class GraphBuilder:
             edge_counts=self.edge_counts,
             unfolded=self.unfolded,
             costs=self.costs,
+            hooks=self.hooks,
+            edge_hooks=self.edge_hooks,
         )

@@ -33,6 +33,7 @@ __all__ = [
     "Group",
     "GroupKind",
     "Half",
+    "HookChange",
     "Node",
     "NodeKind",
     "SavedState",
@@ -84,6 +85,15 @@ class SavedValue(NamedTuple):
     lines: tuple[Source, ...] = ()
 
 
+class HookChange(NamedTuple):
+    """A gradient that hooks replaced, or changed in place: what it was before and after them, None
+    where several such gradients are told as one; ``hooks`` are "tensor hook clip" and the like."""
+
+    hooks: tuple[str, ...]
+    before: Statistics | None
+    after: Statistics | None
+
+
 GroupKind = Literal["chain", "scope", "repeat", "loop", "iteration"]
 
 
@@ -131,7 +141,8 @@ class Node(NamedTuple):
     half that belongs to this one.  ``statistics`` describes the value (forward half) or the
     gradient that arrived (backward half); it is None while that is unknown, and
     ``undefined`` says that a gradient was asked for and there was none.  ``group`` is what a
-    node of a folded graph stands for.
+    node of a folded graph stands for.  ``hooks`` are the changes that hooks made here and that no
+    edge shows: of a sum of several gradients, of a leaf's ``.grad``, within a group.
     """
 
     id: int
@@ -152,6 +163,7 @@ class Node(NamedTuple):
     statistics: Statistics | None
     undefined: bool
     group: Group | None
+    hooks: tuple[HookChange, ...] = ()
 
 
 class Cost(NamedTuple):
@@ -177,7 +189,8 @@ class Edge(NamedTuple):
 
     ``output_nr`` counts the outputs of ``source``, ``input_nr`` the inputs of ``target``.
     ``label`` names the saved value on a saved edge and is "" elsewhere.  ``multiplicity`` is the
-    number of edges of the unfolded graph that this one stands for.
+    number of edges of the unfolded graph that this one stands for.  ``hook`` is what hooks made of
+    its gradient, those of the node that sent it and those of the node that got it.
     """
 
     id: int
@@ -193,6 +206,7 @@ class Edge(NamedTuple):
     statistics: Statistics | None
     undefined: bool
     multiplicity: int
+    hook: HookChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,6 +255,8 @@ class Graph:
     edge_counts: Mapping[int, int]
     unfolded: Totals | None
     costs: Mapping[int, Cost] = field(default_factory=dict)
+    hooks: Mapping[int, tuple[HookChange, ...]] = field(default_factory=dict)
+    edge_hooks: Mapping[int, HookChange] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.kinds)
@@ -287,6 +303,7 @@ class Graph:
             statistics=self.statistics.get(id),
             undefined=id in self.undefined,
             group=self.groups.get(id),
+            hooks=self.hooks.get(id, ()),
         )
 
     def edge(self, id: int) -> Edge:
@@ -304,6 +321,7 @@ class Graph:
             statistics=self.edge_statistics.get(id),
             undefined=id in self.edge_undefined,
             multiplicity=self.edge_counts.get(id, 1),
+            hook=self.edge_hooks.get(id),
         )
 
     def nodes(self) -> Iterator[Node]:

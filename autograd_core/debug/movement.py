@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from autograd_core.autograd.call import BackwardCall
@@ -12,6 +12,7 @@ from autograd_core.dag.names import Names
 from autograd_core.dag.turns import turn
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.recording.driver_protocol import Around
 from autograd_core.debug.records.snapshot import (
     Frame,
     Incoming,
@@ -85,6 +86,11 @@ class Movement:
         """What the nodes of the pass in view did, up to here."""
         history = self._walk.history
         return [history[index] for index in range(self._walk.position)]
+
+    @property
+    def around(self) -> Mapping[int, Around]:
+        """What nodes that run code of the user's did besides sending gradients, by index."""
+        return self._walk.driver.around
 
     @property
     def names(self) -> Names:

@@ -6,13 +6,13 @@ write the boxes, write the lines, write the captions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from autograd_core.dag.model import Graph
+from autograd_core.dag.model import Graph, HookChange
 from autograd_core.dag.statistics import Statistics, format_shape
-from autograd_core.text import printable
+from autograd_core.text import plural, printable
 from viz import wording
 from viz.compose import box_text
 from viz.compose.captions import captions
@@ -54,7 +54,13 @@ def make_picture(
     index = {id: index for index, id in enumerate(shown)}
     pairs = _pairs(graph)
     gradients = Gradients(has_gradients(graph), scale)
-    chips = _Chips(graph, count_uses(graph, hosts), gradients, _contributions(graph, hosts))
+    chips = _Chips(
+        graph,
+        count_uses(graph, hosts),
+        gradients,
+        _contributions(graph, hosts),
+        {graph.edge_targets[id]: change for id, change in graph.edge_hooks.items()},
+    )
     addresses = [graph.address(id) for id in range(len(graph))]
     boxes = _boxes(
         graph,
@@ -66,6 +72,11 @@ def make_picture(
         next_box=_box_of(graph, position),
         hrefs=["" if links is None else links.href(graph.sources.get(id)) for id in shown],
         addresses=addresses,
+        hooked=[
+            any(one in graph.hooks or one in chips.hooks for one in inside.get(id, ()))
+            or id in graph.hooks
+            for id in shown
+        ],
     )
     return Picture(
         title=printable(_title(graph) if title is None else title),
@@ -117,6 +128,7 @@ def _boxes(
     next_box: int,
     hrefs: Sequence[str],
     addresses: Sequence[str],
+    hooked: Sequence[bool],
 ) -> Records[Box]:
     """The boxes of the nodes ``shown``; ``addresses`` are those of all nodes."""
     halves = [graph.halves[id] for id in shown]
@@ -144,6 +156,7 @@ def _boxes(
         runs_next=[id == next_box for id in shown],
         href=hrefs,
         opens=[wording.name_to_open(graph, id) for id in shown],
+        hooked=hooked,
     )
 
 
@@ -196,6 +209,7 @@ class _Chips(NamedTuple):
     uses: Mapping[int, int]
     gradients: Gradients
     contributions: Mapping[tuple[int, int], Statistics]
+    hooks: Mapping[int, HookChange]  # of the edges that lead to leaves
 
     def of(self, box: int, leaves: Sequence[int]) -> tuple[Chip, ...]:
         shown = leaves if len(leaves) <= MOST_CHIPS else leaves[: MOST_CHIPS - 1]
@@ -207,7 +221,7 @@ class _Chips(NamedTuple):
 
     def _chip(self, box: int, leaf: int) -> Chip:
         graph, stats = self.graph, self.graph.statistics.get(leaf)
-        parts = [self._value(box, leaf)]
+        parts = list(self._value_with_hooks(box, leaf))
         if self.uses[leaf] > 1 and not self._is_told_already(box, leaf):
             parts.append(f"used {self.uses[leaf]} times")
         return Chip(
@@ -217,6 +231,18 @@ class _Chips(NamedTuple):
             box_text.role(graph, leaf),
             bool(stats and stats.trouble),
         )
+
+    def _value_with_hooks(self, box: int, leaf: int) -> Iterator[str]:
+        """A value, or what hooks made of it, or both where these are two things."""
+        shown = self._value(box, leaf)
+        changes = [self.hooks[leaf]] if leaf in self.hooks else []
+        changes += self.graph.hooks.get(leaf, ())
+        after = changes[0].after if len(changes) == 1 else None
+        if after is None or wording.value(after) != shown:
+            yield shown
+        if changes:
+            one = len(changes) == 1
+            yield wording.hooked(changes[0]) if one else plural(len(changes), wording.HOOK)
 
     def _is_told_already(self, box: int, leaf: int) -> bool:
         """Whether the leaf itself is drawn, with its uses, and this says what one of them adds."""

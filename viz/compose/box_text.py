@@ -65,7 +65,16 @@ def detail(graph: Graph, id: int, view: str, changed: str) -> str:
     else:
         text = wording.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
     took = wording.cost(graph, id) if graph.costs else ""
-    return " · ".join(part for part in (took, text) if part)
+    changed = _hooked(graph, id) if id in graph.hooks else ""
+    return " · ".join(part for part in (took, changed, text) if part)
+
+
+def _hooked(graph: Graph, id: int) -> str:
+    """What hooks changed at a node; of a group, how much they did inside."""
+    changes = graph.hooks[id]
+    if graph.kinds[id] == "group" or len(changes) > 1:
+        return plural(len(changes), wording.HOOK)
+    return wording.hooked(changes[0])
 
 
 def _group_detail(graph: Graph, id: int, view: str) -> str:

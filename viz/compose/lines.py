@@ -58,6 +58,7 @@ def lines_of(
         alert=[wording.in_trouble(one, values.get(id)) for id, one in zip(ids, stats)],
         step=steps,
         waits=waits,
+        hooked=[id in graph.edge_hooks for id in ids],
     )
 
 
@@ -111,11 +112,14 @@ def _label(
     )
     if id in graph.edge_undefined:
         return known
-    number = ""
+    number, change = "", graph.edge_hooks.get(id)
     if waits:
         number = wording.NOT_YET
+    elif change is not None and change.after is not None:
+        number = wording.hooked(change)
     elif stats is not None and (stats.trouble or kind == "gradient" or _is_news(graph, id, stats)):
         number = f"{wording.value(stats)} {sign(step)}".rstrip()
+        number += f" {wording.HOOK}" * (change is not None)
     return f"{known} · {number}" if known and number else known or number
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
-from autograd_core.dag.model import Graph, Group, SavedState, SavedValue, Shape, Source
+from autograd_core.dag.model import Graph, Group, HookChange, SavedState, SavedValue, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
 from autograd_core.dag.turns import turn
 from autograd_core.text import plural, printable
@@ -34,6 +34,7 @@ def node_tooltip(graph: Graph, id: int, address: str) -> str:
         facts.append("gradient undefined")
     if stats := graph.statistics.get(id):
         facts.append(_statistics_text(stats))
+    facts += map(_hook_text, graph.hooks.get(id, ()))
     if source := graph.sources.get(id):
         facts.append(_place(source))
     return _lines_of(facts)
@@ -116,4 +117,15 @@ def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) 
         facts.append("gradient undefined")
     if stats := graph.edge_statistics.get(edge):
         facts.append(_statistics_text(stats))
+    if change := graph.edge_hooks.get(edge):
+        facts.append(_hook_text(change))
     return _lines_of(facts)
+
+
+def _hook_text(change: HookChange) -> str:
+    """Which hooks changed a gradient, and from what to what."""
+    names = printable(", ".join(change.hooks))
+    if change.before is None or change.after is None:
+        return f"changed by {names}"
+    before, after = _statistics_text(change.before), _statistics_text(change.after)
+    return f"changed by {names}: from {before} to {after}"

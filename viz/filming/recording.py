@@ -47,7 +47,7 @@ def record(obj: Any, view: View) -> Recording:
     every ``.grad`` is as it was, and nothing has been freed.  Of a session nothing is run: it
     tells what has run up to where it stands."""
     if is_session(obj):
-        before = graph_of_call(obj.backward_call, view, obj.names, (), obj.order)
+        before = graph_of_call(obj.backward_call, view, obj.names, (), obj.order, {})
         waiting = _waiting(obj.order, obj.steps)
         return Recording(before, graph_of_session(obj, view), waiting)
     names = caller_names()

@@ -10,7 +10,7 @@ from viz.filming.shots import Shot
 from viz.filming.timeline import BoxTimeline, Text, Timeline
 from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Layout, Place, Route, text_width
 from viz.picture import Box, Chip, Line, Picture
-from viz.svg import arrow, escape, label_text, rectangle, text_at
+from viz.svg import arrow, escape, hook_mark, label_text, rectangle, text_at
 
 SUBTITLE_ROOM = 52
 BAR_HEIGHT = 3
@@ -64,7 +64,8 @@ def _always(markup: str, last: int) -> Stroke:
 
 def _line(line: Line, route: Route) -> str:
     classes = f"edge {line.kind} alert" if line.alert else f"edge {line.kind}"
-    return f'<g class="{classes}"><title>{escape(line.tooltip)}</title>{arrow(route)}</g>'
+    mark = hook_mark(route) if line.hooked else ""
+    return f'<g class="{classes}"><title>{escape(line.tooltip)}</title>{arrow(route)}{mark}</g>'
 
 
 def _box(

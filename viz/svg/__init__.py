@@ -2,12 +2,13 @@
 
 from viz.svg.document import finish, title_of, with_title, write_svg
 from viz.svg.elements import escape, rectangle, text_at
-from viz.svg.lines import arrow, label_text
+from viz.svg.lines import arrow, hook_mark, label_text
 
 __all__ = [
     "arrow",
     "escape",
     "finish",
+    "hook_mark",
     "label_text",
     "rectangle",
     "text_at",

@@ -9,7 +9,7 @@ from viz.geometry import Place, Route, text_width
 from viz.legend import Entry, legend_of
 from viz.picture import Picture
 from viz.svg.elements import rectangle, text_at
-from viz.svg.lines import arrow
+from viz.svg.lines import arrow, hook_mark
 
 _SAMPLE = 28
 _HEIGHT = 14
@@ -50,7 +50,8 @@ def _sample(entry: Entry, x: float, y: float) -> str:
     if entry.kind == "line":
         middle = y + _HEIGHT / 2
         route = Route((x, middle), ((x + _SAMPLE, middle),), None)
-        return f'<g class="{_line_classes(entry)}">{arrow(route)}</g>'
+        mark = hook_mark(route) if entry.hooked else ""
+        return f'<g class="{_line_classes(entry)}">{arrow(route)}{mark}</g>'
     behind = said = ""
     if entry.kind == "stack":
         behind = rectangle(Place(x + 3, y + 2, _SAMPLE, _HEIGHT - 4), 4)

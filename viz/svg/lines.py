@@ -12,6 +12,8 @@ from viz.svg.elements import escape, number, text_at
 
 TIP_LENGTH = 7.5
 TIP_HALF_WIDTH = 3.1
+HOOK_DISTANCE = 14
+HOOK_RADIUS = 3.6
 
 
 def line_classes(line: Line) -> str:
@@ -26,8 +28,17 @@ def draw_line(line: Line, route: Route) -> str:
     """A line with its arrow and its tooltip."""
     return (
         f'<g id="@-{line.key}" class="{line_classes(line)}"><title>{escape(line.tooltip)}</title>'
-        f"{arrow(route)}</g>"
+        f"{arrow(route)}{hook_mark(route) if line.hooked else ''}</g>"
     )
+
+
+def hook_mark(route: Route) -> str:
+    """A ring on a line, behind its tip: here a hook took the gradient."""
+    if not route.segments:
+        return ""
+    (dx, dy), (x, y) = _direction(route), route.end
+    at = number[round(x - dx * HOOK_DISTANCE, 1)], number[round(y - dy * HOOK_DISTANCE, 1)]
+    return f'<circle class="hook" cx="{at[0]}" cy="{at[1]}" r="{HOOK_RADIUS}"/>'
 
 
 def label_text(line: Line, place: Label, said: str) -> str:

@@ -40,6 +40,7 @@ def style(prefix: str, theme_name: str, plain: bool = False) -> str:
         paint(f".{role} path", stroke=token)
         paint(f".{role} .tip", "stroke:none", fill=token)
     paint(".saved path", "stroke-dasharray:2 3")
+    paint(".edge .hook", "stroke-width:1.4px", fill="bg", stroke="ink")
     paint("text.x", "font-weight:600", fill="alert")
     for number, token in enumerate(("line", *theme.SHADES)):
         width = theme.SHADE_WIDTHS[max(number - 1, 0)]

@@ -21,6 +21,7 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.backward import add_backward
 from autograd_core.dag.capture.costs import add_costs
 from autograd_core.dag.capture.forward import ForwardOf, add_derived_forward, add_traced_forward
+from autograd_core.dag.capture.gradients import HookChanges, add_hooks
 from autograd_core.dag.capture.roots import NotInGraph, tensors_in
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import Graph
@@ -39,6 +40,7 @@ def capture(
     gradient: Tensor | Sequence[Tensor | None] | None = None,
     names: Names | Mapping[str, Any] | None = None,
     steps: Iterable[Step] = (),
+    hooks: HookChanges | None = None,
     plan: Plan | None = None,
     order: Sequence[GradFn] | None = None,
     live: bool = False,
@@ -55,6 +57,7 @@ def capture(
             variables of the calling program.
         steps: the steps of a backward pass from these roots; their gradients go into the
             backward half.
+        hooks: what hooks changed in these steps.
         plan: of the whole backward pass, where it is known already.
         order: the nodes that run, where that is less than the whole backward pass.
         live: work out formulas and saved values when they are read, and as they then are;
@@ -83,6 +86,7 @@ def capture(
     if view != "forward":
         ids.update(add_backward(build, running, whole, known, list(steps), live=live))
         _add_seeds(build, tensors, labels, _seeds(tensors, gradient), ids)
+        add_hooks(build, hooks or {})
     if view != "backward":
         add = add_traced_forward if _traced(plan) else add_derived_forward
         ids_of.append(add(build, tensors, labels, plan, running, ids, known))

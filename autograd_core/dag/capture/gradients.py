@@ -2,15 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal, NamedTuple
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.model import RETURNED
+from autograd_core.dag.model import RETURNED, HookChange
 from autograd_core.dag.statistics import Statistics, format_statistics, plus, statistics
 from autograd_core.tensor import Tensor
+
+
+class HookPlace(NamedTuple):
+    """Where hooks of a node act: on what arrives at input ``nr``, on what leaves by output ``nr``,
+    or on the ``.grad`` of a leaf."""
+
+    at: Literal["input", "output", "grad"]
+    nr: int = 0
+
+
+HookChanges = Mapping[int, Mapping[HookPlace, HookChange]]
+"""What hooks changed in a pass, by the index of their node."""
 
 
 def add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
@@ -43,6 +55,39 @@ def add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
                 build.edge_undefined.add(id)
             else:
                 build.edge_statistics[id] = sent
+
+
+def add_hooks(build: GraphBuilder, changes: HookChanges) -> None:
+    """Tell what hooks changed: on the edge along which the gradient came, or on the node, where
+    they changed a sum of several."""
+    if not changes:
+        return
+    leaving: dict[tuple[int, int], int] = {}
+    arriving: dict[tuple[int, int], list[int]] = {}
+    for id, kind in enumerate(build.edge_kinds):
+        source, target = build.edge_sources[id], build.edge_targets[id]
+        if kind == "gradient" and source in changes:
+            leaving[source, build.edge_output_nrs[id]] = id
+        if kind == "gradient" and target in changes:
+            arriving.setdefault((target, build.edge_input_nrs[id]), []).append(id)
+    for number, found in changes.items():
+        for (at, nr), change in found.items():
+            edges = arriving.get((number, nr), []) if at == "input" else []
+            if at == "output":
+                edges = [leaving[number, nr]] if (number, nr) in leaving else []
+            if len(edges) == 1:
+                _mark(build, edges[0], change, first=at == "output")
+            elif at != "output":  # what leaves to nowhere is nobody's gradient
+                build.hooks[number] = (*build.hooks.get(number, ()), change)
+
+
+def _mark(build: GraphBuilder, edge: int, change: HookChange, *, first: bool) -> None:
+    """Mark an edge; hooks of the node that sends come before those of the node that receives."""
+    other = build.edge_hooks.get(edge)
+    if other is not None:
+        one, two = (change, other) if first else (other, change)
+        change = HookChange((*one.hooks, *two.hooks), one.before, two.after)
+    build.edge_hooks[edge] = change
 
 
 def _accumulation(step: Step) -> str:

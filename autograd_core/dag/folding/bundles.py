@@ -10,7 +10,7 @@ import numpy as np
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.columns import Columns
-from autograd_core.dag.model import EdgeKind, Graph, Shape
+from autograd_core.dag.model import EdgeKind, Graph, HookChange, Shape
 from autograd_core.dag.statistics import Statistics, pooled
 from autograd_core.dag.totals import storages_of_edges
 
@@ -69,7 +69,7 @@ def _add_bundle(
     kind: EdgeKind = graph.edge_kinds[first]
     shapes: set[Shape | None] = {graph.edge_shapes[id] for id in edges}
     dtypes = {graph.edge_dtypes[id] for id in edges}
-    build.edge(
+    id = build.edge(
         kind,
         int(new_ids[graph.edge_sources[first]]),
         int(new_ids[graph.edge_targets[first]]),
@@ -83,6 +83,10 @@ def _add_bundle(
         undefined=all(id in graph.edge_undefined for id in edges),
         multiplicity=sum(graph.edge_counts.get(id, 1) for id in edges),
     )
+    if changes := [change for each in edges if (change := graph.edge_hooks.get(each))]:
+        names = dict.fromkeys(name for change in changes for name in change.hooks)
+        several = HookChange(tuple(names), None, None)
+        build.edge_hooks[id] = changes[0] if len(edges) == 1 else several
 
 
 def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> int:

@@ -41,7 +41,20 @@ def contract(
         box = int(new_ids[id])
         if box >= 0:
             build.costs[box] = cost + build.costs.get(box, Cost())
+    _add_hooks(build, graph, new_ids)
     return build.graph()
+
+
+def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:
+    """Tell what hooks changed inside a box at the box."""
+    changes = [(int(new_ids[id]), change) for id, found in graph.hooks.items() for change in found]
+    for id, change in graph.edge_hooks.items():
+        source, target = new_ids[graph.edge_sources[id]], new_ids[graph.edge_targets[id]]
+        if source == target:
+            changes.append((int(source), change))
+    for box, change in changes:
+        if box >= 0:
+            build.hooks[box] = (*build.hooks.get(box, ()), change)
 
 
 def _add_nodes(

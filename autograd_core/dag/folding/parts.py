@@ -73,11 +73,13 @@ def _with_partners(graph: Graph, ids: Iterable[int]) -> set[int]:
 _OF_EACH_NODE = (
     "kinds", "halves", "names", "counts", "scopes", "shapes", "dtypes", "details", "formulas",
 )  # fmt: skip
-_OF_SOME_NODES = ("stems", "variables", "sources", "orders", "saved", "statistics", "groups")
+_OF_SOME_NODES = (
+    "stems", "variables", "sources", "orders", "saved", "statistics", "groups", "costs", "hooks",
+)  # fmt: skip
 _OF_EACH_EDGE = (
     "edge_kinds", "edge_output_nrs", "edge_input_nrs", "edge_shapes", "edge_dtypes",
 )  # fmt: skip
-_OF_SOME_EDGES = ("edge_labels", "edge_nbytes", "edge_statistics", "edge_counts")
+_OF_SOME_EDGES = ("edge_labels", "edge_nbytes", "edge_statistics", "edge_counts", "edge_hooks")
 
 
 def subgraph(graph: Graph, chosen: set[int]) -> Graph:

@@ -14,6 +14,7 @@ from autograd_core.dag.model import (
     Group,
     GroupKind,
     Half,
+    HookChange,
     NodeKind,
     SavedState,
     SavedValue,
@@ -99,11 +100,11 @@ class _Record:
             return None
         return tuple(_typed(size, int, f"{self.where}.{key}") for size in sizes)
 
-    def statistics(self) -> Statistics | None:
-        numbers = self.get("statistics", dict)
+    def statistics(self, key: str = "statistics") -> Statistics | None:
+        numbers = self.get(key, dict)
         if numbers is None:
             return None
-        where = f"{self.where}.statistics"
+        where = f"{self.where}.{key}"
         if set(numbers) != set(Statistics._fields):
             raise ValueError(f"{where} needs {', '.join(Statistics._fields)}")
         values: list[Any] = []
@@ -112,6 +113,12 @@ class _Record:
             special = _NOT_FINITE.get(number) if isinstance(number, str) else None
             values.append(_typed(number, (int, float), where) if special is None else special)
         return Statistics(*values)
+
+    def hook(self, record: Any, where: str) -> HookChange:
+        entry = _Record(record, f"{self.where}.{where}")
+        names = entry.get("hooks", list, [])
+        hooks = tuple(_typed(name, str, f"{entry.where}.hooks") for name in names)
+        return HookChange(hooks, entry.statistics("before"), entry.statistics("after"))
 
     def cost(self) -> Cost | None:
         values = self.get("cost", dict)
@@ -166,6 +173,11 @@ def _read_node(build: GraphBuilder, record: _Record, count: int, pairs: dict[int
     cost = record.cost()
     if cost is not None:
         build.costs[id] = cost
+    changes = record.get("hooks", list, [])
+    if changes:
+        build.hooks[id] = tuple(
+            record.hook(change, f"hooks[{number}]") for number, change in enumerate(changes)
+        )
     pair = record.integer("pair", below=count)
     if pair is not None:
         pairs[id] = pair
@@ -203,7 +215,7 @@ def _read_edge(build: GraphBuilder, record: _Record, count: int) -> None:
     source, target = record.integer("source", below=count), record.integer("target", below=count)
     if source is None:
         raise ValueError(f"{record.where}: 'source' is missing")
-    build.edge(
+    id = build.edge(
         record.choice("kind", EdgeKind),
         source,
         target,
@@ -217,6 +229,9 @@ def _read_edge(build: GraphBuilder, record: _Record, count: int) -> None:
         undefined=record.get("undefined", bool, False),
         multiplicity=record.integer("multiplicity", 1),
     )
+    change = record.get("hook", dict)
+    if change is not None:
+        build.edge_hooks[id] = record.hook(change, "hook")
 
 
 def _typed(value: Any, kind: type | tuple[type, ...], where: str) -> Any:

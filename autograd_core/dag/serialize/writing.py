@@ -7,7 +7,7 @@ import math
 import re
 from typing import Any
 
-from autograd_core.dag.model import Edge, Graph, Node
+from autograd_core.dag.model import Edge, Graph, HookChange, Node
 from autograd_core.dag.serialize.document import FORMAT, VERSION
 from autograd_core.dag.statistics import Statistics
 
@@ -47,6 +47,8 @@ def _node_record(graph: Graph, node: Node) -> dict[str, Any]:
         record["saved"] = [_known(value._asdict()) for value in node.saved]
     if node.group is not None:
         record["group"] = node.group._asdict()
+    if node.hooks:
+        record["hooks"] = [_hook_record(change) for change in node.hooks]
     if node.id in graph.costs:
         measured = graph.costs[node.id]._asdict()
         record["cost"] = {name: each for name, each in measured.items() if each is not None}
@@ -58,7 +60,15 @@ def _edge_record(edge: Edge) -> dict[str, Any]:
     del record["id"]
     if edge.multiplicity == 1:
         del record["multiplicity"]
+    if edge.hook is not None:
+        record["hook"] = _hook_record(edge.hook)
     return record
+
+
+def _hook_record(change: HookChange) -> dict[str, Any]:
+    known = {"before": change.before, "after": change.after}
+    numbers = {name: _statistics_record(stats) for name, stats in known.items() if stats}
+    return {"hooks": list(change.hooks), **numbers}
 
 
 _UNKNOWN: dict[str, Any] = {
@@ -81,6 +91,8 @@ _UNKNOWN: dict[str, Any] = {
     "storage": None,
     "lines": (),
     "group": None,
+    "hook": None,
+    "hooks": (),
 }
 
 
@@ -89,9 +101,12 @@ def _known(record: dict[str, Any]) -> dict[str, Any]:
     known = {k: v for k, v in record.items() if k not in _UNKNOWN or v != _UNKNOWN[k]}
     stats: Statistics | None = known.get("statistics")
     if stats is not None:
-        numbers = stats._asdict().items()
-        known["statistics"] = {k: _number_record(v) for k, v in numbers}
+        known["statistics"] = _statistics_record(stats)
     return known
+
+
+def _statistics_record(stats: Statistics) -> dict[str, float | str]:
+    return {name: _number_record(value) for name, value in stats._asdict().items()}
 
 
 def _number_record(value: float) -> float | str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import numpy as np
 
 from autograd_core.autograd.hooks import HookKind, hook_name
 from autograd_core.autograd.node import Node
+from autograd_core.dag.capture.gradients import HookPlace, describe
+from autograd_core.dag.model import HookChange
 from autograd_core.tensor import Tensor
 
 KINDS: Final[tuple[HookKind, ...]] = ("tensor", "pre", "post", "accumulated")
@@ -32,10 +34,37 @@ class HookCall(NamedTuple):
     @property
     def changed(self) -> bool:
         """Whether the gradients are other ones afterwards."""
-        return any(
-            (a is None) != (b is None) or (a is not None and a.tobytes() != b.tobytes())
-            for a, b in zip(self.before, self.after, strict=False)
-        ) or len(self.before) != len(self.after)
+        pairs = zip(self.before, self.after, strict=False)
+        return len(self.before) != len(self.after) or not all(_same(a, b) for a, b in pairs)
+
+
+def changes_of(calls: Iterable[HookCall]) -> dict[HookPlace, HookChange]:
+    """What the hooks of one node changed, those at one place taken together."""
+    found: dict[HookPlace, HookChange] = {}
+    for call in calls:
+        if not call.changed:
+            continue
+        name = f"{call.kind} hook {call.name}"
+        for nr, (before, after) in enumerate(zip(call.before, call.after, strict=False)):
+            if _same(before, after):
+                continue
+            place = HookPlace(_PLACES[call.kind], call.output_nr if call.kind == "tensor" else nr)
+            known = found.get(place)
+            names, first = ((), describe(before)) if known is None else known[:2]
+            found[place] = HookChange((*names, name), first, describe(after))
+    return found
+
+
+_PLACES: Mapping[HookKind, Literal["input", "output", "grad"]] = {
+    "tensor": "input", "pre": "input", "post": "output", "accumulated": "grad",
+}  # fmt: skip
+
+
+def _same(one: Any, other: Any) -> bool:
+    if one is None or other is None:
+        return one is other
+    same: bool = one.tobytes() == other.tobytes()
+    return same
 
 
 class Watch:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Self
 
@@ -14,6 +14,8 @@ from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
 from autograd_core.debug.recording.driver import NativeDriver
+from autograd_core.debug.recording.driver_protocol import Around
+from autograd_core.debug.recording.hooks import changes_of
 from autograd_core.tensor import Tensor
 
 
@@ -21,15 +23,20 @@ def graph_of_call(
     call: BackwardCall,
     view: View,
     names: Names,
-    steps: Iterable[Step],
+    steps: Sequence[Step],
     order: Sequence[Node],
+    around: Mapping[int, Around],
     title: str = "",
 ) -> Graph:
-    """The graph of what ``call`` runs, with the gradients of ``steps``."""
+    """The graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks made of
+    them, as ``around`` tells."""
     seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+    known = {step.index: around[step.index].calls for step in steps if step.index in around}
+    hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
     return capture(
-        call.roots, view, gradient=seeds, names=names, steps=steps, order=order, title=title
-    )
+        call.roots, view, gradient=seeds, names=names, steps=steps, hooks=hooks, order=order,
+        title=title,
+    )  # fmt: skip
 
 
 class ObservedPass:
@@ -76,7 +83,8 @@ class ObservedPass:
 
     def graph(self, view: View, title: str = "") -> Graph:
         """The graph as it now stands."""
-        return graph_of_call(self._call, view, self._names, self.steps, self.order, title)
+        around = self._driver.around
+        return graph_of_call(self._call, view, self._names, self.steps, self.order, around, title)
 
     @property
     def gradients(self) -> Gradients:
