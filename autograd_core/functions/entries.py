@@ -66,7 +66,6 @@ from autograd_core.ops.logic import (
     logical_xor,
     signbit,
 )
-from autograd_core.ops.loss import log_softmax, softmax
 from autograd_core.ops.norms import vdot
 from autograd_core.ops.products import addbmm, addmv, addr, baddbmm
 from autograd_core.ops.rearrange import constant_pad_nd, unfold
@@ -182,7 +181,6 @@ __all__ = [
     "log1p",
     "log2",
     "log10",
-    "log_softmax",
     "logaddexp",
     "logaddexp2",
     "logcumsumexp",
@@ -215,7 +213,6 @@ __all__ = [
     "sin",
     "sinc",
     "sinh",
-    "softmax",
     "split_with_sizes",
     "sqrt",
     "stack",

@@ -1,8 +1,8 @@
 """Keywords as PyTorch's functions take them, for all functions at once.
 
 Functions and entries name their inputs as their formulas read best, ``x`` and ``y``; users may
-call them ``input`` and ``other``, or ``a`` and ``x2`` as NumPy does, and give ``out``, ``dtype``
-or ``device`` to whatever takes them in PyTorch.
+call them ``input`` and ``other``, or ``a`` and ``x2`` as NumPy does, and give ``out`` or ``device``
+to whatever takes them in PyTorch.
 """
 
 from __future__ import annotations
@@ -18,7 +18,6 @@ import numpy as np
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.device import check_device
 from autograd_core.dtype import bool_, dtype, float64, int64
-from autograd_core.functions.convert import to_dtype
 from autograd_core.functions.front import in_front
 from autograd_core.functions.generators import drawing_from
 from autograd_core.op.argument_names import argument_names
@@ -99,7 +98,7 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
             raise TypeError(f"{name}() got multiple values for argument '{own}'")
         if own in form.own:
             given[own] = value
-        elif word in ("out", "dtype", "requires_grad", "generator"):
+        elif word in ("out", "requires_grad", "generator"):
             later[word] = value
         elif word == "device":
             check_device(value)
@@ -113,8 +112,6 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
         rest = given.pop(form.variadic)
         first = [given.pop(name) for name in form.places[len(args) :] if name in given]
         args = (*args, *first, *(rest if isinstance(rest, (tuple, list)) else (rest,)))
-    if (kind := later.get("dtype")) is not None:
-        args, given = _converted(kind, form.places[0], args, given)
     out = later.get("out")
     if out is not None:
         _check_out(name, out, (*args, *given.values()))
@@ -133,15 +130,6 @@ def _dtype(name: str, value: Any) -> dtype | None:
             f"{name}(): argument 'dtype' must be torch.dtype, not {type(found).__name__}"
         )
     return found
-
-
-def _converted(
-    kind: dtype, first: str, args: Any, given: dict[str, Any]
-) -> tuple[Any, dict[str, Any]]:
-    """The arguments with the first tensor in another dtype."""
-    if args:
-        return (to_dtype(args[0], kind), *args[1:]), given
-    return args, {**given, first: to_dtype(given[first], kind)}
 
 
 def _check_out(name: str, out: Any, arguments: tuple[Any, ...]) -> None:

@@ -8,10 +8,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_core import return_types
+from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.dtype import Number, dtype
 from autograd_core.functions.arithmetic import clamp
 from autograd_core.functions.convert import to_dtype
-from autograd_core.ops import cumulative, distance, norms, order_statistics, reduce, select
+from autograd_core.ops import cumulative, distance, loss, norms, order_statistics, reduce, select
 from autograd_core.ops import statistics as statistics_ops
 from autograd_core.ops.diagonals import diagonal
 from autograd_core.ops.elementwise import div, sqrt
@@ -22,8 +23,8 @@ from autograd_core.tensor import Tensor
 
 __all__ = [
     "amax", "amin", "aminmax", "corrcoef", "cov", "cumprod", "cumsum", "dist", "kthvalue",
-    "logsumexp", "max", "mean", "median", "min", "mode", "nanmean", "nanmedian", "nansum", "norm",
-    "prod", "renorm", "std", "std_mean", "sum", "var", "var_mean",
+    "log_softmax", "logsumexp", "max", "mean", "median", "min", "mode", "nanmean", "nanmedian",
+    "nansum", "norm", "prod", "renorm", "softmax", "std", "std_mean", "sum", "var", "var_mean",
 ]  # fmt: skip
 
 Dim = int | Sequence[int] | None
@@ -33,14 +34,19 @@ def _dims(dim: Dim) -> int | tuple[int, ...] | None:
     return dim if dim is None or isinstance(dim, int) else tuple(dim)
 
 
-def _as(x: Tensor, kind: dtype | None) -> Tensor:
-    return x if kind is None else to_dtype(x, kind)
+def _check_into(x: Tensor, kind: dtype | None) -> None:
+    """A gradient goes to floating point numbers only."""
+    if kind is not None and not kind.is_floating_point and x.requires_grad and is_grad_enabled():
+        raise RuntimeError(f"Autograd not support dtype: {kind.scalar_name}")
 
 
 def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
     """The sum of all elements, or over ``dim``."""
-    x = _as(x, dtype)
-    return reduce.sum_all(x) if dim is None else reduce.sum_dim(x, _every(x, dim), keepdim)
+    if dtype is not None:
+        _check_into(x, dtype)
+    if dim is None:
+        return reduce.sum_all(x, dtype)
+    return reduce.sum_dim(x, _every(x, dim), keepdim, dtype)
 
 
 def _every(x: Tensor, dim: Dim) -> Any:
@@ -51,44 +57,74 @@ def mean(
     x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """The mean of all elements, or over ``dim``; floating point tensors only."""
-    x = _as(x, dtype)
-    if isinstance(x, Tensor) and not x.dtype.is_floating_point:
-        raise RuntimeError(
-            "mean(): could not infer output dtype. Input dtype must be either a floating point "
-            f"or complex dtype. Got: {x.dtype.scalar_name}"
-        )
-    return reduce.mean_all(x) if dim is None else reduce.mean_dim(x, _every(x, dim), keepdim)
+    kind = x.dtype if dtype is None else dtype
+    if not kind.is_floating_point:
+        raise _no_mean("mean", "Input" if dtype is None else "Optional", kind)
+    if dim is None:
+        return reduce.mean_all(x, dtype)
+    return reduce.mean_dim(x, _every(x, dim), keepdim, dtype)
+
+
+def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
+    return RuntimeError(
+        f"{name}(): could not infer output dtype. {which} dtype must be either a floating point or "
+        f"complex dtype. Got: {kind.scalar_name}"
+    )
 
 
 def nansum(
     x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """The sum without what is NaN."""
-    return statistics_ops.nansum(_as(x, dtype), _dims(dim), keepdim)
+    _check_into(x, dtype)
+    return statistics_ops.nansum(x, _dims(dim), keepdim, dtype)
 
 
-def nanmean(x: Tensor, dim: Dim = None, keepdim: bool = False) -> Tensor:
+def nanmean(
+    x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
     """The mean of what is not NaN."""
+    if not x.dtype.is_floating_point:
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            + x.dtype.scalar_name
+        )
+    if dtype is not None and not dtype.is_floating_point:
+        raise _no_mean("nanmean", "Optional", dtype)
     number = sum(logical_not(isnan(x)), dim, keepdim)
-    return div(nansum(x, dim, keepdim), number)
+    return div(nansum(x, dim, keepdim, dtype=dtype), number)
 
 
 def prod(
     x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """The product of all elements, or along ``dim``."""
-    x = _as(x, dtype)
-    return cumulative.prod_all(x) if dim is None else cumulative.prod_dim(x, dim, keepdim)
+    _check_into(x, dtype)
+    if dim is None:
+        return cumulative.prod_all(x, dtype)
+    return cumulative.prod_dim(x, dim, keepdim, dtype)
 
 
 def cumsum(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Running sums along ``dim``."""
-    return cumulative.cumsum(_as(x, dtype), dim)
+    _check_into(x, dtype)
+    return cumulative.cumsum(x, dim, dtype)
 
 
 def cumprod(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Running products along ``dim``."""
-    return cumulative.cumprod(_as(x, dtype), dim)
+    _check_into(x, dtype)
+    return cumulative.cumprod(x, dim, dtype)
+
+
+def softmax(x: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
+    return loss.softmax(x if dtype is None else to_dtype(x, dtype), dim)
+
+
+def log_softmax(x: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    """The logarithm of :func:`softmax`, without its underflow."""
+    return loss.log_softmax(x if dtype is None else to_dtype(x, dtype), dim)
 
 
 def max(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
@@ -201,7 +237,28 @@ def norm(
     if p == "nuc":
         raise NotImplementedError("norm(p='nuc') is autograd_core.linalg.matrix_norm(ord='nuc')")
     order = 2 if p is None or p == "fro" else float(p)
-    return norms.vector_norm(_as(x, dtype), order, _dims(dim), keepdim)
+    check_norm_dtype("linalg.vector_norm", x, dtype)
+    return norms.vector_norm(x, order, _dims(dim), keepdim, dtype)
+
+
+def check_norm_dtype(name: str, x: Tensor, kind: dtype | None) -> None:
+    """A norm is that of floating point numbers, and may be a longer one, not a shorter one."""
+    if kind is None:
+        return
+    if not x.dtype.is_floating_point:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got "
+            + x.dtype.scalar_name
+        )
+    if not kind.is_floating_point:
+        raise RuntimeError(
+            f"{name}: dtype should be floating point or complex, but got {kind.scalar_name}"
+        )
+    if kind.itemsize < x.dtype.itemsize:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({x.dtype.scalar_name}) should be convertible without "
+            f"narrowing to the specified dtype ({kind.scalar_name})"
+        )
 
 
 def dist(x: Tensor, y: Tensor, p: float = 2) -> Tensor:

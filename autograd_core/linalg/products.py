@@ -10,6 +10,9 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dimensions import wrapped
+from autograd_core.dtype import dtype
+from autograd_core.functions.convert import to_dtype
+from autograd_core.functions.reduction import check_norm_dtype
 from autograd_core.linalg.systems import inv
 from autograd_core.ops import (
     cumulative,
@@ -52,7 +55,12 @@ _NORMS = (2, -2, 1, -1, math.inf, -math.inf)
 
 
 def vector_norm(
-    x: Tensor, ord: float = 2, dim: int | Sequence[int] | None = None, keepdim: bool = False
+    x: Tensor,
+    ord: float = 2,
+    dim: int | Sequence[int] | None = None,
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
 ) -> Tensor:
     """``sum(abs(x) ** ord) ** (1 / ord)`` over ``dim``, or over all elements.
 
@@ -64,7 +72,8 @@ def vector_norm(
             f"linalg_vector_norm(): argument 'ord' (position 2) must be Number, "
             f"not {type(ord).__name__}"
         )
-    return norms.vector_norm(x, ord, _dims(dim), keepdim)
+    check_norm_dtype("linalg.vector_norm", x, dtype)
+    return norms.vector_norm(x, ord, _dims(dim), keepdim, dtype)
 
 
 def _dims(dim: Any) -> Any:
@@ -72,7 +81,12 @@ def _dims(dim: Any) -> Any:
 
 
 def matrix_norm(
-    A: Tensor, ord: float | str = "fro", dim: Sequence[int] = (-2, -1), keepdim: bool = False
+    A: Tensor,
+    ord: float | str = "fro",
+    dim: Sequence[int] = (-2, -1),
+    keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
 ) -> Tensor:
     """A norm of matrices.
 
@@ -82,7 +96,8 @@ def matrix_norm(
             rows).
         dim: the two dimensions that make a matrix.
     """
-    check_matrices("linalg.matrix_norm", A.array)
+    check_matrices("linalg.matrix_norm", A.array, half=True)
+    check_norm_dtype("linalg.matrix_norm", A, dtype)
     if len(dim) != 2:
         raise RuntimeError(
             f"linalg.matrix_norm: dim must be a 2-tuple. Got {' '.join(map(str, dim))}"
@@ -91,8 +106,9 @@ def matrix_norm(
     if row == column:
         raise RuntimeError(f"linalg.matrix_norm: dims must be different. Got ({row}, {column})")
     if ord == "fro":
-        return norms.vector_norm(A, 2, (row, column), keepdim)
+        return norms.vector_norm(A, 2, (row, column), keepdim, dtype)
     if ord == "nuc" or ord in (2, -2):
+        A = A if dtype is None else to_dtype(A, dtype)
         order = (*(d for d in range(A.ndim) if d not in (row, column)), row, column)
         S = decompositions.svd(shape.permute(A, order), False)[1]
         reduction = reduce.sum_dim if ord == "nuc" else _extreme(ord)
@@ -104,7 +120,7 @@ def matrix_norm(
         row, column = column, row
     if not keepdim and row < column:
         column -= 1
-    return _extreme(ord)(norms.vector_norm(A, 1, row, keepdim), column, keepdim)
+    return _extreme(ord)(norms.vector_norm(A, 1, row, keepdim, dtype), column, keepdim)
 
 
 def _extreme(ord: Any) -> Any:
@@ -128,6 +144,8 @@ def norm(
     ord: Order = None,
     dim: int | Sequence[int] | None = None,
     keepdim: bool = False,
+    *,
+    dtype: dtype | None = None,
 ) -> Tensor:
     """A norm of vectors or matrices, whichever ``ord`` and ``dim`` speak of."""
     if dim is not None and not isinstance(dim, int) and len(dim) not in (1, 2):
@@ -141,10 +159,11 @@ def norm(
         )
     if ord is not None and not isinstance(dim, int):
         if dim is not None and len(dim) == 2:
-            return matrix_norm(A, ord, dim, keepdim)
+            return matrix_norm(A, ord, dim, keepdim, dtype=dtype)
         if dim is None and (A.ndim == 2 or isinstance(ord, str)):
-            return matrix_norm(A, ord, (-2, -1), keepdim)
-    return vector_norm(A, 2 if ord is None else ord, dim, keepdim)  # type: ignore[arg-type]
+            return matrix_norm(A, ord, (-2, -1), keepdim, dtype=dtype)
+    order: Any = 2 if ord is None else ord
+    return vector_norm(A, order, dim, keepdim, dtype=dtype)
 
 
 def matrix_rank(

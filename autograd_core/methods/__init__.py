@@ -26,6 +26,7 @@ def bind() -> None:
         for name in names:
             setattr(Tensor, name, _without_keywords(getattr(source, name)))
     computed = {name: getattr(Tensor, name) for name in IN_PLACE}
+    computed |= {name: filling.of_own_dtype(computed[name]) for name in ("cumprod", "cumsum")}
     computed |= {name: filling.decided(getattr(Tensor, name)) for name in DECISIONS}
     for name, call in computed.items():
         setattr(Tensor, f"{name}_", inplace(call, f"{name}_"))

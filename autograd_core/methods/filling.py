@@ -52,6 +52,22 @@ def decided(call: Callable[..., Tensor]) -> Callable[..., Any]:
     return decided
 
 
+def of_own_dtype(call: Callable[..., Tensor]) -> Callable[..., Any]:
+    """``call``, which may be told a dtype, where the result must be stored in the tensor."""
+
+    @wraps(call)
+    def of_own_dtype(self: Tensor, *args: Any, dtype: Any = None, **keywords: Any) -> Any:
+        if dtype is not None and dtype is not self.dtype:
+            raise RuntimeError(
+                f"Bad in-place call: input tensor dtype {self.dtype.c_name} and output tensor "
+                f"dtype {dtype.c_name} should match"
+            )
+        kind = None if self.dtype.is_floating_point else self.dtype
+        return call(self, *args, dtype=kind, **keywords)
+
+    return of_own_dtype
+
+
 FILLINGS: Final[dict[str, Callable[..., Any]]] = {
     "zero": assign.zero,
     "fill": functions.fill,

@@ -152,6 +152,9 @@ def _attach(op: Op) -> list[str]:
     node.append(f"node.output_shape = {first}._shape; node.output_dtype = {first}.dtype")
     if op.pointwise and op.reduces:
         node.append("node.to = to")
+    elif op.chooses_dtype:
+        (v,) = edges
+        node.append(f"node.to = None if dtype is None else (({v}._shape, {v}.dtype),)")
     elif op.broadcasts:
         node.append(f"node.to = ({', '.join(_reduction(op, v) for v in edges)},)")
     node += _save(op)

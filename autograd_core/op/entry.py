@@ -141,7 +141,8 @@ def op(
     """Declare an op whose body computes it on arrays.
 
     Inputs stand before ``/`` (one ``*name``: a list of tensors; ``name=None``: may be
-    left out), attributes after it.
+    left out), attributes after it.  An attribute ``dtype``, None by default, is that of the
+    result; the gradient is cast back to the input's.
 
     Args:
         joint: one rule for the inputs named in ``edges`` together; returns a gradient for

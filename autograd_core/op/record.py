@@ -156,8 +156,15 @@ class Op:
     @cached_property
     def reduces(self) -> bool:
         """Whether a gradient may have to be summed or cast to its input; not with one input, which
-        has the result's shape, and its dtype if it can require a gradient at all."""
-        return bool(self.broadcasts or self.variadic) or (self.pointwise and len(self.values) > 1)
+        has the result's shape, and its dtype if it can require a gradient at all, unless that of
+        the result may be chosen."""
+        several = self.pointwise and len(self.values) > 1
+        return bool(self.broadcasts or self.variadic) or several or self.chooses_dtype
+
+    @cached_property
+    def chooses_dtype(self) -> bool:
+        """Whether the dtype of the result is an attribute."""
+        return "dtype" in self.attributes and bool(self.edges)
 
     @cached_property
     def materializes(self) -> bool:

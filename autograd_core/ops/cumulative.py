@@ -6,11 +6,13 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dtype import bool_
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.diagonals import diag_embed, tril, triu
 from autograd_core.ops.elementwise import exp, zeros_of
 from autograd_core.ops.rearrange import flip
-from autograd_core.ops.reduce import kept_shape, sum_dim
+from autograd_core.ops.reduce import converted, kept_shape, sum_dim, sum_kind
 from autograd_core.ops.scatter import scatter_zeros
 from autograd_core.ops.shape import at_least_1d, expand, reshape, transpose, unsqueeze
 from autograd_core.ops.statistics import all as all_of
@@ -24,14 +26,19 @@ _PRODUCTS = (
 )
 
 
-def _sum_kind(x):
-    return np.int64 if x.dtype.kind in "biu" else None
-
-
 @op(x=lambda g, dim: sums_from(g, dim), linear=True, samples=_ONE_WAY)
-def cumsum(x, /, dim):
-    """Running sums along ``dim``; integers and bools add up in int64."""
-    return np.cumsum(x, axis=dim, dtype=_sum_kind(x)).reshape(x.shape)
+def cumsum(x, /, dim, dtype=None):
+    """Running sums along ``dim``; integers and bools add up in int64, unless ``dtype`` is given."""
+    return _running("cumsum", np.cumsum, x, dim, dtype)
+
+
+def _running(name, compute, x, dim, dtype):
+    if dtype is bool_:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+    x, kind = converted(x, dtype), sum_kind(x, dtype)
+    if x.dtype == np.float16:  # rounded once, not at every step
+        return compute(x, axis=dim, dtype=np.float32).astype(x.dtype).reshape(x.shape)
+    return compute(x, axis=dim, dtype=kind).reshape(x.shape)
 
 
 def sums_from(g: Any, dim: int) -> Any:
@@ -40,9 +47,9 @@ def sums_from(g: Any, dim: int) -> Any:
 
 
 @op(x=lambda g, x, ans, dim: cumprod_slope(g, x, ans, dim), samples=_PRODUCTS)
-def cumprod(x, /, dim):
+def cumprod(x, /, dim, dtype=None):
     """Running products along ``dim``."""
-    return np.cumprod(x, axis=dim, dtype=_sum_kind(x)).reshape(x.shape)
+    return _running("cumprod", np.cumprod, x, dim, dtype)
 
 
 def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
@@ -69,9 +76,9 @@ def but_one(x: Any, dim: int) -> Any:
     node="ProdBackward0",
     samples=(Sample(((2, 3),)), Sample(([[2.0, 0.0], [3.0, 0.5]],)), Sample(([0.0, 0.0, 1.0],))),
 )
-def prod_all(x, /):
+def prod_all(x, /, dtype=None):
     """The product of all elements."""
-    return np.prod(x, dtype=_sum_kind(x))
+    return np.prod(converted(x, dtype), dtype=sum_kind(x, dtype))
 
 
 @op(
@@ -85,9 +92,10 @@ def prod_all(x, /):
     node="ProdBackward1",
     samples=_PRODUCTS,
 )
-def prod_dim(x, /, dim, keepdim=False):
+def prod_dim(x, /, dim, keepdim=False, dtype=None):
     """The product along ``dim``."""
-    return np.prod(x, axis=dim, keepdims=keepdim, dtype=_sum_kind(x))
+    kind = sum_kind(x, dtype)
+    return np.prod(converted(x, dtype), axis=dim, keepdims=keepdim, dtype=kind)
 
 
 def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
@@ -139,6 +147,7 @@ def _extrema(x, ufunc, dim):
 @op(x=lambda g, x, ans, dim: logcumsumexp_slope(g, x, ans, dim), samples=_ONE_WAY)
 def logcumsumexp(x, /, dim):
     """``log(cumsum(exp(x)))`` along ``dim``, without overflow."""
+    check_implemented("logcumsumexp_out_cpu", x)
     return np.logaddexp.accumulate(at_least_1d(x), axis=dim).reshape(x.shape)
 
 

@@ -31,22 +31,22 @@ def mirrored(x: Any) -> Any:
     return tril(x) + mT(tril(x, -1))
 
 
-def check_floating(name: str, x: Any) -> None:
-    """Matrix functions take single and double precision."""
+def check_floating(name: str, x: Any, half: bool = False) -> None:
+    """Matrix functions take single and double precision, norms half precision, too."""
     if x.dtype.kind != "f":
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. "
             f"Got {from_numpy_dtype(x.dtype).scalar_name}"
         )
-    if x.dtype == np.float16:
+    if x.dtype == np.float16 and not half:
         raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
 
 
-def check_matrices(name: str, x: Any) -> None:
+def check_matrices(name: str, x: Any, half: bool = False) -> None:
     """``x`` is a batch of matrices of a dtype that matrix functions take."""
     if x.ndim < 2:
         raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
-    check_floating(name, x)
+    check_floating(name, x, half)
 
 
 def check_square(name: str, x: Any) -> None:

@@ -30,12 +30,19 @@ from autograd_core.ops.statistics import float_mask
         Sample(((2, 3),), {"ord": -math.inf}),
     ),
 )
-def vector_norm(x, /, ord=2, dim=None, keepdim=False):
+def vector_norm(x, /, ord=2, dim=None, keepdim=False, dtype=None):
     """``sum(abs(x) ** ord) ** (1 / ord)``; the largest or smallest for infinity; for 0 the
     number of elements that are not zero."""
     if x.dtype.kind != "f":
         check_floating("linalg.vector_norm", x)
-    dim = every(x.shape, dim)
+    dim, kind = every(x.shape, dim), x.dtype if dtype is None else dtype.dtype
+    if dtype is None and kind.itemsize > 2:
+        return _norm(x, ord, dim, keepdim)
+    wide = np.result_type(kind, np.float32)  # half numbers add up in single ones
+    return np.asarray(_norm(x.astype(wide, copy=False), ord, dim, keepdim), kind)
+
+
+def _norm(x, ord, dim, keepdim):
     if ord == 2:
         return np.sqrt(np.add.reduce(np.square(x), dim, keepdims=keepdim))
     if ord == 0:

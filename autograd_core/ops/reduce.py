@@ -41,9 +41,9 @@ def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     node="SumBackward0",
     samples=(Sample(((2, 3),)), Sample(((),))),
 )
-def sum_all(x, /):
-    """The sum of all elements; integers and bools add up in int64."""
-    return np.add.reduce(x, axis=None, dtype=np.int64 if x.dtype.kind in "biu" else None)
+def sum_all(x, /, dtype=None):
+    """The sum of all elements; integers and bools add up in int64, unless ``dtype`` is given."""
+    return np.add.reduce(converted(x, dtype), axis=None, dtype=sum_kind(x, dtype))
 
 
 @op(
@@ -56,10 +56,22 @@ def sum_all(x, /):
         Sample(((2, 3, 2),), {"dim": (0, -1), "keepdim": True}),
     ),
 )
-def sum_dim(x, /, dim, keepdim=False):
+def sum_dim(x, /, dim, keepdim=False, dtype=None):
     """The sum over one dimension, or several."""
-    kind = np.int64 if x.dtype.kind in "biu" else None
-    return np.add.reduce(x, axis=dim, dtype=kind, keepdims=keepdim)
+    kind = sum_kind(x, dtype)
+    return np.add.reduce(converted(x, dtype), axis=dim, dtype=kind, keepdims=keepdim)
+
+
+def converted(x: Any, dtype: Any) -> Any:
+    """An array in the dtype that is asked for."""
+    return x if dtype is None else x.astype(dtype.dtype, copy=False)
+
+
+def sum_kind(x: Any, dtype: Any) -> Any:
+    """What numbers like those of ``x`` add up in; None for their own dtype."""
+    if dtype is not None:
+        return dtype.dtype
+    return np.int64 if x.dtype.kind in "biu" else None
 
 
 @op(
@@ -69,8 +81,11 @@ def sum_dim(x, /, dim, keepdim=False):
     node="MeanBackward0",
     samples=(Sample(((2, 3),)),),
 )
-def mean_all(x, /):
+def mean_all(x, /, dtype=None):
     """The mean of all elements."""
+    x = converted(x, dtype)
+    if x.dtype.itemsize == 2:
+        return _half_mean(x, None, False)
     return np.add.reduce(x, axis=None) / x.dtype.type(x.size)
 
 
@@ -81,10 +96,19 @@ def mean_all(x, /):
     node="MeanBackward1",
     samples=(Sample(((2, 3),), {"dim": 0}), Sample(((2, 3),), {"dim": (0, 1), "keepdim": True})),
 )
-def mean_dim(x, /, dim, keepdim=False):
+def mean_dim(x, /, dim, keepdim=False, dtype=None):
     """The mean over one dimension, or several."""
+    x = converted(x, dtype)
+    if x.dtype.itemsize == 2:
+        return _half_mean(x, dim, keepdim)
     total = np.add.reduce(x, axis=dim, keepdims=keepdim)
     return total / x.dtype.type(count(x.shape, dim))
+
+
+def _half_mean(x, dim, keepdim):
+    """The mean of numbers whose sum may be too large for their dtype."""
+    total = np.add.reduce(x, axis=dim, keepdims=keepdim, dtype=np.float32)
+    return (total / np.float32(count(x.shape, dim))).astype(x.dtype)
 
 
 def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:

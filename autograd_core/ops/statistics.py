@@ -10,7 +10,17 @@ import numpy as np
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import exp, where
 from autograd_core.ops.logic import isnan
-from autograd_core.ops.reduce import check_some, count, every, kept_shape, mean_dim, spread, sum_dim
+from autograd_core.ops.reduce import (
+    check_some,
+    converted,
+    count,
+    every,
+    kept_shape,
+    mean_dim,
+    spread,
+    sum_dim,
+    sum_kind,
+)
 from autograd_core.ops.shape import expand, reshape
 
 _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
@@ -77,10 +87,11 @@ def aminmax(x, /, dim=None, keepdim=False):
     ),
     samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
 )
-def nansum(x, /, dim=None, keepdim=False):
+def nansum(x, /, dim=None, keepdim=False, dtype=None):
     """The sum without what is NaN."""
-    kind = np.int64 if x.dtype.kind in "biu" else None
-    return np.nansum(x, axis=every(x.shape, dim), dtype=kind, keepdims=keepdim)
+    numbers = np.where(np.isnan(x), 0, x) if x.dtype.kind == "f" else x
+    axis, kind = every(x.shape, dim), sum_kind(x, dtype)
+    return np.add.reduce(converted(numbers, dtype), axis=axis, dtype=kind, keepdims=keepdim)
 
 
 # Variance

@@ -59,9 +59,9 @@ def _objective(namespace: Any, outputs: list[Any]) -> Any:
     return total
 
 
-def _described(node: Any) -> Any:
+def described(node: Any) -> Any:
     """The graph behind a node, as nested tuples of names and output numbers."""
-    return node and (node.name(), tuple((_described(n), nr) for n, nr in node.next_functions))
+    return node and (node.name(), tuple((described(n), nr) for n, nr in node.next_functions))
 
 
 def compare(torch: Any, case: Case) -> None:
@@ -71,7 +71,7 @@ def compare(torch: Any, case: Case) -> None:
         _close(output, other)
         if case.graph:
             assert output.requires_grad == other.requires_grad
-            assert _described(output.grad_fn) == _described(other.grad_fn)
+            assert described(output.grad_fn) == described(other.grad_fn)
             assert output.output_nr == other.output_nr
     if not any(output.requires_grad for output in mine[1]):
         return

@@ -184,7 +184,7 @@ def softmin(
 ) -> Tensor:
     """:func:`softmax` of ``-input``."""
     along = _dim("softmin", input, dim, _stacklevel)
-    return loss.softmax(elementwise.neg(_as(input, dtype)), along)
+    return loss.softmax(_as(elementwise.neg(input), dtype), along)
 
 
 def log_softmax(
