@@ -15,8 +15,10 @@ _NAMED = 3
 def alternative_text(picture: Picture) -> str:
     """What the picture shows, as a sentence."""
     halves = picture.halves
-    subject = f"{' and '.join(halves).capitalize() or 'Computation'} graph"
+    subject = f"{' and '.join(halves) or 'computation'} graph"
+    subject = f"Part of the {subject}" if picture.part else subject.capitalize()
     of = f" of {picture.title}" if picture.title else ""
+    of += f", {picture.part}" if picture.part else ""
     leaves = {half: _leaves(picture, half) for half in halves}
     parts = []
     if "forward" in halves:

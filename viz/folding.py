@@ -25,7 +25,8 @@ def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
                 raise UnknownNode(
                     f"'{options.path}' is no path", remedy="write two nodes, as in loss..fc1.weight"
                 )
-            between = part_between(graph, _find(graph, start), _find(graph, end))
+            ends = _find(graph, start), _find(graph, end)
+            between = part_between(graph, *ends, (start, end))
             if between is None:
                 raise NothingToDraw(
                     f"no way leads from '{start}' to '{end}'", remedy="choose other ends"
@@ -33,7 +34,7 @@ def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
             graph = between
         if options.around is not None:
             hops = HOPS if options.hops is None else options.hops
-            graph = neighbourhood(graph, _find(graph, options.around), hops)
+            graph = neighbourhood(graph, _find(graph, options.around), hops, options.around)
     except UnknownAddress as error:
         raise UnknownNode(error.what, remedy=error.remedy) from None
     return graph

@@ -91,7 +91,8 @@ class Line(NamedTuple):
 
 class Picture(NamedTuple):
     """All that is said, and nothing about where it stands; ``scale`` is that of the gradients,
-    where their magnitudes are shown."""
+    where their magnitudes are shown, ``part`` says which part of a graph this is, "around mul:1".
+    """
 
     title: str
     view: View
@@ -99,6 +100,7 @@ class Picture(NamedTuple):
     boxes: Records[Box]
     lines: Records[Line]
     scale: Scale | None = None
+    part: str = ""
 
     @property
     def halves(self) -> tuple[Half, ...]:

@@ -13,6 +13,7 @@ from autograd_core.dag.model import (
     Half,
     HookChange,
     NodeKind,
+    Part,
     SavedValue,
     Shape,
     Source,
@@ -37,6 +38,7 @@ class GraphBuilder:
     title: str = ""
     derived_forward: bool = False
     unfolded: Totals | None = None
+    part: Part | None = None
     modules: dict[str, str] = field(default_factory=dict)
     kinds: list[NodeKind] = field(default_factory=list)
     halves: list[Half] = field(default_factory=list)
@@ -233,4 +235,5 @@ class GraphBuilder:
             costs=self.costs,
             hooks=self.hooks,
             edge_hooks=self.edge_hooks,
+            part=self.part,
         )

@@ -36,6 +36,7 @@ __all__ = [
     "HookChange",
     "Node",
     "NodeKind",
+    "Part",
     "SavedState",
     "SavedValue",
     "Shape",
@@ -131,6 +132,14 @@ class Totals(NamedTuple):
     saved_bytes: int
 
 
+class Part(NamedTuple):
+    """What a graph is a part of: ``which`` part it is, "around mul:1", and how much there is in
+    the whole graph."""
+
+    which: str
+    whole: Totals
+
+
 class Node(NamedTuple):
     """One box of the graph.
 
@@ -217,7 +226,8 @@ class Graph:
     ``derived_forward`` says that the forward half was derived from the backward one,
     because nothing was traced: constants and detours without gradient are then missing.
     ``modules`` names the class of each scope that is a module.  A folded graph has ``groups``,
-    ``edge_counts`` where an edge stands for several, and in ``unfolded`` what it was made from.
+    ``edge_counts`` where an edge stands for several, and in ``unfolded`` what it was made from;
+    one that shows only a part of another has ``part``.
     """
 
     title: str
@@ -257,6 +267,7 @@ class Graph:
     costs: Mapping[int, Cost] = field(default_factory=dict)
     hooks: Mapping[int, tuple[HookChange, ...]] = field(default_factory=dict)
     edge_hooks: Mapping[int, HookChange] = field(default_factory=dict)
+    part: Part | None = None
 
     def __len__(self) -> int:
         return len(self.kinds)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Hashable, Sequence
 
 from autograd_core.dag.model import Graph, SavedValue, Totals
@@ -11,14 +12,14 @@ def totals(graph: Graph) -> Totals:
     """The totals of ``graph``, of the whole one if it is a folded one."""
     if graph.unfolded is not None:
         return graph.unfolded
-    counts: dict[tuple[str, str], int] = {}
-    for kind, half in zip(graph.kinds, graph.halves, strict=True):
-        counts[kind, half] = counts.get((kind, half), 0) + 1
+    counts = Counter(zip(graph.kinds, graph.halves, strict=True))
+    for id, group in graph.groups.items():  # of a part of a folded graph
+        counts["op", graph.halves[id]] += group.ops - (graph.kinds[id] == "op")
     return Totals(
-        ops=counts.get(("op", "forward"), 0),
-        leaves=counts.get(("leaf", "forward"), 0) + counts.get(("parameter", "forward"), 0),
-        constants=counts.get(("constant", "forward"), 0) + counts.get(("frozen", "forward"), 0),
-        grad_fns=counts.get(("op", "backward"), 0),
+        ops=counts["op", "forward"],
+        leaves=counts["leaf", "forward"] + counts["parameter", "forward"],
+        constants=counts["constant", "forward"] + counts["frozen", "forward"],
+        grad_fns=counts["op", "backward"],
         leaf_gradients=_leaf_gradients(graph),
         saved_bytes=saved_bytes(graph),
     )

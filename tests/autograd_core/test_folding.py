@@ -320,7 +320,10 @@ def test_a_neighbourhood_has_the_partners_and_what_is_near() -> None:
         "blocks.5/relu:1",
     ]
     assert {near.halves[id] for id in range(len(near))} == {"forward", "backward"}
-    assert totals(near) == totals(graph)
+    assert near.part is not None
+    assert (near.part.which, near.part.whole) == ("around blocks.5/relu:1", totals(graph))
+    assert totals(near)[:2] == (3, 0)
+    assert totals(fold(near)) == totals(near)
     assert from_json(to_json(near)) == near
 
 

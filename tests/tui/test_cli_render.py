@@ -643,7 +643,8 @@ def test_a_large_graph_is_folded_and_opened_by_options(run: Run) -> None:
     closed = caption("--depth", "1")
     assert "91 ops shown as 2," in closed
     assert "[w [3] · used 32 times]" in closed
-    assert "91 ops shown as 3," in caption("--around", "blocks.3/sin:1", "--hops", "1")
+    near = caption("--around", "blocks.3/sin:1", "--hops", "1")
+    assert "forward ↓ · 3 of 91 ops · around blocks.3/sin:1\n" in near
     assert "blocks.28" not in caption("--path", "w..blocks.5/sin:1", "--full")
 
 

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Callable
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import viz
 from autograd_core.dag import Graph
+from autograd_core.dag.addresses import find_nodes
 from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.folding import neighbourhood
+from autograd_core.dag.statistics import format_bytes
+from autograd_core.dag.totals import saved_bytes
+from autograd_core.text import plural
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
+from tests.viz.test_layout_laws import twins
 from viz.compose import make_picture
 from viz.folding import folded, folding_of
 from viz.options import RenderOptions
@@ -98,15 +107,49 @@ def test_json_has_the_whole_graph_unless_folding_was_asked_for() -> None:
     assert "blocks.17" not in viz.render(graph, format="json", depth=1).text
 
 
+@given(twins(), st.data())
+def test_the_caption_of_a_part_counts_what_is_drawn(graph: Graph, data: st.DataObject) -> None:
+    center = data.draw(st.integers(0, len(graph) - 1))
+    part = neighbourhood(graph, [center], data.draw(st.integers(0, 3)), "here")
+    picture = make_picture(part)
+    boxes = [(box.half, box.role, box.ops) for box in picture.boxes]
+    kinds = Counter((node.half, node.kind) for node in part.nodes())
+    for half, caption in zip(picture.halves, picture.captions, strict=True):
+        one, role = ("op", "fwd") if half == "forward" else ("node", "bwd")
+        ops = sum(number for at, as_, number in boxes if (at, as_) == (half, role))
+        whole = sum(node.half == half and node.kind == "op" for node in graph.nodes())
+        assert f"{ops} of {plural(whole, one)}" in caption
+        leaves = kinds[half, "leaf"] + kinds[half, "parameter"]
+        assert leaves == _counted(caption, r"(\d+) lea[fv]")
+    saved = {value.name: value for values in part.saved.values() for value in values}
+    assert ("saved" in picture.captions[-1]) == any(v.nbytes for v in saved.values())
+    assert sum("here" in caption for caption in picture.captions) == 1
+
+
+def _counted(caption: str, pattern: str) -> int:
+    found = re.search(pattern, caption)
+    return 0 if found is None else int(found[1])
+
+
+def test_the_saved_bytes_of_a_part_are_those_of_its_nodes() -> None:
+    graph = graph_of(sample_programs.gpt)
+    part = neighbourhood(graph, find_nodes(graph, "layers.1.attn/softmax:1"), 2)
+    caption = make_picture(part).captions[1]
+    kept = {v.storage: v.nbytes for values in part.saved.values() for v in values}
+    assert f"saved, {format_bytes(sum(kept.values()))}" in caption
+    assert saved_bytes(graph) > 20 * sum(kept.values())
+
+
 def test_options_combine() -> None:
     graph = sample_graphs.residual(40)
     near = viz.render(graph, format="txt", around="blocks.7/relu:1", hops=1, view="forward").text
-    assert "161 ops shown as 3" in near
+    assert "3 of 161 ops · around blocks.7/relu:1" in near
     way = "loss..blocks.30.0.weight"
     path = viz.render(graph, format="txt", path=way, view="forward", max_boxes=20).text
     assert "blocks.32 … 39" in path
+    assert "41 of 161 ops shown as 10, 1 leaf · from loss to blocks.30.0.weight" in path
     both = viz.render(graph, format="txt", path=way, around="loss", view="forward").text
-    assert "161 ops shown as 2" in both
+    assert "2 of 161 ops · from loss to blocks.30.0.weight, around loss" in both
     opened = viz.render(graph, format="txt", expand="blocks.5", view="forward").text
     assert "blocks.0 … 4" in opened
     assert "blocks.6 … 39" in opened

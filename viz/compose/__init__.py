@@ -85,6 +85,7 @@ def make_picture(
         boxes=boxes,
         lines=lines_of(graph, view, hosts, index, gradients, addresses),
         scale=scale,
+        part="" if graph.part is None else printable(graph.part.which),
     )
 
 

@@ -6,7 +6,7 @@ from autograd_core.dag.model import Graph, Half
 from autograd_core.dag.statistics import format_bytes, format_seconds
 from autograd_core.dag.totals import totals
 from autograd_core.dag.turns import turn
-from autograd_core.text import plural
+from autograd_core.text import plural, printable
 from viz.magnitude import Scale
 
 
@@ -15,10 +15,11 @@ def captions(
 ) -> tuple[str, ...]:
     """One caption for each half that is shown and not empty, the forward one first."""
     found = []
+    which = "" if graph.part is None else f" · {printable(graph.part.which)}"
     if view != "backward" and "forward" in graph.halves:
-        found.append(_forward_caption(graph))
+        found.append(_forward_caption(graph, which))
     if view != "forward" and "backward" in graph.halves:
-        parts = [_backward_caption(graph, view)]
+        parts = [_backward_caption(graph, view, "" if found else which)]
         if position is not None:
             last = max(graph.orders.values(), default=-1)
             parts.append(f"{turn(position)} runs next" if position <= last else "all has run")
@@ -28,22 +29,23 @@ def captions(
     return tuple(found)
 
 
-def _forward_caption(graph: Graph) -> str:
+def _forward_caption(graph: Graph, which: str) -> str:
     total = totals(graph)
-    ops = _shown(graph, "forward", total.ops, plural(total.ops, "op"))
-    counts = [ops, plural(total.leaves, "leaf", "leaves")]
+    counts = [_shown(graph, "forward", total.ops, "op")]
+    if total.leaves or graph.part is None:
+        counts.append(plural(total.leaves, "leaf", "leaves"))
     if total.constants:
         counts.append(plural(total.constants, "constant"))
     derived = " · derived from the backward graph" if graph.derived_forward else ""
-    return f"forward ↓ · {', '.join(counts)}{_took(graph, 'forward')}{derived}"
+    return f"forward ↓ · {', '.join(counts)}{which}{_took(graph, 'forward')}{derived}"
 
 
-def _backward_caption(graph: Graph, view: str) -> str:
+def _backward_caption(graph: Graph, view: str, which: str) -> str:
     total = totals(graph)
-    nodes = _shown(graph, "backward", total.grad_fns, plural(total.grad_fns, "node"))
-    text = f"backward ↑ · {nodes}"
+    text = f"backward ↑ · {_shown(graph, 'backward', total.grad_fns, 'node')}"
     if total.leaf_gradients:
         text += f", {plural(total.leaf_gradients, 'leaf gradient')}"
+    text += which
     if graph.orders:
         text += " · run in the order #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
     if total.saved_bytes:
@@ -60,8 +62,13 @@ def _took(graph: Graph, half: Half) -> str:
     return f" · took {format_seconds(total)}" if total else ""
 
 
-def _shown(graph: Graph, half: str, total: int, text: str) -> str:
-    """What there is, and as how many boxes it is shown where that is not the same."""
+def _shown(graph: Graph, half: Half, total: int, one: str) -> str:
+    """What there is, of how much in the whole graph where this is a part of it, and as how many
+    boxes it is shown where that is not the same."""
+    text = plural(total, one)
+    if graph.part is not None:
+        whole = graph.part.whole
+        text = f"{total:,} of {plural(whole.ops if half == 'forward' else whole.grad_fns, one)}"
     boxes = sum(
         kind in ("op", "group") and at == half
         for kind, at in zip(graph.kinds, graph.halves, strict=True)

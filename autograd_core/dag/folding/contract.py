@@ -32,8 +32,9 @@ def contract(
     """A graph with a node for each item and half, and for each leaf that no box swallows."""
     places = Places(graph, columns, units, heads, items)
     build = GraphBuilder(
-        graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules)
-    )
+        graph.title, graph.derived_forward, unfolded=totals(graph), modules=dict(graph.modules),
+        part=graph.part,
+    )  # fmt: skip
     new_ids = _add_nodes(build, graph, columns, places, halves)
     _add_pairs(build, graph, places, new_ids)
     add_bundles(build, graph, columns, new_ids, places.ports)

@@ -6,13 +6,13 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
-from autograd_core.dag.model import Graph
+from autograd_core.dag.model import Graph, Part
 from autograd_core.dag.totals import totals
 
 
-def neighbourhood(graph: Graph, centers: Sequence[int], hops: int) -> Graph:
+def neighbourhood(graph: Graph, centers: Sequence[int], hops: int, name: str = "") -> Graph:
     """The nodes that are at most ``hops`` edges away from ``centers``, in any direction, each with
-    its partner in the other half."""
+    its partner in the other half; ``name`` is what the centers are called."""
     links = _links(graph, both_ways=True)
     seen = _with_partners(graph, centers)
     edge = list(seen)
@@ -20,19 +20,22 @@ def neighbourhood(graph: Graph, centers: Sequence[int], hops: int) -> Graph:
         reached = {other for id in edge for other in links[id]} - seen
         edge = sorted(_with_partners(graph, reached) - seen)
         seen.update(edge)
-    return subgraph(graph, seen)
+    return subgraph(graph, seen, f"around {name or graph.address(centers[0])}")
 
 
-def part_between(graph: Graph, ends: Sequence[int], others: Sequence[int]) -> Graph | None:
+def part_between(
+    graph: Graph, ends: Sequence[int], others: Sequence[int], names: tuple[str, str] | None = None
+) -> Graph | None:
     """The nodes on the ways between ``ends`` and ``others``, in whichever direction they go;
-    None when there is no way."""
+    None when there is no way.  ``names`` is what the two are called."""
     one, other = _with_partners(graph, ends), _with_partners(graph, others)
     forward = _links(graph, both_ways=False)
     against = _reversed(forward)
     on_the_way = (_reach(forward, one) & _reach(against, other)) | (
         _reach(forward, other) & _reach(against, one)
     )
-    return subgraph(graph, on_the_way) if on_the_way else None
+    start, end = names or (graph.address(ends[0]), graph.address(others[0]))
+    return subgraph(graph, on_the_way, f"from {start} to {end}") if on_the_way else None
 
 
 def _links(graph: Graph, *, both_ways: bool) -> list[list[int]]:
@@ -82,8 +85,8 @@ _OF_EACH_EDGE = (
 _OF_SOME_EDGES = ("edge_labels", "edge_nbytes", "edge_statistics", "edge_counts", "edge_hooks")
 
 
-def subgraph(graph: Graph, chosen: set[int]) -> Graph:
-    """The chosen nodes and the edges among them; the rest is counted in ``unfolded``."""
+def subgraph(graph: Graph, chosen: set[int], which: str) -> Graph:
+    """The chosen nodes and the edges among them; ``which`` says which part of the graph that is."""
     ids = sorted(chosen)
     number = {id: index for index, id in enumerate(ids)}
     edges = [
@@ -112,5 +115,13 @@ def subgraph(graph: Graph, chosen: set[int]) -> Graph:
         edge_undefined=frozenset(
             edge_number[id] for id in graph.edge_undefined if id in edge_number
         ),
-        unfolded=totals(graph),
+        unfolded=None,
+        part=_part(graph, which),
     )
+
+
+def _part(graph: Graph, which: str) -> Part:
+    """A part of a part is one of the whole."""
+    if graph.part is None:
+        return Part(which, totals(graph))
+    return Part(f"{graph.part.which}, {which}", graph.part.whole)

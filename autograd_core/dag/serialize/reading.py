@@ -16,6 +16,7 @@ from autograd_core.dag.model import (
     Half,
     HookChange,
     NodeKind,
+    Part,
     SavedState,
     SavedValue,
     Source,
@@ -50,6 +51,10 @@ def from_json(text: str) -> Graph:
         build.modules[path] = _typed(name, str, f"modules.{path}")
     if "unfolded" in document:
         build.unfolded = _read_totals(_Record(document["unfolded"], "unfolded"))
+    if "part" in document:
+        part = _Record(document["part"], "part")
+        whole = _Record(part.get("whole", dict, {}), "part.whole")
+        build.part = Part(part.get("which", str, ""), _read_totals(whole))
     nodes = _typed(document.get("nodes"), list, "nodes")
     edges = _typed(document.get("edges"), list, "edges")
     pairs: dict[int, int] = {}

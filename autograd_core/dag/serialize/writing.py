@@ -24,6 +24,8 @@ def to_json(graph: Graph) -> str:
         head["modules"] = dict(graph.modules)
     if graph.unfolded is not None:
         head["unfolded"] = graph.unfolded._asdict()
+    if graph.part is not None:
+        head["part"] = {"which": graph.part.which, "whole": graph.part.whole._asdict()}
     lines = [f"{_dumps(key)}: {_dumps(value)}," for key, value in head.items()]
     nodes = ",\n".join(_dumps(_node_record(graph, node)) for node in graph.nodes())
     edges = ",\n".join(_dumps(_edge_record(edge)) for edge in graph.edges())
