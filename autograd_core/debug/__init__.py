@@ -4,7 +4,7 @@ Each of these reads only what stands below it::
 
     session     the face: seeking (goes to the next stop) on movement (goes to a position)
     commands    the language, on a session; checking and linting, on a graph
-    passes      one pass: where it stands (walk), what is to be seen of it (inspector, terms,
+    passes      one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
                 scopes), what can be changed (editor); recorded_pass holds them together
     changing    the edits that hold, what they do to a gradient, and the difference they make
     recording   the nodes run one by one (driver), their steps kept (history), and the account

@@ -10,8 +10,8 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
 from autograd_core.dag.names import Names
 from autograd_core.dag.turns import turn
+from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.recorded_pass import RecordedPass
-from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.driver_protocol import Around
 from autograd_core.debug.records.snapshot import (
     Frame,
@@ -63,13 +63,13 @@ class Movement:
         return self._passes[-1]
 
     @property
-    def _walk(self) -> Walk:
-        return self._pass.walk
+    def _cursor(self) -> Cursor:
+        return self._pass.cursor
 
     @property
     def order(self) -> Sequence[Node]:
         """The nodes of the plan, in the order in which they run."""
-        return self._walk.driver.order
+        return self._cursor.driver.order
 
     @property
     def roots(self) -> Sequence[Tensor]:
@@ -84,13 +84,13 @@ class Movement:
     @property
     def steps(self) -> list[Step]:
         """What the nodes of the pass in view did, up to here."""
-        history = self._walk.history
-        return [history[index] for index in range(self._walk.position)]
+        history = self._cursor.history
+        return [history[index] for index in range(self._cursor.position)]
 
     @property
     def around(self) -> Mapping[int, Around]:
         """What nodes that run code of the user's did besides sending gradients, by index."""
-        return self._walk.driver.around
+        return self._cursor.driver.around
 
     @property
     def names(self) -> Names:
@@ -100,12 +100,12 @@ class Movement:
     @property
     def length(self) -> int:
         """How many nodes the plan has."""
-        return self._walk.length
+        return self._cursor.length
 
     @property
     def position(self) -> int:
         """The plan index of the node that runs next."""
-        return self._walk.position
+        return self._cursor.position
 
     def detail(self, index: int) -> NodeDetail:
         """All that is known at this position about plan node ``index``."""
@@ -113,11 +113,11 @@ class Movement:
 
     def incoming(self, index: int) -> tuple[Incoming, ...]:
         """What has arrived at node ``index``; the part of :meth:`detail` that is quickly told."""
-        return self._pass.ledger.incoming(index, self._walk.moment)
+        return self._pass.ledger.incoming(index, self._cursor.moment)
 
     def outgoing(self, index: int) -> tuple[Outgoing, ...]:
         """What node ``index`` has sent; see :meth:`incoming`."""
-        return self._pass.ledger.outgoing(index, self._walk.moment)
+        return self._pass.ledger.outgoing(index, self._cursor.moment)
 
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None elsewhere."""
@@ -141,8 +141,8 @@ class Movement:
             Frame(
                 depth,
                 each.title,
-                each.walk.position,
-                each.walk.length,
+                each.cursor.position,
+                each.cursor.length,
                 "" if each.call.parent is None else each.call.parent.name(),
                 each is self._pass,
             )
@@ -182,18 +182,18 @@ class Movement:
 
     def back(self, count: int = 1) -> None:
         """Take the last node back, or several; inside a node, the first is what it has done."""
-        self._go(self.position - count + (self._walk.phase > 0))
+        self._go(self.position - count + (self._cursor.phase > 0))
 
     def step(self, count: int = 1) -> None:
         """Go on by a phase of a node: a hook, the formula, one delivery ..."""
         with self._moving():
-            while count and not self._walk.interrupted and self._walk.step():
+            while count and not self._cursor.interrupted and self._cursor.step():
                 count -= 1
 
     def step_back(self, count: int = 1) -> None:
         """Go back by a phase."""
         with self._moving():
-            while count and not self._walk.interrupted and self._walk.step_back():
+            while count and not self._cursor.interrupted and self._cursor.step_back():
                 count -= 1
 
     def over(self, count: int = 1) -> None:
@@ -239,25 +239,25 @@ class Movement:
 
     def interrupt(self) -> None:
         """From another thread: stop before the next node."""
-        self._walk.interrupted = True
+        self._cursor.interrupted = True
 
     def take_interrupt(self) -> bool:
         """Whether something that does not move was asked to stop; this answers the call."""
-        asked, self._walk.interrupted = self._walk.interrupted, False
+        asked, self._cursor.interrupted = self._cursor.interrupted, False
         return asked
 
     def _go(self, position: int) -> None:
         with self._moving():
-            self._walk.travel(max(0, min(position, self.length)))
+            self._cursor.travel(max(0, min(position, self.length)))
 
     @contextmanager
     def _moving(self) -> Iterator[None]:
         """Move inside; afterwards, say where that led."""
-        walk = self._walk
-        walk.interrupted = False
+        cursor = self._cursor
+        cursor.interrupted = False
         yield
         self._say(self._where())
-        walk.interrupted = False
+        cursor.interrupted = False
 
     @property
     def reason(self) -> str:
@@ -268,17 +268,17 @@ class Movement:
         self._reason, self._said_at = reason, self._place()
 
     def _place(self) -> tuple[RecordedPass, int, int]:
-        return self._pass, self._walk.position, self._walk.phase
+        return self._pass, self._cursor.position, self._cursor.phase
 
     def _where(self) -> str:
-        walk = self._walk
-        if walk.error is not None:
-            culprit = f", in its {walk.driver.failed_in}," if walk.driver.failed_in else ""
-            return f"node {turn(walk.position)}{culprit} raised {type(walk.error).__name__}"
-        if walk.interrupted:
+        cursor = self._cursor
+        if cursor.error is not None:
+            culprit = f", in its {cursor.driver.failed_in}," if cursor.driver.failed_in else ""
+            return f"node {turn(cursor.position)}{culprit} raised {type(cursor.error).__name__}"
+        if cursor.interrupted:
             return "interrupted"
-        if walk.position == walk.length:
+        if cursor.position == cursor.length:
             return "end of the backward pass"
-        if walk.phase:
-            return walk.phases[walk.phase - 1].text
-        return "" if walk.position else "before the first node"
+        if cursor.phase:
+            return cursor.phases[cursor.phase - 1].text
+        return "" if cursor.position else "before the first node"

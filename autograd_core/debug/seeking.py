@@ -41,7 +41,7 @@ class Seeking(Movement):
     def _seek(self, ahead: bool) -> None:
         reached = None
         with self._moving():
-            self._walk.leave_node()
+            self._cursor.leave_node()
             if ahead and self._was_passed_over():
                 reached = self.stops.at(self, self.position)
             reached = reached or self._find(ahead)
@@ -61,17 +61,17 @@ class Seeking(Movement):
 
     def _find(self, ahead: bool) -> Reached | None:
         """Move on in the pass in view until a stop is reached, be it in a pass inside."""
-        walk, end = self._walk, self._end(ahead)
-        while walk.position != end:
-            if not ahead and (reached := self._find_inside(walk.position - 1, ahead)):
+        cursor, end = self._cursor, self._end(ahead)
+        while cursor.position != end:
+            if not ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
                 return reached
-            walk.travel(self._next_stop(end), halting=bool(self.stops.points))
-            if walk.error is not None or walk.interrupted:
+            cursor.travel(self._next_stop(end), halting=bool(self.stops.points))
+            if cursor.error is not None or cursor.interrupted:
                 return None
-            if ahead and (reached := self._find_inside(walk.position - 1, ahead)):
-                self._unasked = (self._passes[-2], walk.position)
+            if ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
+                self._unasked = (self._passes[-2], cursor.position)
                 return reached
-            if reached := self.stops.at(self, walk.position):
+            if reached := self.stops.at(self, cursor.position):
                 return reached
         return None
 
@@ -79,16 +79,16 @@ class Seeking(Movement):
         """Where a pass ends; one inside another, where it raised."""
         if not ahead:
             return 0
-        return self.length if len(self._passes) == 1 else len(self._walk.history)
+        return self.length if len(self._passes) == 1 else len(self._cursor.history)
 
     def _find_inside(self, index: int, ahead: bool) -> Reached | None:
         """The first stop in the passes that ran inside node ``index``, or the last one, and stand
         there; without one, stay where we are."""
         count = self.nested(index) if self.stops.points else 0
-        outer = self._walk
+        outer = self._cursor
         for number in range(count) if ahead else reversed(range(count)):
             self.enter(index, number)
-            inner = self._walk
+            inner = self._cursor
             inner.travel(self._end(not ahead))
             if reached := self.stops.at(self, inner.position) or self._find(ahead):
                 self._tell_where(index)

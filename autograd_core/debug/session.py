@@ -126,13 +126,13 @@ class Session(Seeking):
     @property
     def snapshot(self) -> Snapshot:
         """The debugger as it stands, frozen."""
-        walk = self._walk
-        position, error, finished = walk.position, walk.error, walk.position == walk.length
+        cursor = self._cursor
+        position, error, finished = cursor.position, cursor.error, cursor.position == cursor.length
         return Snapshot(
             call=self.call,
             position=position,
-            recorded=len(walk.history),
-            length=walk.length,
+            recorded=len(cursor.history),
+            length=cursor.length,
             status="failed" if error else "finished" if finished else "paused",
             reason=self.reason,
             graph=self.graph,
@@ -140,10 +140,10 @@ class Session(Seeking):
             leaves=self._pass.inspector.leaves(),
             pending=self._pass.inspector.pending(),
             breakpoints=self.breakpoints,
-            bytes_recorded=walk.history.usage.bytes,
+            bytes_recorded=cursor.history.usage.bytes,
             error="" if error is None else f"{type(error).__name__}: {error}",
-            usage=walk.history.usage,
-            phase=walk.phase,
+            usage=cursor.history.usage,
+            phase=cursor.phase,
             edits=self.edit.records,
             frames=self.frames,
             hint=self._pass.hint,
@@ -154,8 +154,8 @@ class Session(Seeking):
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
         """Every contribution to one input of node ``index`` so far, and every change by the user,
         with the running sum."""
-        changes = self._walk.edits.of_sum(index, input_nr)
-        return self._pass.ledger.entries(index, input_nr, self._walk.moment, changes)
+        changes = self._cursor.edits.of_sum(index, input_nr)
+        return self._pass.ledger.entries(index, input_nr, self._cursor.moment, changes)
 
     def path(self, index: int) -> tuple[int, ...]:
         """The shortest way of the gradient from a root to node ``index``, as plan indices."""

@@ -13,7 +13,7 @@ from autograd_core.dag.turns import all_turns, turn
 from autograd_core.debug.changing.changes import Change, EditError, computing, place_of, setting
 from autograd_core.debug.changing.difference import Baseline, LeafDifference, leaf_difference
 from autograd_core.debug.changing.edits import Edit
-from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.recording.driver_protocol import Place
 from autograd_core.debug.recording.hooks import hook_ids
 from autograd_core.debug.records.snapshot import EditRecord, LeafGradient
@@ -75,11 +75,11 @@ class Editor:
 
     def __init__(
         self,
-        walk: Walk,
+        cursor: Cursor,
         leaf: Callable[[int], LeafGradient | None],
         edited: Callable[[tuple[int, ...]], None],
     ) -> None:
-        self._walk = walk
+        self._cursor = cursor
         self._leaf = leaf
         self._edited = edited  # told which sums were changed
         self._count = 0
@@ -87,7 +87,7 @@ class Editor:
     @property
     def records(self) -> tuple[EditRecord, ...]:
         """The edits that hold."""
-        return self._walk.edits.records
+        return self._cursor.edits.records
 
     # gradients
 
@@ -124,7 +124,7 @@ class Editor:
         if grad:
             return self._leaf_sum(index)
         self._require_ahead(index)
-        driver = self._walk.driver
+        driver = self._cursor.driver
         node, name = driver.order[index], turn(index)
         place = place_of(driver, index, input_nr)
         return _Sum(
@@ -141,22 +141,22 @@ class Editor:
         leaf = self._leaf(index)
         if leaf is None:
             raise EditError(f"node {turn(index)} is no leaf, and has no .grad")
-        if index >= self._walk.position:
+        if index >= self._cursor.position:
             raise EditError(
                 f"{leaf.name} has not run: change what arrives there, "
                 f"or its .grad behind {turn(index)}"
             )
-        node: Any = self._walk.driver.order[index]
+        node: Any = self._cursor.driver.order[index]
         variable: Tensor = node.variable
         shape, dtype = leaf.shape, variable.array.dtype
         return _Sum(index, f"{leaf.name}.grad", shape, dtype, True, leaf=variable)
 
     def _arrived(self, index: int, input_nr: int, grad: bool) -> _Sum:
         sum_ = self._sum(index, input_nr, grad)
-        self._walk.leave_node()
+        self._cursor.leave_node()
         if sum_.leaf is not None and sum_.leaf.grad is None:
             raise EditError(f"{sum_.name} is None")
-        if sum_.place is not None and self._walk.driver.pending[sum_.place] is None:
+        if sum_.place is not None and self._cursor.driver.pending[sum_.place] is None:
             raise EditError(f"nothing has arrived at {sum_.name} yet")
         return sum_
 
@@ -170,11 +170,11 @@ class Editor:
     def mute_edge(self, index: int, output_nr: int, *, muted: bool = True) -> Edited:
         """Let node ``index`` send nothing along an edge; or, not ``muted``, send again."""
         self._require_ahead(index)
-        edges = self._walk.driver.order[index].edges
+        edges = self._cursor.driver.order[index].edges
         if not 0 <= output_nr < len(edges) or edges[output_nr] is None:
             raise EditError(f"node {turn(index)} sends nothing along edge {output_nr}")
         edge, what = (index, output_nr), f"edge {output_nr} of {turn(index)}"
-        text = _mute_text(what, edge in self._walk.driver.muted_edges, muted)
+        text = _mute_text(what, edge in self._cursor.driver.muted_edges, muted)
         return self._make(Edit(self._record(index, text), edge=edge, muted=muted))
 
     def mute_hook(self, index: int, number: int = 0, *, muted: bool = True) -> Edited:
@@ -183,7 +183,7 @@ class Editor:
         ``number`` counts those that are shown.
         """
         self._require_ahead(index)
-        node = self._walk.driver.order[index]
+        node = self._cursor.driver.order[index]
         ids = hook_ids(node)
         if not 0 <= number < len(ids):
             raise EditError(f"node {turn(index)} has no hook {number}")
@@ -191,77 +191,77 @@ class Editor:
             raise EditError("what keeps .grad of an intermediate tensor cannot be muted")
         assert node.hooks is not None
         hook, what = (index, ids[number]), f"{node.hooks.names()[number]} of {turn(index)}"
-        text = _mute_text(what, hook in self._walk.driver.muted_hooks, muted)
+        text = _mute_text(what, hook in self._cursor.driver.muted_hooks, muted)
         return self._make(Edit(self._record(index, text), hook=hook, muted=muted))
 
     # making and taking back
 
     def _require_live(self, index: int) -> None:
-        walk = self._walk
-        if not walk.driver.live:
+        cursor = self._cursor
+        if not cursor.driver.live:
             raise EditError("a pass inside another one can be looked at, not changed")
-        if not 0 <= index < walk.length:
-            raise EditError(f"there is no node {turn(index)}: {all_turns(walk.length)}")
+        if not 0 <= index < cursor.length:
+            raise EditError(f"there is no node {turn(index)}: {all_turns(cursor.length)}")
 
     def _require_ahead(self, index: int) -> None:
         self._require_live(index)
-        if index < self._walk.position:
+        if index < self._cursor.position:
             raise EditError(f"node {turn(index)} has run: go back to it first (jump {turn(index)})")
 
     def _record(self, index: int, text: str) -> EditRecord:
         self._count += 1
-        return EditRecord(self._count, self._walk.position, index, text)
+        return EditRecord(self._count, self._cursor.position, index, text)
 
     def _make(self, edit: Edit, sums: tuple[int, ...] = ()) -> Edited:
         """Make ``edit``, which changes sums at the nodes ``sums``, and forget what follows."""
-        walk = self._walk
-        walk.leave_node()
+        cursor = self._cursor
+        cursor.leave_node()
         self._keep_baseline()
         dropped, again = self._drop()
-        walk.edits.add(edit)
-        walk.error = None
+        cursor.edits.add(edit)
+        cursor.error = None
         self._edited(sums)
         return Edited(edit.record, dropped, again)
 
     def _keep_baseline(self) -> None:
         """Note what the unedited run does from here on, as far as it is known."""
-        walk, edits = self._walk, self._walk.edits
-        position, pending = walk.position, walk.driver.pending
+        cursor, edits = self._cursor, self._cursor.edits
+        position, pending = cursor.position, cursor.driver.pending
         if edits.baseline is None:
             edits.baseline = Baseline(position, pending)
-            end = len(walk.history)
+            end = len(cursor.history)
         else:
             end = edits.baseline.position
             if position < end:
                 edits.baseline.begin(position, pending)
-        for index in range(position, min(end, len(walk.history))):
-            around = walk.driver.around.get(index)
+        for index in range(position, min(end, len(cursor.history))):
+            around = cursor.driver.around.get(index)
             if around is not None:
-                edits.baseline.remember(walk.history[index], around)
+                edits.baseline.remember(cursor.history[index], around)
 
     def _drop(self) -> tuple[int, tuple[int, ...]]:
         """Forget what was recorded from here on."""
-        walk = self._walk
-        start, end = walk.position, len(walk.history)
-        around = walk.driver.around
+        cursor = self._cursor
+        start, end = cursor.position, len(cursor.history)
+        around = cursor.driver.around
         again = tuple(i for i in range(start, end) if i in around and around[i].user_code)
-        walk.history.truncate(start)
+        cursor.history.truncate(start)
         return end - start, again
 
     def undo(self) -> Edited:
         """Take the last edit back, and go to where it was made."""
-        walk = self._walk
-        last = walk.edits.last
+        cursor = self._cursor
+        last = cursor.edits.last
         if last is None:
             raise EditError("there is nothing to undo")
         position = last.record.position
         dropped = 0
         again: tuple[int, ...] = ()
-        if position <= len(walk.history):
-            walk.travel(position)
+        if position <= len(cursor.history):
+            cursor.travel(position)
             dropped, again = self._drop()
-        walk.edits.pop()
-        walk.error = None
+        cursor.edits.pop()
+        cursor.error = None
         self._edited(())
         record = replace(last.record, text=f"undone: {last.record.text}")
         return Edited(record, dropped, again)
@@ -272,19 +272,19 @@ class Editor:
         What of that run was never seen runs now, on sums of its own; its hooks are called once
         more for it, see :attr:`called_for_difference`.
         """
-        baseline = self._walk.edits.baseline
+        baseline = self._cursor.edits.baseline
         if baseline is None:
             return ()
-        walk = self._walk
-        unedited = baseline.leaves(walk.driver, walk.at)
-        for index in walk.edits.leaves:
-            if index < baseline.position and walk.edits.of_leaf(index):
-                unedited[index] = walk.history[index].after
+        cursor = self._cursor
+        unedited = baseline.leaves(cursor.driver, cursor.at)
+        for index in cursor.edits.leaves:
+            if index < baseline.position and cursor.edits.of_leaf(index):
+                unedited[index] = cursor.history[index].after
         found = []
         for index, value in unedited.items():
             leaf = self._leaf(index)
             assert leaf is not None
-            done = index < self._walk.position and leaf.now is not None
+            done = index < self._cursor.position and leaf.now is not None
             now = leaf.now.array if done and leaf.now is not None else None
             found.append(leaf_difference(index, leaf.name, now, value))
         return sorted(found)
@@ -292,5 +292,5 @@ class Editor:
     @property
     def called_for_difference(self) -> tuple[str, ...]:
         """The hooks that :meth:`difference` had to call."""
-        baseline = self._walk.edits.baseline
+        baseline = self._cursor.edits.baseline
         return () if baseline is None else baseline.called

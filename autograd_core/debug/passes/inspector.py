@@ -11,9 +11,9 @@ from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.capture.rules import is_number
 from autograd_core.dag.model import Cost, Graph, Source
 from autograd_core.dag.names import Names
+from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.leaf_history import LeafHistory
 from autograd_core.debug.passes.terms import terms_of
-from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.arrivals import Moment
 from autograd_core.debug.recording.history import step_bytes
 from autograd_core.debug.recording.ledger import Ledger
@@ -38,14 +38,14 @@ class Inspector:
     What is asked for at every stop costs what was moved since the last one, not what was run.
     """
 
-    def __init__(self, walk: Walk, graph: Graph, ledger: Ledger, names: Names) -> None:
-        self._walk = walk
-        self._order = walk.driver.order
+    def __init__(self, cursor: Cursor, graph: Graph, ledger: Ledger, names: Names) -> None:
+        self._cursor = cursor
+        self._order = cursor.driver.order
         self._graph = graph
         self._ledger = ledger
         self._arrivals = ledger.arrivals
         self._names = names
-        self._gradients = LeafHistory(walk, ledger.values)
+        self._gradients = LeafHistory(cursor, ledger.values)
         self._place = {index: number for number, index in enumerate(self._gradients.before)}
         self._rows: list[LeafGradient | None] = [None] * len(self._place)
         self._at = 0
@@ -53,55 +53,57 @@ class Inspector:
         self._edited: set[int] = set()
 
     def detail(self, index: int) -> NodeDetail:
-        """All that is known about node ``index`` where the walk stands."""
-        walk, moment, node = self._walk, self._walk.moment, self._order[index]
-        ran = index < walk.position
-        inside = index == walk.position and bool(walk.phase)
+        """All that is known about node ``index`` where the cursor stands."""
+        cursor, moment, node = self._cursor, self._cursor.moment, self._order[index]
+        ran = index < cursor.position
+        inside = index == cursor.position and bool(cursor.phase)
         outgoing = self._ledger.outgoing(index, moment)
         cost = self._graph.costs.get(index, Cost())
         return NodeDetail(
             index=index,
-            status="done" if ran else "current" if index == walk.position else "waiting",
+            status="done" if ran else "current" if index == cursor.position else "waiting",
             incoming=self._ledger.incoming(index, moment),
             outgoing=outgoing,
             saved=tuple(_saved(node)),
             formulas=node.formulas(),
             hooks=() if node.hooks is None else node.hooks.names(),
             source_line=source_line(self._graph.sources.get(index)),
-            phases=walk.phases[: walk.phase] if inside else (),
-            seconds=walk.history.seconds(index) if ran or inside else None,
-            nbytes=step_bytes(walk.history[index]) if ran else 0,
+            phases=cursor.phases[: cursor.phase] if inside else (),
+            seconds=cursor.history.seconds(index) if ran or inside else None,
+            nbytes=step_bytes(cursor.history[index]) if ran else 0,
             forward=getattr(node.record, "statistics", None),
             forward_seconds=cost.forward_seconds,
             forward_bytes=cost.forward_bytes,
             terms=terms_of(node, self._given(index, ran or inside), outgoing, self._names),
-            nested=tuple(each.title for each in walk.nested(index)) if ran or walk.error else (),
+            nested=tuple(each.title for each in cursor.nested(index))
+            if ran or cursor.error
+            else (),
         )
 
     def _given(self, index: int, ran: bool) -> Sequence[Any]:
         """What the rules of node ``index`` were given, or what has arrived for them so far."""
         if ran:
-            return self._walk.history[index].hooked
-        node, pending = self._order[index], self._walk.driver.pending
+            return self._cursor.history[index].hooked
+        node, pending = self._order[index], self._cursor.driver.pending
         if not node.ported:
             return (pending[node],)
         return [pending.get(Port(node, nr)) for nr in range(node.output_count)]
 
     def phases(self, index: int) -> tuple[Phase, ...]:
         """What has happened inside node ``index``."""
-        walk = self._walk
-        if index == walk.position:
-            return walk.phases[: walk.phase]
-        return walk.phases_of(index)
+        cursor = self._cursor
+        if index == cursor.position:
+            return cursor.phases[: cursor.phase]
+        return cursor.phases_of(index)
 
     # leaves
 
     def leaves(self) -> tuple[LeafGradient, ...]:
         """The ``.grad`` of every leaf, in the order in which they are done."""
         self._catch_up()
-        moment = self._walk.moment
+        moment = self._cursor.moment
         rows = self._rows
-        for index in self._walk.edits.leaves:
+        for index in self._cursor.edits.leaves:
             rows[self._place[index]] = None
         for index, number in self._place.items() if None in rows else ():
             if rows[number] is None:
@@ -116,7 +118,7 @@ class Inspector:
 
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
-        return self._leaf(index, self._walk.moment) if index in self._place else None
+        return self._leaf(index, self._cursor.moment) if index in self._place else None
 
     def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
         """What the node before ``position`` made of the ``.grad`` of the leaf at node ``index``:
@@ -143,13 +145,13 @@ class Inspector:
 
     def _now(self, index: int, moment: Moment) -> Value | None:
         if index == moment.position and moment.accumulated:
-            last = self._walk.phases[self._walk.phase - 1]
+            last = self._cursor.phases[self._cursor.phase - 1]
             return last.after[0]
         return self._gradients.at(index, moment.position)
 
     def leaf_calls(self) -> Iterator[LeafCall]:
         """What the pass, which is over, did to each leaf."""
-        history = self._walk.history
+        history = self._cursor.history
         for index in self._place:
             node: Any = self._order[index]
             before, grad = self._gradients.before[index], node.variable.grad
@@ -172,7 +174,7 @@ class Inspector:
     def pending(self) -> tuple[Pending, ...]:
         """The sums that wait for a node that has not run."""
         self._catch_up()
-        moment = self._walk.moment
+        moment = self._cursor.moment
         waiting = set(self._waiting)
         if moment.inside:
             waiting.update(self._arrivals.targets(moment.position))
@@ -184,8 +186,8 @@ class Inspector:
         )
 
     def _catch_up(self) -> None:
-        """Bring what depends on the position from where it was to where the walk is."""
-        position = self._walk.position
+        """Bring what depends on the position from where it was to where the cursor is."""
+        position = self._cursor.position
         if abs(position - self._at) > FAR:
             self._at = position
             self._waiting = {*self._arrivals.waiting(position), *self._edited}
@@ -208,7 +210,7 @@ class Inspector:
 
     def _changed(self, index: int) -> tuple[int, ...]:
         """The leaves whose ``.grad`` code of the user's at node ``index`` changed."""
-        around = self._walk.driver.around.get(index)
+        around = self._cursor.driver.around.get(index)
         return () if around is None else tuple(leaf for leaf, _ in around.gradients)
 
     def _waits(self, index: int) -> bool:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from autograd_core.autograd.node import LEAF
-from autograd_core.debug.passes.walk import Walk
+from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.records.value import Value, Values
 from autograd_core.tensor import Tensor
 
@@ -19,10 +19,10 @@ class LeafHistory:
     """The ``.grad`` of the leaves of a pass: the node of a leaf adds to it, and hooks, the
     ``backward`` of custom Functions and the user may change it."""
 
-    def __init__(self, walk: Walk, values: Values) -> None:
-        self._walk = walk
+    def __init__(self, cursor: Cursor, values: Values) -> None:
+        self._cursor = cursor
         self._values = values
-        nodes: list[Any] = list(walk.driver.order)
+        nodes: list[Any] = list(cursor.driver.order)
         self.before: Mapping[int, Value | None] = {
             index: _copied(node.variable.grad)
             for index, node in enumerate(nodes)
@@ -30,7 +30,7 @@ class LeafHistory:
         }
 
     def at(self, index: int, position: int) -> Value | None:
-        """The ``.grad`` of the leaf at node ``index``, where the walk stands at ``position``."""
+        """The ``.grad`` of the leaf at node ``index``, where the cursor stands at ``position``."""
         return self._latest(index, (position, 1))[1]
 
     def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
@@ -43,16 +43,16 @@ class LeafHistory:
 
     def _latest(self, index: int, until: Time) -> tuple[Time, Value | None]:
         """The last value up to then, and since when it holds."""
-        walk = self._walk
+        cursor = self._cursor
         found: list[tuple[Time, Any]] = []
         if (index + 1, 0) <= until:
-            found.append(((index + 1, 0), walk.history[index].after))
-        changes = walk.driver.changed_gradients.get(index, {})
+            found.append(((index + 1, 0), cursor.history[index].after))
+        changes = cursor.driver.changed_gradients.get(index, {})
         for node in reversed(changes):
             if (node + 1, 0) <= until:
                 found.append(((node + 1, 0), changes[node]))
                 break
-        for position, gradient in walk.edits.of_leaf(index):
+        for position, gradient in cursor.edits.of_leaf(index):
             if (position, 1) <= until:
                 found.append(((position, 1), gradient))
         if not found:

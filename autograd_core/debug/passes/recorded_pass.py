@@ -13,10 +13,10 @@ from autograd_core.dag.addresses import NOT_TRACED
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.passes.scopes import Scopes
-from autograd_core.debug.passes.walk import Walk
 from autograd_core.debug.recording.driver import NativeDriver
 from autograd_core.debug.recording.ledger import Ledger
 from autograd_core.debug.recording.user_code import runs_user_code
@@ -55,18 +55,18 @@ class RecordedPass:
             live=True,
             profile=measured,
         )
-        self.walk = walk = Walk(driver, history_bytes)
+        self.cursor = cursor = Cursor(driver, history_bytes)
         self.ledger = Ledger(
             self.graph,
             driver.order,
             driver.entering_seeds(),
-            walk.history,
+            cursor.history,
             driver.pending,
             lambda: driver.disturbances,
         )
-        self.inspector = Inspector(walk, self.graph, self.ledger, names)
-        self.scopes = Scopes(self.graph, walk.length)
-        self.edit = Editor(walk, self.inspector.leaf, self.inspector.edited)
+        self.inspector = Inspector(cursor, self.graph, self.ledger, names)
+        self.scopes = Scopes(self.graph, cursor.length)
+        self.edit = Editor(cursor, self.inspector.leaf, self.inspector.edited)
         self.places: dict[str, tuple[int, ...]] = {}  # what places mean here, once looked up
         self.inside = -1  # the node of the pass around this one that started it
         self.hint = _hint(driver.order[:_LOOKED_AT])
@@ -84,7 +84,7 @@ class RecordedPass:
 
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
         """The passes that were started inside node ``index``; if it raised, up to then."""
-        found = self.walk.nested(index)
+        found = self.cursor.nested(index)
         return tuple(each for each in found if isinstance(each, RecordedPass))
 
     def _intercept_nested(self) -> None:
@@ -102,10 +102,10 @@ class RecordedPass:
         names.add_missing(self.names)
         inner = RecordedPass(call, names, self._history_bytes)
         self.driver.nested.append(inner)
-        inner.walk.travel(inner.walk.length)
+        inner.cursor.travel(inner.cursor.length)
         inner.driver.live = False
-        if inner.walk.error is not None:
-            raise inner.walk.error
+        if inner.cursor.error is not None:
+            raise inner.cursor.error
         return inner.driver.gradients() if call.is_grad else True
 
     def record(self, number: int) -> CallRecord:
@@ -115,7 +115,7 @@ class RecordedPass:
             number,
             self.title,
             None if line is None else Source(*line),
-            self.walk.length,
+            self.cursor.length,
             self.call.graph,
             self.call.keep,
             () if self.call.is_grad else tuple(self.inspector.leaf_calls()),
@@ -130,7 +130,7 @@ class RecordedPass:
         Raises:
             Exception: whatever a node or a hook raised.
         """
-        self.walk.run_out()
+        self.cursor.run_out()
         self._release()
 
     def _release(self) -> None:

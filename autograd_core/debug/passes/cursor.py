@@ -1,6 +1,6 @@
 """Where a session stands in its pass, and how it gets elsewhere.
 
-What has run is recorded: within the recording, a walk goes back and forth without calling
+What has run is recorded: within the recording, a cursor goes back and forth without calling
 code; at its end it runs nodes.  Inside a node it stands between two of its phases.
 """
 
@@ -22,7 +22,7 @@ from autograd_core.debug.records.snapshot import Phase
 RAISED: Final = (Exception, SystemExit)
 
 
-class Walk:
+class Cursor:
     """One pass and a position in it.
 
     ``position`` is the plan index of the node that runs next, ``phase`` how many of its phases
