@@ -29,9 +29,9 @@ from autograd_core.autograd.grad_mode import (
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
 from autograd_core.autograd.step import Step
 from autograd_core.autograd.undo_log import UndoLog, memory_of
+from autograd_core.debug.recording.copy_on_write import CopyOnWrite
 from autograd_core.debug.recording.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import KINDS, watching
-from autograd_core.debug.recording.lending import Loans
 from autograd_core.debug.recording.user_code import runs_user_code
 from autograd_core.op.packed import nodes_with_packed
 
@@ -105,7 +105,7 @@ class NativeDriver:
         self.nested = []
         muted = {id for at, id in self.muted_hooks if at == index}
         log, start = self._log, self._log.place()
-        loans = Loans(self.pending, self.places(node) if users else ())
+        copies = CopyOnWrite(self.pending, self.places(node) if users else ())
         token = interceptor.set(self.intercept) if users else None
         try:
             self._keep_state(node, users)
@@ -114,7 +114,7 @@ class NativeDriver:
                     step = self._task.observe_node(index, node)
                 except BaseException:
                     self.failed_in = watch.running
-                    loans.put_back()
+                    copies.put_back()
                     raise
         except BaseException:
             if not self._is_inner:  # else it is up to the code around it what becomes of it
@@ -124,12 +124,12 @@ class NativeDriver:
         finally:
             if token is not None:
                 interceptor.reset(token)
-        step = step._replace(incoming=loans.originals(step.incoming))
+        step = step._replace(incoming=copies.originals(step.incoming))
         if node.kind == LEAF:
             self._find_leaf(index)
-        if loans.were_changed:
-            step = self._settled(loans, step)
-        stop = log.settle(loans.copies, _results(step)) if users else log.place()
+        if copies.were_changed:
+            step = self._settled(copies, step)
+        stop = log.settle(copies.copies, _results(step)) if users else log.place()
         changed = self._changed_gradients(index, start) if users and stop > start else ()
         self.disturbances += users and stop > start
         for leaf, gradient in changed:
@@ -199,10 +199,10 @@ class NativeDriver:
             if leaf.grad is not None:
                 self._leaf_of[id(memory_of(leaf.grad.array))] = number
 
-    def _settled(self, loans: Loans, step: Step) -> Step:
+    def _settled(self, copies: CopyOnWrite, step: Step) -> Step:
         """Let what the user's code changed in place reach all who share it, ahead of deliveries."""
         self._take_deliveries_back(step)
-        self.swaps[step.index] = loans.settle()
+        self.swaps[step.index] = copies.settle()
         return self._deliver(step, frozenset())
 
     def _without_muted(self, step: Step) -> Step:

@@ -29,14 +29,16 @@ class _Loan(NamedTuple):
     copy: Any
 
 
-class Loans:
+class CopyOnWrite:
     """The copies that one node is given instead of what waits at ``places``."""
 
     def __init__(self, pending: Pending, places: Iterable[Place]) -> None:
         self._pending = pending
         self._memories: dict[int, tuple[Array, Array]] = {}  # and their copies, by identity
-        self._loans = [_Loan(p, g, self._lent(g)) for p in places if _is_shareable(g := pending[p])]
-        for loan in self._loans:
+        self._copies = [
+            _Loan(p, g, self._lent(g)) for p in places if _is_shareable(g := pending[p])
+        ]
+        for loan in self._copies:
             pending[loan.place] = loan.copy
 
     def _lent(self, gradient: Any) -> Any:
@@ -60,17 +62,17 @@ class Loans:
     @property
     def copies(self) -> list[Array]:
         """The arrays that the node is given."""
-        lent = (loan.copy for loan in self._loans)
+        lent = (loan.copy for loan in self._copies)
         return [copy.array if isinstance(copy, Tensor) else copy for copy in lent]
 
     def put_back(self) -> None:
         """The node has raised, and all waits as before."""
-        for loan in self._loans:
+        for loan in self._copies:
             self._pending[loan.place] = loan.original
 
     def originals(self, incoming: tuple[Any, ...]) -> tuple[Any, ...]:
         """What the node was given, as it was before it ran."""
-        known = {id(loan.copy): loan.original for loan in self._loans}
+        known = {id(loan.copy): loan.original for loan in self._copies}
         return tuple(known.get(id(g), g) for g in incoming)
 
     def settle(self) -> tuple[Swap, ...]:
