@@ -91,7 +91,7 @@ def graph_of_session(session: Session, view: View) -> Graph:
     from autograd_core.debug.recording.observed_pass import graph_of_call
 
     return graph_of_call(
-        session.backward_call, view, session.names, session.steps, session.order, session.around
+        session.backward_call, view, session.names, session.steps, session.order, session.effects
     )
 
 

@@ -12,7 +12,7 @@ from autograd_core.dag.names import Names
 from autograd_core.dag.turns import turn
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.recorded_pass import RecordedPass
-from autograd_core.debug.recording.driver_protocol import Around
+from autograd_core.debug.recording.driver_protocol import NodeEffects
 from autograd_core.debug.records.snapshot import (
     Frame,
     Incoming,
@@ -88,9 +88,9 @@ class Movement:
         return [history[index] for index in range(self._cursor.position)]
 
     @property
-    def around(self) -> Mapping[int, Around]:
+    def effects(self) -> Mapping[int, NodeEffects]:
         """What nodes that run code of the user's did besides sending gradients, by index."""
-        return self._cursor.driver.around
+        return self._cursor.driver.effects
 
     @property
     def names(self) -> Names:

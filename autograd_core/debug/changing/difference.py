@@ -12,7 +12,7 @@ from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Step
 from autograd_core.dag.turns import turn
 from autograd_core.debug.changing.changes import EditError
-from autograd_core.debug.recording.driver_protocol import Around, Driver, Pending
+from autograd_core.debug.recording.driver_protocol import Driver, NodeEffects, Pending
 
 Leaves = dict[int, Any]  # the .grad of leaves after a pass, by plan index
 
@@ -47,10 +47,10 @@ class Baseline:
         """Begin earlier: an edit was made before the first one."""
         self.position, self._pending = position, _copied(pending)
 
-    def remember(self, step: Step, around: Around | None) -> None:
+    def remember(self, step: Step, effects: NodeEffects | None) -> None:
         """Take note of what an unedited step did to the ``.grad`` of leaves."""
-        if around is not None:
-            self._leaves.update(around.gradients)
+        if effects is not None:
+            self._leaves.update(effects.gradients)
         if step.node.kind == LEAF:
             self._leaves[step.index] = step.after
 
@@ -76,10 +76,10 @@ class Baseline:
         try:
             for index in range(self.position, len(driver.order)):
                 step = driver.execute(index)
-                around = driver.around.get(index)
-                self.remember(step, around)
-                if around is not None:
-                    called += [call.name for call in around.calls]
+                effects = driver.effects.get(index)
+                self.remember(step, effects)
+                if effects is not None:
+                    called += [call.name for call in effects.calls]
         except Exception as error:  # of the user's
             raise EditError(
                 f"the run without changes cannot be compared: {turn(index)} raised "

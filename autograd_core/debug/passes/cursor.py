@@ -65,8 +65,8 @@ class Cursor:
 
     def _halts(self) -> bool:
         """Whether to halt where the pass now stands."""
-        around = self.driver.around.get(self.position - 1) if self._halting else None
-        self._halted = around is not None and bool(around.nested)
+        effects = self.driver.effects.get(self.position - 1) if self._halting else None
+        self._halted = effects is not None and bool(effects.nested)
         return self._halted
 
     def _back(self) -> None:
@@ -169,9 +169,9 @@ class Cursor:
 
     def phases_of(self, index: int) -> tuple[Phase, ...]:
         """The phases of a node that has run."""
-        around = self.driver.around.get(index)
+        effects = self.driver.effects.get(index)
         with self.driver.as_before(index):
-            return phases_of(self.history[index], around, self.driver.call.graph)
+            return phases_of(self.history[index], effects, self.driver.call.graph)
 
     def _show(self, phase: int) -> None:
         step = self.history[self.position]
@@ -198,8 +198,8 @@ class Cursor:
         """The passes that were started inside node ``index``; if it raised, up to then."""
         if self.error is not None and index == self.position:
             return self.driver.nested
-        around = self.driver.around.get(index)
-        return () if around is None else around.nested
+        effects = self.driver.effects.get(index)
+        return () if effects is None else effects.nested
 
     # the end
 

@@ -235,16 +235,16 @@ class Editor:
             if position < end:
                 edits.baseline.begin(position, pending)
         for index in range(position, min(end, len(cursor.history))):
-            around = cursor.driver.around.get(index)
-            if around is not None:
-                edits.baseline.remember(cursor.history[index], around)
+            effects = cursor.driver.effects.get(index)
+            if effects is not None:
+                edits.baseline.remember(cursor.history[index], effects)
 
     def _drop(self) -> tuple[int, tuple[int, ...]]:
         """Forget what was recorded from here on."""
         cursor = self._cursor
         start, end = cursor.position, len(cursor.history)
-        around = cursor.driver.around
-        again = tuple(i for i in range(start, end) if i in around and around[i].user_code)
+        effects = cursor.driver.effects
+        again = tuple(i for i in range(start, end) if i in effects and effects[i].user_code)
         cursor.history.truncate(start)
         return end - start, again
 

@@ -210,8 +210,8 @@ class Inspector:
 
     def _changed(self, index: int) -> tuple[int, ...]:
         """The leaves whose ``.grad`` code of the user's at node ``index`` changed."""
-        around = self._cursor.driver.around.get(index)
-        return () if around is None else tuple(leaf for leaf, _ in around.gradients)
+        effects = self._cursor.driver.effects.get(index)
+        return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)
 
     def _waits(self, index: int) -> bool:
         return index in self._edited or self._arrivals.arrived(index, Moment(self._at))[0] > 0

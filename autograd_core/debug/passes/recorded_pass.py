@@ -135,8 +135,8 @@ class RecordedPass:
 
     def _release(self) -> None:
         self.driver.release()
-        for around in self.driver.around.values():
-            for inner in around.nested:
+        for effects in self.driver.effects.values():
+            for inner in effects.nested:
                 if isinstance(inner, RecordedPass):
                     inner._release()
 

@@ -30,7 +30,14 @@ from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
 from autograd_core.autograd.step import Step
 from autograd_core.autograd.undo_log import UndoLog, memory_of
 from autograd_core.debug.recording.copy_on_write import CopyOnWrite
-from autograd_core.debug.recording.driver_protocol import Around, Keep, Nested, Pending, Place, Swap
+from autograd_core.debug.recording.driver_protocol import (
+    Keep,
+    Nested,
+    NodeEffects,
+    Pending,
+    Place,
+    Swap,
+)
 from autograd_core.debug.recording.hooks import KINDS, watching
 from autograd_core.debug.recording.user_code import runs_user_code
 from autograd_core.op.packed import nodes_with_packed
@@ -53,7 +60,7 @@ class NativeDriver:
         self.order = self._task.order
         self.plan = self._task.plan
         self.pending = self._task.pending
-        self.around: dict[int, Around] = {}
+        self.effects: dict[int, NodeEffects] = {}
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.disturbances = 0  # how often memory was changed in place that gradients may share
         self.swaps: dict[int, tuple[Swap, ...]] = {}  # by the node that made them
@@ -136,7 +143,7 @@ class NativeDriver:
             self.changed_gradients.setdefault(leaf, {})[index] = gradient
         nbytes, nested = log.nbytes(start, stop), tuple(self.nested)
         calls = tuple(watch.calls)
-        self.around[index] = Around(start, stop, nbytes, calls, nested, users, changed)
+        self.effects[index] = NodeEffects(start, stop, nbytes, calls, nested, users, changed)
         return step
 
     def _keep_state(self, node: Node, users: bool) -> None:
@@ -248,9 +255,9 @@ class NativeDriver:
             pending[swap.place] = swap.before
         for place, _ in step.captured:
             self._task.captured[place] = None
-        around = self.around.get(step.index)
-        if around is not None and self.live:
-            self._go(around, around.start)
+        effects = self.effects.get(step.index)
+        if effects is not None and self.live:
+            self._go(effects, effects.start)
 
     def redo(self, step: Step) -> None:
         pending = self.pending
@@ -265,13 +272,13 @@ class NativeDriver:
         self.redo_state(step)
 
     def redo_state(self, step: Step) -> None:
-        around = self.around.get(step.index)
-        if around is not None and self.live:
-            self._go(around, around.stop)
+        effects = self.effects.get(step.index)
+        if effects is not None and self.live:
+            self._go(effects, effects.stop)
 
-    def _go(self, around: Around, place: int) -> None:
+    def _go(self, effects: NodeEffects, place: int) -> None:
         self._log.go(place)
-        self.disturbances += around.user_code and around.stop > around.start
+        self.disturbances += effects.user_code and effects.stop > effects.start
 
     def undo_all(self) -> None:
         self._log.go(0)
@@ -300,37 +307,37 @@ class NativeDriver:
         other.__dict__.update(self.__dict__)
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
-        other.around = dict(self.around)
+        other.effects = dict(self.effects)
         other.swaps = dict(self.swaps)
         other.live = True
         return other
 
     def anew(self, pending: Pending) -> Self:
         other = self.fork(pending)
-        other.around, other.swaps, other.changed_gradients = {}, {}, {}
+        other.effects, other.swaps, other.changed_gradients = {}, {}, {}
         other._log = UndoLog()
         other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
         return other
 
     @contextmanager
     def as_before(self, start: int) -> Iterator[None]:
-        around = self.around
-        last = next(reversed(around), -1)  # they are in the order of the plan
+        effects = self.effects
+        last = next(reversed(effects), -1)  # they are in the order of the plan
         if last < start:
             yield
             return
-        first = next(index for index in range(start, last + 1) if index in around)
-        with self._log.at(around[first].start):
+        first = next(index for index in range(start, last + 1) if index in effects)
+        with self._log.at(effects[first].start):
             yield
 
     def forget(self, start: int) -> None:
-        forgotten = [index for index in self.around if index >= start]
+        forgotten = [index for index in self.effects if index >= start]
         if forgotten:
-            self._log.cut(min(self.around[index].start for index in forgotten))
+            self._log.cut(min(self.effects[index].start for index in forgotten))
         for index in forgotten:
-            for leaf, _ in self.around[index].gradients:
+            for leaf, _ in self.effects[index].gradients:
                 del self.changed_gradients[leaf][index]
-            del self.around[index]
+            del self.effects[index]
             self.swaps.pop(index, None)
 
     # the end

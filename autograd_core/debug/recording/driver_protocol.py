@@ -39,7 +39,7 @@ class Nested(Protocol):
         ...
 
 
-class Around(NamedTuple):
+class NodeEffects(NamedTuple):
     """What a node did besides sending gradients.
 
     Attributes:
@@ -74,7 +74,7 @@ class Driver(Protocol):
     order: Sequence[Node]
     plan: Plan
     pending: Pending
-    around: dict[int, Around]
+    effects: dict[int, NodeEffects]
     changed_gradients: dict[int, dict[int, Any]]
     swaps: dict[int, tuple[Swap, ...]]
     failed_in: str

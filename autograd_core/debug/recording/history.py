@@ -115,8 +115,8 @@ class History:
         self._make_room(self._segments[-1])
 
     def _size(self, step: Step) -> int:
-        around = self._driver.around.get(step.index)
-        return step_bytes(step) + (0 if around is None else around.nbytes)
+        effects = self._driver.effects.get(step.index)
+        return step_bytes(step) + (0 if effects is None else effects.nbytes)
 
     # dropping and recomputing
 

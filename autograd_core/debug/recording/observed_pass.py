@@ -14,7 +14,7 @@ from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
 from autograd_core.debug.recording.driver import NativeDriver
-from autograd_core.debug.recording.driver_protocol import Around
+from autograd_core.debug.recording.driver_protocol import NodeEffects
 from autograd_core.debug.recording.hooks import changes_of
 from autograd_core.tensor import Tensor
 
@@ -25,13 +25,13 @@ def graph_of_call(
     names: Names,
     steps: Sequence[Step],
     order: Sequence[Node],
-    around: Mapping[int, Around],
+    effects: Mapping[int, NodeEffects],
     title: str = "",
 ) -> Graph:
     """The graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks made of
-    them, as ``around`` tells."""
+    them, as ``effects`` tells."""
     seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
-    known = {step.index: around[step.index].calls for step in steps if step.index in around}
+    known = {step.index: effects[step.index].calls for step in steps if step.index in effects}
     hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
     return capture(
         call.roots, view, gradient=seeds, names=names, steps=steps, hooks=hooks, order=order,
@@ -83,8 +83,8 @@ class ObservedPass:
 
     def graph(self, view: View, title: str = "") -> Graph:
         """The graph as it now stands."""
-        around = self._driver.around
-        return graph_of_call(self._call, view, self._names, self.steps, self.order, around, title)
+        effects = self._driver.effects
+        return graph_of_call(self._call, view, self._names, self.steps, self.order, effects, title)
 
     @property
     def gradients(self) -> Gradients:

@@ -15,7 +15,7 @@ from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.node import LEAF, ONE_EDGE
 from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.arrivals import Moment
-from autograd_core.debug.recording.driver_protocol import Around, Pending, Place, Swap
+from autograd_core.debug.recording.driver_protocol import NodeEffects, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import HookCall
 from autograd_core.debug.recording.user_code import runs_user_code
 from autograd_core.debug.records.snapshot import Phase, Value
@@ -24,14 +24,14 @@ from autograd_core.debug.records.value import value
 Values = tuple[Value | None, ...]
 
 
-def phases_of(step: Step, around: Around | None, graph: bool) -> tuple[Phase, ...]:
+def phases_of(step: Step, effects: NodeEffects | None, graph: bool) -> tuple[Phase, ...]:
     """The phases of ``step``, in the order in which they happened.
 
     Args:
         around: what is known of its hooks.
         graph: whether gradients are tensors.
     """
-    calls = () if around is None else around.calls
+    calls = () if effects is None else effects.calls
     found = [_hook(call) for call in calls if call.kind in ("tensor", "pre")]
     for place, gradient in step.captured:
         nr = getattr(place, "nr", 0)
