@@ -113,11 +113,11 @@ class Movement:
 
     def incoming(self, index: int) -> tuple[Incoming, ...]:
         """What has arrived at node ``index``; the part of :meth:`detail` that is quickly told."""
-        return self._pass.ledger.incoming(index, self._cursor.moment)
+        return self._pass.ledger.incoming(index, self._cursor.state)
 
     def outgoing(self, index: int) -> tuple[Outgoing, ...]:
         """What node ``index`` has sent; see :meth:`incoming`."""
-        return self._pass.ledger.outgoing(index, self._cursor.moment)
+        return self._pass.ledger.outgoing(index, self._cursor.state)
 
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None elsewhere."""

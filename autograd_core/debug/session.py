@@ -155,7 +155,7 @@ class Session(Seeking):
         """Every contribution to one input of node ``index`` so far, and every change by the user,
         with the running sum."""
         changes = self._cursor.edits.of_sum(index, input_nr)
-        return self._pass.ledger.entries(index, input_nr, self._cursor.moment, changes)
+        return self._pass.ledger.entries(index, input_nr, self._cursor.state, changes)
 
     def path(self, index: int) -> tuple[int, ...]:
         """The shortest way of the gradient from a root to node ``index``, as plan indices."""

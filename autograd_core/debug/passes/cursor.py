@@ -12,10 +12,10 @@ from typing import Final
 
 from autograd_core.autograd.step import Step
 from autograd_core.debug.changing.edits import Edits
-from autograd_core.debug.recording.arrivals import Moment
+from autograd_core.debug.recording.arrivals import PassState
 from autograd_core.debug.recording.driver_protocol import Driver, Nested
 from autograd_core.debug.recording.history import History
-from autograd_core.debug.recording.phases import moment_in, phases_of, show_partly
+from autograd_core.debug.recording.phases import phases_of, show_partly, state_in
 from autograd_core.debug.records.snapshot import Phase
 
 # what a node or a hook of the user's may raise, to be shown there
@@ -42,8 +42,8 @@ class Cursor:
         self.interrupted = False  # set by another thread, to stop before the next node
 
     @property
-    def moment(self) -> Moment:
-        return moment_in(self.position, self.phases, self.phase)
+    def state(self) -> PassState:
+        return state_in(self.position, self.phases, self.phase)
 
     def travel(self, target: int, *, halting: bool = False) -> bool:
         """Go to ``target``, outside of nodes; whether it was reached: a node on the way may raise,

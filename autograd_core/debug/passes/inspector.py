@@ -14,7 +14,7 @@ from autograd_core.dag.names import Names
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.leaf_history import LeafHistory
 from autograd_core.debug.passes.terms import terms_of
-from autograd_core.debug.recording.arrivals import Moment
+from autograd_core.debug.recording.arrivals import PassState
 from autograd_core.debug.recording.history import step_bytes
 from autograd_core.debug.recording.ledger import Ledger
 from autograd_core.debug.records.snapshot import (
@@ -54,15 +54,15 @@ class Inspector:
 
     def detail(self, index: int) -> NodeDetail:
         """All that is known about node ``index`` where the cursor stands."""
-        cursor, moment, node = self._cursor, self._cursor.moment, self._order[index]
+        cursor, state, node = self._cursor, self._cursor.state, self._order[index]
         ran = index < cursor.position
         inside = index == cursor.position and bool(cursor.phase)
-        outgoing = self._ledger.outgoing(index, moment)
+        outgoing = self._ledger.outgoing(index, state)
         cost = self._graph.costs.get(index, Cost())
         return NodeDetail(
             index=index,
             status="done" if ran else "current" if index == cursor.position else "waiting",
-            incoming=self._ledger.incoming(index, moment),
+            incoming=self._ledger.incoming(index, state),
             outgoing=outgoing,
             saved=tuple(_saved(node)),
             formulas=node.formulas(),
@@ -101,40 +101,40 @@ class Inspector:
     def leaves(self) -> tuple[LeafGradient, ...]:
         """The ``.grad`` of every leaf, in the order in which they are done."""
         self._catch_up()
-        moment = self._cursor.moment
+        state = self._cursor.state
         rows = self._rows
         for index in self._cursor.edits.leaves:
             rows[self._place[index]] = None
         for index, number in self._place.items() if None in rows else ():
             if rows[number] is None:
-                rows[number] = self._leaf(index, Moment(moment.position))
-        if not moment.inside:
+                rows[number] = self._leaf(index, PassState(state.position))
+        if not state.inside:
             return tuple(rows)  # type: ignore[arg-type]  # all have been filled
         inside = list(rows)
-        for index in {moment.position, *self._arrivals.targets(moment.position)}:
+        for index in {state.position, *self._arrivals.targets(state.position)}:
             if index in self._place:
-                inside[self._place[index]] = self._leaf(index, moment)
+                inside[self._place[index]] = self._leaf(index, state)
         return tuple(inside)  # type: ignore[arg-type]
 
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
-        return self._leaf(index, self._cursor.moment) if index in self._place else None
+        return self._leaf(index, self._cursor.state) if index in self._place else None
 
     def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
         """What the node before ``position`` made of the ``.grad`` of the leaf at node ``index``:
         the old one and the new one; None if it left it alone."""
         return self._gradients.change(index, position) if index in self._place else None
 
-    def _leaf(self, index: int, moment: Moment) -> LeafGradient:
-        arrived, expected = self._arrivals.arrived(index, moment)
-        done = moment.has_accumulated(index)
-        waiting = None if done else self._ledger.total(index, 0, moment)
+    def _leaf(self, index: int, state: PassState) -> LeafGradient:
+        arrived, expected = self._arrivals.arrived(index, state)
+        done = state.has_accumulated(index)
+        waiting = None if done else self._ledger.total(index, 0, state)
         return LeafGradient(
             index=index,
             name=self._name(index),
             shape=self._order[index].output_shape,
             before=self._gradients.before[index],
-            now=self._now(index, moment),
+            now=self._now(index, state),
             pending=self._ledger.values.of(waiting),
             arrived=arrived,
             expected=expected,
@@ -143,11 +143,11 @@ class Inspector:
     def _name(self, index: int) -> str:
         return self._graph.variables.get(index) or self._graph.address(index)
 
-    def _now(self, index: int, moment: Moment) -> Value | None:
-        if index == moment.position and moment.accumulated:
+    def _now(self, index: int, state: PassState) -> Value | None:
+        if index == state.position and state.accumulated:
             last = self._cursor.phases[self._cursor.phase - 1]
             return last.after[0]
-        return self._gradients.at(index, moment.position)
+        return self._gradients.at(index, state.position)
 
     def leaf_calls(self) -> Iterator[LeafCall]:
         """What the pass, which is over, did to each leaf."""
@@ -174,14 +174,14 @@ class Inspector:
     def pending(self) -> tuple[Pending, ...]:
         """The sums that wait for a node that has not run."""
         self._catch_up()
-        moment = self._cursor.moment
+        state = self._cursor.state
         waiting = set(self._waiting)
-        if moment.inside:
-            waiting.update(self._arrivals.targets(moment.position))
+        if state.inside:
+            waiting.update(self._arrivals.targets(state.position))
         return tuple(
             Pending(index, each.input_nr, each.arrived, each.expected, each.total)
             for index in sorted(waiting)
-            for each in self._ledger.sums(index, moment)
+            for each in self._ledger.sums(index, state)
             if each.total is not None
         )
 
@@ -214,7 +214,7 @@ class Inspector:
         return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)
 
     def _waits(self, index: int) -> bool:
-        return index in self._edited or self._arrivals.arrived(index, Moment(self._at))[0] > 0
+        return index in self._edited or self._arrivals.arrived(index, PassState(self._at))[0] > 0
 
     def _forget(self, indices: tuple[int, ...]) -> None:
         for index in indices:

@@ -14,7 +14,7 @@ Indices = NDArray[np.int64]
 SEED = -1  # the producer of what the caller of backward gave
 
 
-class Moment(NamedTuple):
+class PassState(NamedTuple):
     """How far a pass is: before node ``position``, or ``inside`` it, where it has ``sent`` along
     its first edges, or a leaf has ``accumulated``."""
 
@@ -90,12 +90,12 @@ class Arrivals:
     def _leaving(self, index: int) -> slice:
         return slice(int(self._target_starts[index]), int(self._target_starts[index + 1]))
 
-    def arrived(self, index: int, moment: Moment) -> tuple[int, int]:
-        """How many contributions node ``index`` has had by ``moment``, and of how many."""
+    def arrived(self, index: int, state: PassState) -> tuple[int, int]:
+        """How many contributions node ``index`` has had by ``state``, and of how many."""
         first, last = int(self._starts[index]), int(self._starts[index + 1])
         producers = self._producers[first:last]
-        here = int(np.searchsorted(producers, moment.position))
-        while first + here < last and moment.has_sent(
+        here = int(np.searchsorted(producers, state.position))
+        while first + here < last and state.has_sent(
             int(producers[here]), int(self._output_nrs[first + here])
         ):
             here += 1

@@ -12,7 +12,7 @@ from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.step import Delivery
 from autograd_core.dag.capture.backward import input_shape
 from autograd_core.dag.model import Graph
-from autograd_core.debug.recording.arrivals import SEED, Arrivals, Moment, Source
+from autograd_core.debug.recording.arrivals import SEED, Arrivals, PassState, Source
 from autograd_core.debug.recording.driver_protocol import Pending
 from autograd_core.debug.recording.history import History
 from autograd_core.debug.records.snapshot import Contribution, Entry, Incoming, Outgoing
@@ -64,8 +64,8 @@ class Ledger:
 
     # what arrived, and what was sent
 
-    def incoming(self, index: int, moment: Moment) -> tuple[Incoming, ...]:
-        """What arrived at node ``index`` by ``moment``, per input, with its sum."""
+    def incoming(self, index: int, state: PassState) -> tuple[Incoming, ...]:
+        """What arrived at node ``index`` by ``state``, per input, with its sum."""
         return tuple(
             Incoming(
                 sum_.input_nr,
@@ -75,37 +75,37 @@ class Ledger:
                 sum_.total,
                 sum_.arrived - len(sum_.sources),
             )
-            for sum_ in self.sums(index, moment)
+            for sum_ in self.sums(index, state)
         )
 
     def _contribution(self, source: Source) -> Contribution:
         producer = None if source.producer == SEED else source.producer
         return Contribution(producer, source.output_nr, self.values.of(self._gradient(source)))
 
-    def sums(self, index: int, moment: Moment) -> list[Sum]:
-        """The sum at each input of node ``index`` by ``moment``."""
+    def sums(self, index: int, state: PassState) -> list[Sum]:
+        """The sum at each input of node ``index`` by ``state``."""
         if not self._order[index].ported:
-            here, expected = self.arrivals.arrived(index, moment)
+            here, expected = self.arrivals.arrived(index, state)
             if not expected:
                 return []
             latest = self.arrivals.some(index, max(0, here - MOST_SHOWN), here)
-            return [Sum(0, here, expected, self._total(index, 0, moment), latest)]
+            return [Sum(0, here, expected, self._total(index, 0, state), latest)]
         per_input: dict[int, list[Source]] = {}
         for source in self.arrivals.sources(index):
             per_input.setdefault(source.input_nr, []).append(source)
         found = []
         for nr, sources in sorted(per_input.items()):
-            arrived = [source for source in sources if moment.has_sent(*source[:2])]
-            total = self._total(index, nr, moment)
+            arrived = [source for source in sources if state.has_sent(*source[:2])]
+            total = self._total(index, nr, state)
             found.append(Sum(nr, len(arrived), len(sources), total, arrived[-MOST_SHOWN:]))
         return found
 
-    def _total(self, index: int, input_nr: int, moment: Moment) -> Value | None:
-        return self.values.of(self.total(index, input_nr, moment))
+    def _total(self, index: int, input_nr: int, state: PassState) -> Value | None:
+        return self.values.of(self.total(index, input_nr, state))
 
-    def total(self, index: int, input_nr: int, moment: Moment) -> Gradient:
+    def total(self, index: int, input_nr: int, state: PassState) -> Gradient:
         """The sum at an input: what waits there, or what the node found when it ran."""
-        if index < moment.position or (index == moment.position and moment.inside):
+        if index < state.position or (index == state.position and state.inside):
             return self._history[index].incoming[input_nr]
         node = self._order[index]
         return self._pending[Port(node, input_nr) if node.ported else node]
@@ -121,8 +121,8 @@ class Ledger:
         # a node at which a call of grad ends sends nothing
         return deliveries[output_nr] if output_nr < len(deliveries) else None
 
-    def outgoing(self, index: int, moment: Moment) -> tuple[Outgoing, ...]:
-        """What node ``index`` sends along each edge, as far as it has by ``moment``."""
+    def outgoing(self, index: int, state: PassState) -> tuple[Outgoing, ...]:
+        """What node ``index`` sends along each edge, as far as it has by ``state``."""
         edges = self._order[index].edges
         graph = self._graph
         targets = {
@@ -132,7 +132,7 @@ class Ledger:
         result = []
         for output_nr in range(len(edges)):
             target, input_nr = targets.get(output_nr, (None, 0))
-            sent = moment.has_sent(index, output_nr)
+            sent = state.has_sent(index, output_nr)
             delivery = self._delivery(index, output_nr) if sent else None
             g = None if delivery is None else delivery.gradient
             result.append(Outgoing(output_nr, target, input_nr, sent, self.values.of(g)))
@@ -141,7 +141,7 @@ class Ledger:
     # the running account
 
     def entries(
-        self, index: int, input_nr: int, moment: Moment, changes: Sequence[SumChange] = ()
+        self, index: int, input_nr: int, state: PassState, changes: Sequence[SumChange] = ()
     ) -> Iterator[Entry]:
         """Every contribution to one input so far, with the sum it made and what cancelled, and
         every change by the user.
@@ -152,7 +152,7 @@ class Ledger:
         total: Gradient = None
         waiting = deque(changes)
         for number, source in enumerate(self.arrivals.sources(index)):
-            if source.input_nr != input_nr or not moment.has_sent(*source[:2]):
+            if source.input_nr != input_nr or not state.has_sent(*source[:2]):
                 continue
             while waiting and waiting[0].position <= source.producer:
                 change = waiting.popleft()

@@ -14,7 +14,7 @@ import numpy as np
 from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.node import LEAF, ONE_EDGE
 from autograd_core.autograd.step import Step
-from autograd_core.debug.recording.arrivals import Moment
+from autograd_core.debug.recording.arrivals import PassState
 from autograd_core.debug.recording.driver_protocol import NodeEffects, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import HookCall
 from autograd_core.debug.recording.user_code import runs_user_code
@@ -98,12 +98,12 @@ def _unreduced(step: Step, graph: bool) -> Sequence[Any] | None:
     return [None if edge is None else g for edge, g in zip(node.edges, raw, strict=True)]
 
 
-def moment_in(position: int, phases: Sequence[Phase], done: int) -> Moment:
+def state_in(position: int, phases: Sequence[Phase], done: int) -> PassState:
     """How far the pass is when ``done`` of the phases of node ``position`` are over."""
     over = phases[:done]
     sent = [p.output_nr for p in over if p.kind == "delivery" and p.output_nr is not None]
     accumulated = any(phase.kind == "accumulation" for phase in over)
-    return Moment(position, done > 0, max(sent, default=-1) + 1, accumulated)
+    return PassState(position, done > 0, max(sent, default=-1) + 1, accumulated)
 
 
 def show_partly(
