@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NoReturn
 from tui import output
 
 if TYPE_CHECKING:
-    from autograd_core.debug.protocol import DebugSession
+    from autograd_core.debug.session import Session
 
 # those that Textual sets and does not restore
 _SIGNALS = ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGTTIN", "SIGTTOU")
@@ -39,7 +39,7 @@ def why_no_screen() -> str:
     return "the debugger's screen cannot open inside a running event loop (async code, a notebook)"
 
 
-def show_screen(session: DebugSession, title: str = "") -> str:
+def show_screen(session: Session, title: str = "") -> str:
     """Open the screen over ``session``; "continue", "detach" or "abort", as the user left it.
 
     What the script printed meanwhile stands in the terminal afterwards.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 from unittest.mock import patch
@@ -14,12 +15,15 @@ from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
 from autograd_core.dag.turns import turn
-from autograd_core.debug.protocol import DebugSession
+from autograd_core.debug import Session
 from tui.app import DebuggerApp, Outcome
 from tui.app.sections import SECTIONS
 from tui.app.widgets.prompt import Prompt
+from tui.app.worker import SessionWorker
 
 SMALL, LARGE = (80, 24), (160, 48)
+SHORT = SessionWorker.grace  # how long keys wait outside of tests
+PATIENCE = 60.0  # seconds, for a busy machine
 GOLDEN = Path(__file__).parent / "golden"
 
 
@@ -31,10 +35,8 @@ class Driver:
         self.pilot = pilot
 
     async def press(self, *keys: str) -> str:
-        """Press keys, wait until nothing moves any more, and return the screen."""
-        for key in keys:
-            await self.pilot.press(key)
-            await self.pilot.pause()
+        """Press keys, wait until what they do is done and nothing moves, and return the screen."""
+        await self.pilot.press(*keys)
         return await self.settled()
 
     async def burst(self, *keys: str) -> str:
@@ -62,16 +64,17 @@ class Driver:
 
     async def wait_for(self, pattern: str) -> str:
         """The screen, as soon as it shows ``pattern``."""
-        for _ in range(400):
-            text = self.text()
-            if re.search(pattern, text):
-                return text
-            await self.pilot.pause(0.02)
-        raise AssertionError(f"{pattern} did not come up:\n{self.text()}")
+        end = time.monotonic() + PATIENCE
+        while not re.search(pattern, text := self.text()):
+            assert time.monotonic() < end, f"{pattern} did not come up:\n{text}"
+            await self.pilot.pause(0.01)
+        return text
 
     async def settled(self) -> str:
+        """The screen, once nothing is being done and nothing moves any more."""
         for _ in range(3):
             await self.pilot.pause()
+            await self.app.debugger_screen.worker.settled()
         return self.text()
 
     def text(self) -> str:
@@ -86,11 +89,15 @@ class Driver:
 
 
 def drive(
-    session: DebugSession,
+    session: Session,
     script: Callable[[Driver], Awaitable[None]],
     size: tuple[int, int] = SMALL,
+    grace: float = PATIENCE,
 ) -> str | None:
-    """Run ``script`` against the app in a terminal of ``size``; the outcome of the app."""
+    """Run ``script`` against the app in a terminal of ``size``; the outcome of the app.
+
+    Keys wait ``grace`` seconds for what is being done, by default until it is done.
+    """
 
     async def main() -> str | None:
         app = DebuggerApp(session)
@@ -104,6 +111,7 @@ def drive(
     with (
         patch("textual.app.wait_for_idle", let_others_run),
         patch("textual.pilot.wait_for_idle", let_others_run),
+        patch.object(SessionWorker, "grace", grace),
     ):
         return asyncio.run(main())
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import time
-from typing import cast
 
 import pytest
 from textual import events
@@ -14,14 +13,14 @@ from autograd_core import nn
 from autograd_core.dag.trace import trace
 from autograd_core.dag.turns import index_of
 from autograd_core.debug import Reply, Session
-from tests.tui.screen_driver import LARGE, SMALL, Driver, drive
+from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, drive
 from tests.tui.sessions import chain, dense, residual_net, shared_weight, troubled
 from tui.app.keys import ALL_BINDINGS
-from tui.app.screen import DebuggerScreen
 from tui.app.sections import SECTIONS
 from tui.app.widgets.execution import ExecutionList
 from tui.app.widgets.prompt import Prompt
 from tui.app.widgets.timeline import Timeline
+from tui.app.worker import SnapshotReady
 
 
 class Block(nn.Module):
@@ -281,7 +280,7 @@ def test_the_wheel_scrolls_and_selects_nothing() -> None:
             rows.post_message(events.MouseScrollDown(rows, 5, 5, 0, 1, 0, False, False, False))
             await screen.pilot.pause(0.3)
         assert rows.scroll_offset.y > 0
-        assert rows.selected == 0
+        assert screen.app.debugger_screen.view.node == 0
 
     drive(chain(500), script)
 
@@ -453,7 +452,7 @@ def test_a_long_run_shows_how_far_it_is_and_pauses(key: str) -> None:
         await screen.press("n")
         assert "PAUSED" in screen.text()
 
-    drive(session, script, LARGE)
+    drive(session, script, LARGE, grace=SHORT)
 
 
 def test_a_script_that_exits_in_a_hook_leaves_the_screen_open() -> None:
@@ -537,10 +536,11 @@ def test_a_key_right_after_opening_is_not_overtaken_by_the_first_layout() -> Non
     session = traced_net()
 
     async def script(screen: Driver) -> None:
-        main = cast(DebuggerScreen, screen.app.screen)
+        main = screen.app.debugger_screen
         main.panes["node"].on_resize()
         session.do("next 5")
-        main._finish("", Reply(""))  # before the callback of the layout
+        # before the callback of the layout
+        main.on_snapshot_ready(SnapshotReady(session.snapshot, Reply(""), session.selected))
         text = await screen.settled()
         assert "#6 " in text.split("[gradient]")[1].splitlines()[1]
 

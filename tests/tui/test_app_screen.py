@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextvars
 import re
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -15,7 +14,15 @@ import autograd_core as torch
 from autograd_core.dag.turns import turn
 from autograd_core.debug import Session
 from autograd_core.debug.records.snapshot import Reply
-from tests.tui.screen_driver import LARGE, SMALL, Driver, check_golden, drive
+from tests.tui.screen_driver import (
+    LARGE,
+    PATIENCE,
+    SHORT,
+    SMALL,
+    Driver,
+    check_golden,
+    drive,
+)
 from tests.tui.sessions import (
     RecordedSession,
     chain,
@@ -25,6 +32,7 @@ from tests.tui.sessions import (
     troubled,
 )
 from tui.app.keys import ALL_BINDINGS, KEY_GROUPS
+from tui.app.sections import SECTIONS
 
 SIZES = [SMALL, LARGE]
 
@@ -348,88 +356,91 @@ def test_an_exception_out_of_the_session_is_an_error_not_a_crash() -> None:
     drive(shared_weight(Broken), script)
 
 
-class Watching(RecordedSession):
-    """Looks, while it works, whether the screen knows that it does."""
-
-    widgets: tuple[Any, ...] = ()
-
-    def do(self, line: str) -> Reply:
-        assert all(widget.busy for widget in self.widgets)
-        return super().do(line)
-
-
-def test_nobody_asks_a_session_at_work_from_its_first_moment_on() -> None:
-    """Not only once it is said to be busy: what is read meanwhile may be dropped meanwhile."""
-    session = shared_weight(Watching)
-
-    async def script(screen: Driver) -> None:
-        main = screen.app.screen
-        session.widgets = (main.rows, main.timeline, *main.panes.values())
-        assert "AssertionError" not in await screen.press("n")
-        assert not any(widget.busy for widget in session.widgets)
-
-    drive(session, script)
-
-
 class Gated(RecordedSession):
-    """Its ``continue`` lasts until the test opens the gate."""
+    """Its ``continue`` lasts until the test opens the gate; ``asked`` is what it was asked then."""
 
     gate: threading.Event
+    at_work = False
+    asked: list[str]
 
     def do(self, line: str) -> Reply:
+        self.at_work = True
         if line == "continue":
-            assert self.gate.wait(20)
-        return super().do(line)
+            assert self.gate.wait(PATIENCE)
+        reply = super().do(line)
+        self.at_work = False
+        return reply
+
+    def _note(self, question: str) -> None:
+        if self.at_work and threading.current_thread() is threading.main_thread():
+            self.asked.append(question)
+
+    def detail(self, index: int) -> Any:
+        self._note(f"detail of {index}")
+        return super().detail(index)
+
+    def phases(self, index: int) -> Any:
+        self._note(f"phases of {index}")
+        return super().phases(index)
+
+    def ledger(self, index: int, input_nr: int = 0) -> Any:
+        self._note(f"contributions of {index}")
+        return super().ledger(index, input_nr)
+
+    def complete(self, line: str, column: int) -> list[str]:
+        self._note(f"completion of {line}")
+        return super().complete(line, column)
+
+    @property
+    def snapshot(self) -> Any:
+        self._note("snapshot")
+        return super().snapshot
 
 
-def gated() -> Gated:
-    session = chain(12, Gated)
-    session.gate = threading.Event()
+def gated(length: int = 12) -> Gated:
+    session = chain(length, Gated)
+    session.gate, session.asked = threading.Event(), []
     return session
 
 
-def test_a_pane_asks_nothing_of_a_session_at_work(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither when another section is turned to, nor when the terminal changes its size."""
-    session = gated()
-
-    def refuse(index: int) -> None:
-        raise AssertionError("asked while at work")
+def test_a_session_at_work_is_asked_nothing() -> None:
+    """Neither by keys nor by timers, nor by a terminal that changes its size."""
+    session = gated(200)
 
     async def script(screen: Driver) -> None:
-        await screen.press("c")
-        with monkeypatch.context() as patches:
-            patches.setattr(session, "detail", refuse)
-            await screen.pilot.resize_terminal(100, 30)
-            assert "runs next" in await screen.settled()  # as it was
-            assert "to be seen once it pauses" in await screen.press("tab")
+        await screen.press("9", "n", "c")
+        await screen.wait_for("BUSY")
+        await screen.pilot.resize_terminal(100, 30)
+        assert "runs next" in await screen.settled()  # as it was
+        assert "to be seen once it pauses" in await screen.press("tab")
+        for _ in SECTIONS:
+            await screen.press("tab")
+        assert "busy with continue" in await screen.press("y")
+        await screen.press("j", "pagedown", "G", "z", "w", "j", "escape", "h", "exclamation_mark")
+        await screen.press("colon", *"un", "tab", "escape", "slash", *"mul", "enter", "p", "b")
+        await screen.pilot.pause(0.2)  # for the timers
+        assert session.asked == []
         session.gate.set()
-        await wait_until(screen, lambda: "FINISHED" in screen.text())
-        assert "to be seen" not in screen.text()
+        await screen.wait_for("FINISHED")
+        assert "to be seen" not in await screen.press("tab")
 
-    drive(session, script)
-
-
-async def wait_until(screen: Driver, condition: Callable[[], bool]) -> None:
-    for _ in range(400):
-        if condition():
-            return
-        await screen.pilot.pause(0.02)
-    raise AssertionError(screen.text())
+    drive(session, script, grace=SHORT)
+    assert session.commands == ["next 9", "continue"]
 
 
 def test_a_long_run_leaves_the_screen_alive() -> None:
     session = gated()
 
     async def script(screen: Driver) -> None:
-        assert "BUSY" in await screen.press("c")
+        await screen.press("c")
+        await screen.wait_for("BUSY")
         assert "busy with continue" in await screen.press("n")
         await screen.press("j")
         assert screen.row(1).startswith("▌")
         session.gate.set()
-        await wait_until(screen, lambda: "FINISHED" in screen.text())
-        assert "BUSY" not in screen.text()
+        assert "BUSY" not in await screen.wait_for("FINISHED")
 
-    drive(session, script)
+    drive(session, script, grace=SHORT)
     assert session.commands == ["continue"]
 
 
@@ -440,9 +451,10 @@ def test_leaving_during_a_run_waits_for_its_end() -> None:
         assert "will close" in await screen.press("c", "q")
         assert session.position == 0
         session.gate.set()
-        await wait_until(screen, lambda: screen.app.return_value is not None)
+        while screen.app.return_value is None:
+            await screen.pilot.pause(0.01)
 
-    assert drive(session, script) == "continue"
+    assert drive(session, script, grace=SHORT) == "continue"
     assert session.position == 12
 
 

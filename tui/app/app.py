@@ -12,7 +12,7 @@ from textual.app import App, SystemCommand
 from textual.command import Provider
 from textual.screen import Screen
 
-from autograd_core.debug.protocol import DebugSession
+from autograd_core.debug.session import Session
 from tui.app.screen import DebuggerScreen
 from tui.app.themes import DARK, LIGHT, THEMES, light_terminal
 from tui.app.widgets.palette import DebuggerCommands
@@ -21,12 +21,11 @@ Outcome = Literal["continue", "detach", "abort"]
 
 
 class DebuggerApp(App[Outcome]):
-    """The full-screen debugger over a :class:`DebugSession`.
+    """The full-screen debugger over a session.
 
     ``run()`` returns "continue" (the script goes on), "detach" (it goes on and is to stop no
     more) or "abort" (it is to end, with ``.grad`` as before the call; all that is for the caller
-    to do).  ``printed`` is what the script printed meanwhile, in order, each with whether it
-    went to stderr.
+    to do).
     """
 
     CSS_PATH = "app.tcss"
@@ -37,14 +36,18 @@ class DebuggerApp(App[Outcome]):
         DebuggerCommands,
     }
 
-    def __init__(self, session: DebugSession, title: str = "") -> None:
+    def __init__(self, session: Session, title: str = "") -> None:
         super().__init__()
-        self.printed: list[tuple[str, bool]] = []
         for theme in THEMES:
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
             self.theme = "gradstep-light" if light_terminal() else "gradstep-dark"
-        self._debugger_screen = DebuggerScreen(session, title)
+        self.debugger_screen = DebuggerScreen(session, title)
+
+    @property
+    def printed(self) -> list[tuple[str, bool]]:
+        """What the script printed meanwhile, each with whether it went to stderr."""
+        return self.debugger_screen.printed
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colours of meaning under a theme that is not ours."""
@@ -60,6 +63,8 @@ class DebuggerApp(App[Outcome]):
     async def on_event(self, event: events.Event) -> None:
         """Let each key, and each paste, be done with before the next one is looked at.
 
+        What a key has the session do is done and shown before the next one, too, unless it lasts.
+
         Textual hands a key to the widget with the focus, and runs its action when the key has come
         back from there.  Of keys that come fast, those behind the one that opens the prompt are
         under way by then, to where they are commands.
@@ -67,10 +72,11 @@ class DebuggerApp(App[Outcome]):
         if not isinstance(event, events.Key | events.Paste) or event.is_forwarded:
             await super().on_event(event)
             return
-        if self.screen is not self._debugger_screen:
+        await self.debugger_screen.worker.settled()
+        if self.screen is not self.debugger_screen:
             await super().on_event(event)
         elif isinstance(event, events.Paste):
-            self._debugger_screen.paste(event.text)
+            self.debugger_screen.paste(event.text)
         else:
             await self._press(event)
 
@@ -79,11 +85,11 @@ class DebuggerApp(App[Outcome]):
         if await self._check_bindings(event.key, priority=True):
             return
         typed = event.character if event.is_printable else None
-        if typed is None or not self._debugger_screen.type_character(typed):
+        if typed is None or not self.debugger_screen.type_character(typed):
             await self._check_bindings(event.key)
 
     async def on_mount(self) -> None:
-        await self.push_screen(self._debugger_screen)
+        await self.push_screen(self.debugger_screen)
         # a full collection looks at every object of the program, and a frame may take 20 ms; what
         # is there already is set aside until the screen closes
         self._froze = gc.get_freeze_count() == 0

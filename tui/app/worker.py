@@ -1,4 +1,7 @@
-"""Runs commands in a thread of their own, so that the screen stays alive."""
+"""A session at work in a thread of its own, so that the screen stays alive.
+
+What may be asked of a session is decided here alone: nothing while it is at work.
+"""
 
 from __future__ import annotations
 
@@ -6,31 +9,122 @@ import asyncio
 import contextvars
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass
+from time import monotonic
+from typing import NamedTuple
 
-from autograd_core.debug.records.snapshot import Reply
+from textual.message import Message
+
+from autograd_core.debug.records.snapshot import Reply, Snapshot
+from autograd_core.debug.session import Session
+
+Work = Callable[[Session], Reply]
 
 
-class CommandRunner:
-    """One thread, one piece of work at a time.
+class AtWork(Exception):
+    """The session cannot be asked now; the text is for the user."""
+
+
+class Progress(NamedTuple):
+    """What a session is doing, and how many nodes have run."""
+
+    work: str
+    position: int
+
+
+@dataclass(eq=False)
+class SnapshotReady(Message):
+    """Work is done: what was answered, where the session stands, and the node that it selects.
+
+    ``line`` is the command that was carried out, "" for other work.
+    """
+
+    snapshot: Snapshot
+    reply: Reply
+    selected: int | None
+    line: str = ""
+    typed: bool = False
+
+
+class SessionWorker:
+    """Does one piece of work at a time with a session, and posts a :class:`SnapshotReady`.
 
     The work sees the context variables of the code that opened the debugger (grad mode,
     for instance), and each piece sees what the one before it set, as in a plain run.
+    ``snapshot`` is where the session stood after the last piece.  Work that ends within ``grace``
+    seconds never shows as busy, and keys typed ahead wait for it.
     """
 
-    def __init__(self) -> None:
+    grace = 0.05
+
+    def __init__(self, session: Session, post: Callable[[SnapshotReady], object]) -> None:
+        self.snapshot = session.snapshot
+        self._session = session
+        self._post = post
         self._context = contextvars.copy_context()
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gradstep")
+        self._work = ""
+        self._started = 0.0
+        self._shown = asyncio.Event()
 
-    def start(self, work: Callable[[], Reply]) -> asyncio.Future[Reply]:
-        """Begin ``work``; the future never holds an exception."""
-        return asyncio.wrap_future(self._executor.submit(self._context.run, _caught, work))
+    @property
+    def session(self) -> Session:
+        """The session, to be asked something at once.
+
+        Raises:
+            AtWork: it is doing something.
+        """
+        if self._work:
+            raise AtWork(f"busy with {self._work}; this key did nothing (esc pauses)")
+        return self._session
+
+    @property
+    def progress(self) -> Progress | None:
+        """How far the work is; None where there is none, or none that lasts."""
+        if not self._work or monotonic() < self._started + self.grace:
+            return None
+        return Progress(self._work, self._session.position)
+
+    def start(self, name: str, work: Work, line: str = "", *, typed: bool = False) -> None:
+        """Begin ``work``, which carries out the command ``line`` or something else.
+
+        Raises:
+            AtWork: something is being done.
+        """
+        session = self.session
+        self._work, self._started = name, monotonic()
+        self._shown.clear()
+        self._executor.submit(self._context.run, self._carry_out, session, work, line, typed)
+
+    def _carry_out(self, session: Session, work: Work, line: str, typed: bool) -> None:
+        try:
+            try:
+                reply = work(session)
+            finally:
+                self.snapshot = session.snapshot
+        except BaseException as error:  # a hook may even call sys.exit(): the screen stays
+            reply = Reply(f"{type(error).__name__}: {error}", error=True)
+        self._post(SnapshotReady(self.snapshot, reply, session.selected, line, typed))
+
+    def rest(self) -> None:
+        """Let the session be asked again: what it did is about to be shown."""
+        self._work = ""
+        self._shown.set()
+
+    async def settled(self) -> None:
+        """Wait until the work is done and shown, but not for work that lasts."""
+        if self._work:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._started + self.grace - monotonic()):
+                    await self._shown.wait()
+
+    def interrupt(self) -> str:
+        """Ask the session to stop before the next node; what it is doing, "" for nothing."""
+        if self._work:
+            self._session.interrupt()
+        return self._work
 
     def close(self) -> None:
+        """Take no more work."""
         self._executor.shutdown(wait=False)
-
-
-def _caught(work: Callable[[], Reply]) -> Reply:
-    try:
-        return work()
-    except BaseException as error:  # a hook may even call sys.exit(): the screen stays
-        return Reply(f"{type(error).__name__}: {error}", error=True)

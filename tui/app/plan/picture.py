@@ -9,14 +9,14 @@ from pathlib import Path
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics
-from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Snapshot
+from autograd_core.debug.session import Session
 
 MOST_NODES = 5_000  # of which the picture shows gradients
 HOPS = 3
 
 
-def write_picture(session: DebugSession, snapshot: Snapshot, index: int) -> Path:
+def write_picture(session: Session, snapshot: Snapshot, index: int) -> Path:
     """Write the backward graph around node ``index``, with the gradients that have been sent
     and a frame around the node that runs next, into the current directory.
 
@@ -40,7 +40,7 @@ def write_picture(session: DebugSession, snapshot: Snapshot, index: int) -> Path
     return path.resolve()
 
 
-def _with_gradients(session: DebugSession, snapshot: Snapshot) -> Graph:
+def _with_gradients(session: Session, snapshot: Snapshot) -> Graph:
     """The graph, where each edge along which something was sent knows what that was."""
     graph = snapshot.graph
     if snapshot.length > MOST_NODES:

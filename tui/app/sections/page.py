@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Reply, Snapshot
+from autograd_core.debug.session import Session
 from tui.app.plan.lanes import PlanEdges
 from tui.app.plan.modules import Modules
 from tui.app.widgets.text import Line, Part, wrapped
+from tui.app.worker import SessionWorker
 
 
 class NodeTarget(NamedTuple):
@@ -48,19 +49,56 @@ class Notes:
     added_at: int = -1
 
 
-class View(NamedTuple):
-    """What a section may look at; ``node`` is the selected plan node, ``folded`` names the
-    modules that are folded, ``width`` and ``height`` are the room there is."""
+@dataclass(frozen=True, eq=False)
+class View:
+    """What the screen shows: where the session stands, and what the user chose to see of it.
 
-    session: DebugSession
+    ``node`` is the selected plan node (-1 in an empty plan), ``folded`` names the modules that
+    are folded, ``width`` and ``height`` are the room that a section has.
+    """
+
+    worker: SessionWorker
     snapshot: Snapshot
-    node: int
     edges: PlanEdges
     modules: Modules
     notes: Notes
+    node: int
     folded: frozenset[str] = frozenset()
     width: int = 80
     height: int = 24
+
+    @classmethod
+    def of(cls, worker: SessionWorker, snapshot: Snapshot, notes: Notes) -> View:
+        """The view of a plan, with the current node selected and nothing folded."""
+        graph, length = snapshot.graph, snapshot.length
+        edges, modules = PlanEdges(graph, length), Modules(graph, length)
+        return cls(worker, snapshot, edges, modules, notes, min(snapshot.position, length - 1))
+
+    @property
+    def session(self) -> Session:
+        """The session, to be asked about a node.
+
+        Raises:
+            AtWork: not now.
+        """
+        return self.worker.session
+
+    def moved(self, snapshot: Snapshot, selected: int | None) -> View:
+        """The view once the session stands at ``snapshot``: where that moved, the current node is
+        selected, and otherwise the one that a command chose (``selected``)."""
+        if snapshot.graph is not self.snapshot.graph:
+            view = View.of(self.worker, snapshot, self.notes)
+        else:
+            view = replace(self, snapshot=snapshot)
+            if snapshot.position != self.snapshot.position:
+                view = view.select(snapshot.position)
+        if selected is None or selected == snapshot.position:
+            return view
+        return view.select(selected)
+
+    def select(self, node: int) -> View:
+        """The view with another node selected, or the nearest one that there is."""
+        return replace(self, node=min(max(0, node), self.snapshot.length - 1))
 
 
 def _nothing(line: int, column: int) -> Target | None:

@@ -4,17 +4,16 @@ from __future__ import annotations
 
 from textual import events
 
-from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape
 from autograd_core.dag.turns import turn
-from autograd_core.debug.protocol import DebugSession
-from autograd_core.debug.records.snapshot import Breakpoint, Snapshot
+from autograd_core.debug.records.snapshot import Breakpoint
 from autograd_core.text import printable
 from tui.app.messages import NodeClicked
-from tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes, PlanEdges
-from tui.app.plan.modules import Modules, Rows, Span
+from tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
+from tui.app.plan.modules import Rows, Span
+from tui.app.sections.page import View
 from tui.app.widgets.lane_drawing import draw_row
-from tui.app.widgets.line_view import LineView
+from tui.app.widgets.line_view import ViewWidget
 from tui.app.widgets.rows import (
     FLAG_WIDTH,
     VALUE_WIDTH,
@@ -28,52 +27,41 @@ from tui.app.widgets.rows import (
     source_text,
 )
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
+from tui.app.worker import AtWork
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
 LANES_PER_TICK = 3_000
 
 
-class ExecutionList(LineView):
+class ExecutionList(ViewWidget):
     """The plan with its lanes, the pointer, the breakpoints and what is known of each row.
 
-    ``selected`` is a plan node; modules in ``folded`` take one row each.
+    Folded modules take one row each.
     """
 
-    def __init__(self, session: DebugSession, snapshot: Snapshot) -> None:
-        super().__init__(id="execution")
-        self.session = session
-        self.snapshot = snapshot
-        self.selected = min(snapshot.position, snapshot.length - 1)
-        self.busy = False
-        self.folded: frozenset[str] = frozenset()
-        self._graph: Graph | None = None
+    def __init__(self, view: View) -> None:
+        super().__init__(view, id="execution")
+        self._stops: dict[int, tuple[tuple[int, ...], frozenset[int]]] = {}
+        self._begin(view)
+
+    def _begin(self, view: View) -> None:
+        """Show another plan."""
+        snapshot = view.snapshot
+        self.lanes = Lanes(view.edges, snapshot.length)
+        self.lanes.extend(LANES_PER_TICK)
+        self._rows = Rows(snapshot.length)
         self._cells: dict[int, Cells] = {}
         self._lane_rows: dict[int, LaneRow] = {}
         self._span_rows: dict[int, LaneRow] = {}
-        self._stops: dict[int, tuple[tuple[int, ...], frozenset[int]]] = {}
-        self._adopt_graph(snapshot)
-
-    def _adopt_graph(self, snapshot: Snapshot) -> None:
-        if self._graph is snapshot.graph:
-            return
-        self._graph = snapshot.graph
-        self.edges = PlanEdges(snapshot.graph, snapshot.length)
-        self.lanes = Lanes(self.edges, snapshot.length)
-        self.lanes.extend(LANES_PER_TICK)
-        self.modules = Modules(snapshot.graph, snapshot.length)
-        self.folded = frozenset()
-        self._rows = Rows(snapshot.length)
-        self._lane_rows, self._span_rows = {}, {}
         self._natural = natural_columns(snapshot)
         self._fitted: tuple[tuple[int, int], Columns] | None = None
-        self.selected = min(snapshot.position, snapshot.length - 1)
 
     def on_mount(self) -> None:
         self.update_lines()
         self._look_ahead = self.set_interval(0.03, self._compute_lanes_ahead)
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.follow, self.selected)
+        self.call_after_refresh(self.follow, self.view.node)
 
     def _compute_lanes_ahead(self) -> None:
         width = self.lanes.width
@@ -84,41 +72,38 @@ class ExecutionList(LineView):
         if self.lanes.complete:
             self._look_ahead.pause()
 
-    def show(self, snapshot: Snapshot, *, follow: bool) -> None:
-        """Take over a new snapshot; with ``follow`` the selection goes to the current node."""
-        self.snapshot = snapshot
-        self._adopt_graph(snapshot)
-        self._cells = {}
-        if follow:
-            self.selected = min(snapshot.position, snapshot.length - 1)
-        self.update_lines()
-        if follow:
-            self.follow(snapshot.position)
+    def watch_view(self, before: View, view: View) -> None:
+        """Show what has changed.
 
-    def fold(self, folded: frozenset[str]) -> None:
-        """Show each of these modules as one row, and no other."""
-        self.folded = folded
-        self._rows = Rows(self.snapshot.length, self.modules.folded_spans(folded))
-        self._span_rows = {}
-        self._look_ahead.resume()
-        self.update_lines()
-        self.follow(self.selected)
+        Where the session moved, the row of the current node is followed; the selected row is only
+        kept in view.
+        """
+        old, new = before.snapshot, view.snapshot
+        folds = view.folded != before.folded
+        if new.graph is not old.graph:
+            self._begin(view)
+            self._look_ahead.resume()
+        if folds:
+            self._rows = Rows(new.length, view.modules.folded_spans(view.folded))
+            self._span_rows = {}
+        if folds or new is not old:
+            self._cells = {}
+            self.update_lines()
+        else:
+            self.redraw(self._rows.of(before.node))
+            self.redraw(self._rows.of(view.node))
+        if new.graph is not old.graph or new.position != old.position:
+            self.follow(new.position)
+        elif folds:
+            self.follow(view.node)
+        if view.node != before.node:
+            self.reveal(self._rows.of(view.node), ahead=self.visible_height // 4)
 
-    # -- selecting -----------------------------------------------------------
-
-    def select(self, index: int) -> None:
-        """Move the selection to a plan node, and the view only as far as needed."""
-        if not self.snapshot.length:
-            return
-        previous = self._rows.of(self.selected)
-        self.selected = max(0, min(index, self.snapshot.length - 1))
-        self.redraw(previous)
-        self.redraw(self._rows.of(self.selected))
-        self.reveal(self._rows.of(self.selected), ahead=self.visible_height // 4)
+    # -- places in the list ------------------------------------------------------
 
     def neighbour(self, rows: int) -> int:
         """The plan node so many rows below the selected one."""
-        row = self._rows.of(self.selected) + rows
+        row = self._rows.of(self.view.node) + rows
         return self._rows.at(max(0, min(self._rows.count - 1, row)))[0]
 
     def follow(self, node: int) -> None:
@@ -147,7 +132,7 @@ class ExecutionList(LineView):
         return self._rows.count + 1
 
     def is_selected(self, y: int) -> bool:
-        return y < self._rows.count and y == self._rows.of(self.selected)
+        return y < self._rows.count and y == self._rows.of(self.view.node)
 
     def line(self, y: int) -> Line:
         if y >= self._rows.count:
@@ -165,14 +150,14 @@ class ExecutionList(LineView):
         return self._fitted[1]
 
     def _node_line(self, y: int, node: int, columns: Columns) -> Line:
-        graph = self.snapshot.graph
+        graph = self.view.snapshot.graph
         accumulate = is_accumulate(graph.names[node])
-        done = node < self.snapshot.position
+        done = node < self.view.snapshot.position
         colour: StyleName = "leaf" if accumulate else "backward"
         if accumulate:
             glyph = "■" if done else "□"
         else:
-            glyph = "●" if done else "◉" if node == self.snapshot.position else "○"
+            glyph = "●" if done else "◉" if node == self.view.snapshot.position else "○"
         cells = self._cells_of(node)
         line = self._gutter(y, node, node + 1)
         line += self._lane_parts(self._lane_row(node), columns, glyph, colour)
@@ -193,20 +178,20 @@ class ExecutionList(LineView):
 
     def _span_line(self, y: int, span: Span, columns: Columns) -> Line:
         """A folded module: its name, how many nodes it has, and how many of them have run."""
-        nodes, done = span.stop - span.start, self.snapshot.position - span.start
+        nodes, done = span.stop - span.start, self.view.snapshot.position - span.start
         line = self._gutter(y, span.start, span.stop)
         if span.start not in self._span_rows:
             self._span_rows[span.start] = self.lanes.stretch(span.start, span.stop)
         line += self._lane_parts(self._span_rows[span.start], columns, "▸", "strong")
         line.append(Part(fit(turn(span.start), columns.number, right=True) + " ", "muted"))
         line.append(Part(printable(span.scope), "strong"))
-        kind = self.snapshot.graph.modules.get(span.scope, "")
+        kind = self.view.snapshot.graph.modules.get(span.scope, "")
         ran = f", {done:,} have run" if 0 < done < nodes else ""
         line.append(Part(f"  {printable(kind)}".rstrip() + f"  {nodes:,} nodes{ran}", "muted"))
         return line
 
     def _end_line(self) -> Line:
-        here = self.snapshot.position >= self.snapshot.length
+        here = self.view.snapshot.position >= self.view.snapshot.length
         pointer = Part("  ▶ " if here else "    ", "strong")
         return [pointer, Part("end of the backward pass", "strong" if here else "faint")]
 
@@ -214,7 +199,7 @@ class ExecutionList(LineView):
         """Selection, breakpoint, and whether the nodes of the row have run."""
         points = [
             point
-            for point in self.snapshot.breakpoints
+            for point in self.view.snapshot.breakpoints
             if point.indices
             and (
                 start in self._places_of(point)
@@ -225,7 +210,7 @@ class ExecutionList(LineView):
         stop_mark = " " if not points else "●" if any(each.enabled for each in points) else "◌"
         if any(point.enabled and point.condition for point in points):
             stop_mark = "◆"
-        position = self.snapshot.position
+        position = self.view.snapshot.position
         mark = Part("✓ " if stop <= position else "  ", "muted")
         if start <= position < stop:
             mark = Part("▶ ", "strong")
@@ -239,7 +224,7 @@ class ExecutionList(LineView):
         return known[1]
 
     def _lane_parts(self, row: LaneRow, columns: Columns, glyph: str, colour: StyleName) -> Line:
-        names, lanes = self.snapshot.graph.names, columns.lanes
+        names, lanes = self.view.snapshot.graph.names, columns.lanes
         parts: Line = []
         for cell in draw_row(row, lanes, glyph):
             style: StyleName = "faint"
@@ -264,8 +249,9 @@ class ExecutionList(LineView):
     def _cells_of(self, node: int) -> Cells:
         cells = self._cells.get(node)
         if cells is None:
-            if self.busy:
-                # the session is at work in its thread; it is asked again afterwards
+            try:
+                detail = self.view.session.detail(node)
+            except AtWork:  # it is asked again afterwards
                 return Cells("", "", "")
-            cells = self._cells[node] = describe(self.session.detail(node), self.snapshot, node)
+            cells = self._cells[node] = describe(detail, self.view.snapshot, node)
         return cells

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import ClassVar, get_args
+from typing import ClassVar, cast, get_args
 
 from rich.segment import Segment
 from rich.style import Style
 from textual.geometry import Region, Size
+from textual.reactive import reactive
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui.app.sections.page import View
 from tui.app.widgets.text import ELLIPSIS, Line, StyleName
 
 KEPT_LINES = 1_000
@@ -145,6 +147,16 @@ class LineView(ScrollView, can_focus=False):
                 style += self.get_component_rich_style("line--selected", partial=True)
             self._styles_of[name, selected] = style
         return style
+
+
+class ViewWidget(LineView):
+    """Lines that show the view of the screen, to which ``view`` is bound."""
+
+    view: reactive[View] = reactive(cast(View, None), repaint=False, init=False)
+
+    def __init__(self, view: View, id: str | None = None) -> None:
+        super().__init__(id=id)
+        self.set_reactive(ViewWidget.view, view)
 
 
 class LinesView(LineView):

@@ -3,30 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from textual import events
 
 from tui.app.messages import SectionChosen, TargetClicked
 from tui.app.sections.page import Page, Section, Target, View, sentence
-from tui.app.widgets.line_view import LineView
+from tui.app.widgets.line_view import ViewWidget
 from tui.app.widgets.text import Line, Part
+from tui.app.worker import AtWork
 
 
-class Pane(LineView):
-    """Shows sections; ``chosen`` says that the keys go here, and marks a line.
+class Pane(ViewWidget):
+    """Shows sections; ``chosen`` says that the keys go here, and marks a line."""
 
-    While it is ``busy``, the session may not be asked about a node.
-    """
-
-    def __init__(self, id: str) -> None:
-        super().__init__(id=id)
+    def __init__(self, view: View, id: str) -> None:
+        super().__init__(view, id=id)
         self.sections: tuple[Section, ...] = ()
         self.active = 0
         self.cursor = 0
         self.chosen = False
-        self.busy = False
         self._page = Page([])
-        self._view: View | None = None
         self._shown: tuple[str, int] = ("", -1)
 
     @property
@@ -45,6 +42,8 @@ class Pane(LineView):
         before = self.section
         self.sections = tuple(sections)
         self.active = self.sections.index(before) if before in self.sections else 0
+        self.display = bool(sections)
+        self.call_after_refresh(self.show_page)
 
     def activate(self, name: str) -> bool:
         """Turn to a section; whether it is one of this pane."""
@@ -57,25 +56,27 @@ class Pane(LineView):
     def turn_to(self, place: int) -> None:
         """Turn to section number ``place``, counted round."""
         self.active = place % len(self.sections)
-        if self._view is not None:
-            self.show(self._view)
+        self.show_page()
 
-    def show(self, view: View) -> None:
-        """Show what the section says of ``view``."""
-        self._view = view
-        section = self.section
+    def watch_view(self) -> None:
+        self.show_page()
+
+    def show_page(self) -> None:
+        """Show what the section says now."""
+        view, section = self.view, self.section
         if section is None or not self.display:
             return
-        if self.busy and section.per_node:
-            if section.name != self._shown[0]:
-                self._page, self._shown = sentence(view, "to be seen once it pauses"), ("", -1)
-            self.update_lines()
-            return
-        # one column is left to the scrollbar, which these lines may call for
-        room = view._replace(width=max(1, self.size.width - 1), height=self.visible_height)
-        self._page = section.page(room) if view.node >= 0 or not section.per_node else Page([])
-        self.update_lines()
         subject = (section.name, view.node if section.per_node else -1)
+        # one column is left to the scrollbar, which these lines may call for
+        room = replace(view, width=max(1, self.size.width - 1), height=self.visible_height)
+        try:
+            self._page = section.page(room) if view.node >= 0 or not section.per_node else Page([])
+        except AtWork:
+            if section.name == self._shown[0]:  # as it was
+                self.update_lines()
+                return
+            self._page, subject = sentence(room, "to be seen once it pauses"), ("", -1)
+        self.update_lines()
         if subject != self._shown:
             self._shown, self.cursor = subject, 0
             self.scroll_to(y=0, animate=False, immediate=True)
@@ -84,11 +85,7 @@ class Pane(LineView):
 
     def on_resize(self) -> None:
         # what a section says depends on its width, which is known now
-        self.call_after_refresh(self._show_again)
-
-    def _show_again(self) -> None:
-        if self._view is not None:
-            self.show(self._view)
+        self.call_after_refresh(self.show_page)
 
     # -- the marked line ---------------------------------------------------
 

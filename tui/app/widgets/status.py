@@ -2,48 +2,45 @@
 
 from __future__ import annotations
 
+from textual.reactive import reactive
+
 from autograd_core.debug.records.snapshot import Snapshot
 from autograd_core.text import printable
-from tui.app.widgets.line_view import LineView
+from tui.app.sections.page import View
+from tui.app.widgets.line_view import ViewWidget
 from tui.app.widgets.text import Line, Part, StyleName, fit, node_label
+from tui.app.worker import Progress
 
 BAR_WIDTH = 10
 
 
-class StatusLine(LineView):
+class StatusLine(ViewWidget):
     """One line that always says where we are."""
 
-    def __init__(self, title: str) -> None:
-        super().__init__()
-        self._program = title
-        self._snapshot: Snapshot | None = None
-        self._busy = ""
-        self._position = 0
+    progress: reactive[Progress | None] = reactive(None, repaint=False, init=False)
 
-    def show(self, snapshot: Snapshot) -> None:
-        self._snapshot = snapshot
-        self._busy = ""
+    def __init__(self, view: View, title: str) -> None:
+        super().__init__(view)
+        self._program = title
+
+    def watch_view(self) -> None:
         self.update_lines()
 
-    def show_busy(self, command: str, position: int) -> None:
-        """Say that ``command`` is at work, and how far it is."""
-        self._busy, self._position = command, position
+    def watch_progress(self) -> None:
         self.update_lines()
 
     def line_count(self) -> int:
         return 1
 
     def line(self, y: int) -> Line:
-        snapshot = self._snapshot
-        if snapshot is None:
-            return []
+        snapshot, progress = self.view.snapshot, self.progress
         title = printable(self._program or snapshot.graph.title or "backward")
         state, style = state_text(snapshot)
         position = snapshot.position
         reason = reason_text(snapshot)
-        if self._busy:
-            state, style, position = "BUSY", "strong", self._position
-            reason = f"{progress_bar(position, snapshot.length)} {self._busy} · esc pauses"
+        if progress is not None:
+            state, style, position = "BUSY", "strong", progress.position
+            reason = f"{progress_bar(position, snapshot.length)} {progress.work} · esc pauses"
         passes = nesting_text(snapshot) or f"{snapshot.kind} {snapshot.call}"
         where = f"{passes} · {position:,}/{snapshot.length:,} run · "
         room = max(8, self.text_width - len(where) - len(state) - 5)

@@ -3,47 +3,48 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from itertools import pairwise
 
 from textual import events
 
-from autograd_core.debug.protocol import DebugSession
 from autograd_core.debug.records.snapshot import Snapshot
 from tui.app.messages import PositionChosen
+from tui.app.sections.page import View
 from tui.app.widgets.charts import TROUBLE, decades, level
-from tui.app.widgets.line_view import LineView
+from tui.app.widgets.line_view import ViewWidget
 from tui.app.widgets.text import Line, Part
+from tui.app.worker import AtWork
 
 NODES_PER_TICK = 60
 LABEL = " "
 
 
-class Timeline(LineView):
+class Timeline(ViewWidget):
     """One character per step, or for several in a long pass: the logarithm of the rms of what
     arrived, ``!`` where some element is no number.
 
     Of a long pass, one step per character is looked at first and the others when there is time.
     """
 
-    def __init__(self, session: DebugSession) -> None:
-        super().__init__(id="timeline")
-        self._session = session
-        self._snapshot: Snapshot | None = None
+    def __init__(self, view: View) -> None:
+        super().__init__(view, id="timeline")
         self._magnitudes: dict[int, float | None] = {}
         self._troubled: set[int] = set()
         self._scanned = 0
-        self.busy = False
 
     def on_mount(self) -> None:
         self.set_interval(0.05, self._look_further)
 
-    def show(self, snapshot: Snapshot) -> None:
-        """Take over a new snapshot; what was seen of its steps stays, unless they were changed."""
-        before, self._snapshot = self._snapshot, snapshot
-        if before is not None and before.graph is not snapshot.graph:
+    def watch_view(self, before: View, view: View) -> None:
+        """Show another snapshot; what was seen of its steps stays, unless they were changed."""
+        old, new = before.snapshot, view.snapshot
+        if new is old:
+            return
+        if new.graph is not old.graph:
             self._forget(0)
-        elif before is not None and before.edits != snapshot.edits:
-            self._forget(snapshot.position)
+        elif new.edits != old.edits:
+            self._forget(new.position)
         self.update_lines()
 
     def _forget(self, start: int) -> None:
@@ -59,7 +60,7 @@ class Timeline(LineView):
     def _magnitude(self, index: int) -> float | None:
         """The rms of what arrived at a node that has run, nan for what is no number."""
         if index not in self._magnitudes:
-            totals = [each.total for each in self._session.detail(index).incoming]
+            totals = [each.total for each in self.view.session.detail(index).incoming]
             found = [total.statistics for total in totals if total is not None]
             size = None if not found else found[0].rms
             if any(each.trouble for each in found):
@@ -70,14 +71,15 @@ class Timeline(LineView):
 
     def _look_further(self) -> None:
         """Look at steps that nothing on the screen needed yet."""
-        snapshot = self._snapshot
-        if self.busy or snapshot is None or (snapshot.usage and snapshot.usage.dropped):
+        snapshot = self.view.snapshot
+        if snapshot.usage and snapshot.usage.dropped:
             return
         before = len(self._troubled)
         stop = min(snapshot.position, self._scanned + NODES_PER_TICK)
-        for index in range(self._scanned, stop):
-            self._magnitude(index)
-        self._scanned = max(self._scanned, stop)
+        with suppress(AtWork):
+            for index in range(self._scanned, stop):
+                self._magnitude(index)
+            self._scanned = max(self._scanned, stop)
         if len(self._troubled) != before:
             self.update_lines()
 
@@ -86,18 +88,23 @@ class Timeline(LineView):
     def line_count(self) -> int:
         return 1
 
-    def _ranges(self) -> list[tuple[int, int]]:
+    def _ranges(self, length: int) -> list[tuple[int, int]]:
         """The steps that each character stands for."""
-        length = 0 if self._snapshot is None else self._snapshot.length
         columns = max(1, min(length, self.text_width - 2 * len(LABEL)))
         starts = [column * length // columns for column in range(columns + 1)]
         return list(pairwise(starts))
 
     def line(self, y: int) -> Line:
-        snapshot = self._snapshot
-        if snapshot is None or not snapshot.length or self.busy:
+        snapshot = self.view.snapshot
+        if not snapshot.length:
+            return []
+        try:
+            return self._line(snapshot)
+        except AtWork:  # as it was
             return self._drawn[0][0] if 0 in self._drawn else []
-        columns = self._ranges()
+
+    def _line(self, snapshot: Snapshot) -> Line:
+        columns = self._ranges(snapshot.length)
         # of what has run, but not yet where we are in the past, the screen remembers something
         shown = [
             self._magnitude(start) if start < snapshot.position else self._magnitudes.get(start)
@@ -111,27 +118,27 @@ class Timeline(LineView):
             while place < len(troubled) and troubled[place] < start:
                 place += 1
             bad = place < len(troubled) and troubled[place] < stop
-            line.append(self._mark(start, stop, size, bad, (low, high)))
+            if start <= snapshot.position < stop:
+                line.append(Part("▶", "strong"))
+            elif bad:
+                line.append(Part(TROUBLE, "trouble"))
+            else:
+                line.append(_mark(snapshot, start, size, (low, high)))
         return line
 
-    def _mark(
-        self, start: int, stop: int, size: float | None, bad: bool, logs: tuple[float, float]
-    ) -> Part:
-        assert self._snapshot is not None
-        position = self._snapshot.position
-        if start <= position < stop:
-            return Part("▶", "strong")
-        if bad:
-            return Part(TROUBLE, "trouble")
-        ran = start < position
-        if size is None:
-            return Part("∅" if ran else "·" if start < self._snapshot.recorded else "╌", "faint")
-        return Part(level(size, *logs), "backward" if ran else "faint")
-
     def on_click(self, event: events.Click) -> None:
-        if self._snapshot is None or not self._snapshot.length:
+        length = self.view.snapshot.length
+        if not length:
             return
         column = event.get_content_offset_capture(self).x - len(LABEL)
-        ranges = self._ranges()
+        ranges = self._ranges(length)
         start, _ = ranges[max(0, min(len(ranges) - 1, column))]
         self.post_message(PositionChosen(start))
+
+
+def _mark(snapshot: Snapshot, step: int, size: float | None, logs: tuple[float, float]) -> Part:
+    """The mark of a step with what arrived there, between two decimal logarithms."""
+    ran = step < snapshot.position
+    if size is None:
+        return Part("∅" if ran else "·" if step < snapshot.recorded else "╌", "faint")
+    return Part(level(size, *logs), "backward" if ran else "faint")
