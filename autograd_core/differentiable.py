@@ -137,7 +137,7 @@ class Differentiable:
     def _version(self) -> int:
         if self.version is INFERENCE:
             raise RuntimeError("Inference tensors do not track version counter.")
-        return 0 if self.version is None else self.version[0]
+        return 0 if self.version is None else int(self.version[0])
 
     def is_inference(self) -> bool:
         """Whether this was made in inference mode, and so may enter no graph."""

@@ -14,10 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.grad_mode import Creation, trace_cut, undo_log
+from autograd_core.autograd.grad_mode import (
+    Creation,
+    is_inference_mode_enabled,
+    trace_cut,
+    undo_log,
+)
 from autograd_core.autograd.node import Edge
 from autograd_core.autograd.undo_log import UNSET
-from autograd_core.autograd.version import Versions, first_version
+from autograd_core.autograd.version import Detached, Versions, first_version
 from autograd_core.conversion import Conversion
 from autograd_core.device import CPU
 from autograd_core.device import device as device_type
@@ -208,8 +213,12 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
                 "function in torch/optim/optimizer.py as the solution."
             )
         trace_cut("detach_()", self, self)
+        if is_inference_mode_enabled() and not self.is_inference():
+            return self  # as in PyTorch
         if (log := undo_log()) is not None:
             log.keep_fields(self)
+        if self.grad_fn is not None:
+            self.version = Detached([0] if self.version is None else self.version)
         self.edge = None
         return self
 

@@ -7,7 +7,8 @@ and pictures.  All of it dies with the last tensor that has the counter.
 
 from __future__ import annotations
 
-from typing import Any, Final, TypeAlias
+from collections.abc import Iterator
+from typing import Any, Final, Self, TypeAlias
 
 from autograd_core.autograd.grad_mode import Line, current_mode, is_inference_mode_enabled
 
@@ -28,6 +29,68 @@ class _Untracked(list[Any]):
 
 
 INFERENCE: Final = _Untracked()
+
+
+class Detached(list[Any]):
+    """The counter of a tensor that was taken out of its graph in place.
+
+    It is that of those who share the memory, but its versions equal none of before: what a node
+    has saved is no longer there as it was, and nobody pays for that test but those who fail it.
+    """
+
+    def __init__(self, shared: Versions) -> None:
+        super().__init__()
+        self._shared = shared
+
+    def __getitem__(self, place: Any) -> Any:
+        found = self._shared[place]
+        return _Version(found, self) if place == 0 else found
+
+    def __setitem__(self, place: Any, value: Any) -> None:
+        self._shared[place] = value
+
+    def __len__(self) -> int:
+        return len(self._shared)
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self._shared)
+
+    def __eq__(self, other: object) -> bool:
+        return self._shared == other
+
+    __hash__ = None
+
+    def append(self, change: Any) -> None:
+        self._shared.append(change)
+
+    def copy(self) -> Versions:
+        return self._shared.copy()
+
+
+class _Version(int):
+    """A version that differs from those that were counted before its tensor was detached."""
+
+    _since: Detached
+
+    def __new__(cls, number: int, since: Detached) -> Self:
+        made = super().__new__(cls, number)
+        made._since = since
+        return made
+
+    def __eq__(self, other: object) -> bool:
+        return (
+            isinstance(other, _Version) and other._since is self._since and int.__eq__(self, other)
+        )
+
+    def __ne__(self, other: object) -> bool:
+        return not self == other
+
+    __hash__ = int.__hash__
+
+
+def was_detached(versions: Versions | None, since: int) -> bool:
+    """Whether the tensor with the counter ``versions`` was detached in place after ``since``."""
+    return isinstance(versions, Detached) and getattr(since, "_since", None) is not versions
 
 
 def is_inference(tensor: Any) -> bool:
@@ -72,4 +135,4 @@ def count_change(tensor: Any) -> None:
 
 def changed_at(versions: Versions | None, since: int = 0) -> tuple[Line, ...]:
     """Where changes later than number ``since`` were made, as far as they were traced."""
-    return tuple(line for number, line in (versions or [0])[1:] if number > since)
+    return tuple(line for number, line in (versions or [0])[1:] if number > int(since))

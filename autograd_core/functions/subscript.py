@@ -15,6 +15,7 @@ import numpy as np
 from autograd_core.dtype import bool_, float16, float64, int32, int64, uint8
 from autograd_core.functions.creation import tensor
 from autograd_core.notices import warn
+from autograd_core.op.held import Held, index_array
 from autograd_core.ops import index, shape
 from autograd_core.ops.checks import fitting_number
 from autograd_core.tensor import Tensor
@@ -236,13 +237,18 @@ def _positions(picked: list[tuple[int, Tensor, int]]) -> Picked:
     return indices
 
 
-def plain_indices(indices: Iterable[Any]) -> tuple[Any, ...]:
+def plain_indices(indices: Iterable[Any]) -> Held:
     """Tensors as NumPy's advanced indexing takes them: numbers, or masks of truth values.
 
     Raises:
         IndexError: a tensor has another dtype.
     """
-    return tuple(_plain(each) if isinstance(each, Tensor) else each for each in indices)
+    parts, tensors = [], []
+    for each in indices:
+        known = isinstance(each, Tensor)
+        parts.append(_plain(each) if known else each)
+        tensors.append(each if known else None)
+    return Held(parts, tensors)
 
 
 def _plain(part: Tensor) -> Any:
@@ -254,19 +260,19 @@ def _plain(part: Tensor) -> Any:
     warn(
         "indexing with dtype torch.uint8 is now deprecated, please use a dtype torch.bool instead."
     )
-    return part.array != 0
+    return index_array(part)
 
 
 def checked_places(
     x: Tensor, indices: Sequence[Any], values: Tensor, accumulate: bool = False
-) -> tuple[Any, ...]:
+) -> Held:
     """Where in ``x``, as NumPy takes it, to put ``values``, which must have its dtype; but the one
     value for what a mask picks may have any."""
     parts = [part for part in indices if isinstance(part, Tensor)]
     one_mask = len(parts) == 1 and parts[0].dtype in _MASKS and values.numel() == 1
     if one_mask and not accumulate:
         if parts[0].dtype is uint8:
-            masks = (each.array != 0 if isinstance(each, Tensor) else each for each in indices)
+            masks = (index_array(each) if isinstance(each, Tensor) else each for each in indices)
             raise index.misfitting_mask(x._shape, masks) or RuntimeError(
                 "masked_fill_ only supports boolean masks, but got mask with dtype unsigned char"
             )

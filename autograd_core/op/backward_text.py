@@ -39,8 +39,8 @@ def backward_text(op: Op) -> str:
         result = ", ".join(f"g_{v}" for v in op.edges)
         if len(op.edges) == 1 and kind == GENERAL and not op.variadic:
             result = f"({result},)"
-    if op.saved:
-        freed = " = ".join(f"node.{name}" for name in op.saved)
+    if op.saved or op.held:
+        freed = " = ".join(f"node.{name}" for name in (*op.saved, *op.held))
         lines.append(f"if not keep: {freed} = FREED")
     return indented([*lines, f"return {result}"])
 
@@ -60,6 +60,8 @@ def _fetch(op: Op, names: tuple[str, ...]) -> list[str]:
     """Read saved values back, with the errors for freed and changed ones."""
     lines = []
     for name in names:
+        if name in op.held:
+            lines.append(f"{name} = held(node, {name!r})")
         if name not in op.saved:
             continue
         lines.append(f"{name} = node.{name}")
@@ -86,7 +88,7 @@ def _arguments(op: Op, names: tuple[str, ...]) -> str:
             arguments.append("g")
         elif name == "needs":
             arguments.append("<needs>")
-        elif name in op.outputs:
+        elif name in op.outputs or name in op.held:
             arguments.append(name)
         elif name in op.optional:
             arguments.append(f"None if {name} is None else {name}.array")

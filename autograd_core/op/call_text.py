@@ -230,5 +230,5 @@ def _save(op: Op) -> list[str]:
                 if owner in op.optional
                 else (f"{owner}._shape")
             )
-        lines.append(f"node.{name} = {value}")
+        lines.append(f"node.{name} = {f'watched({value})' if name in op.held else value}")
     return lines

@@ -47,6 +47,7 @@ _OPTIONS: Final = frozenset(
         "view",
         "linear",
         "broadcasts",
+        "holds",
         "keeps",
         "node",
         "second",
@@ -131,6 +132,7 @@ def op(
     view: ViewKind = False,
     linear: bool = False,
     broadcasts: str = "",
+    holds: str = "",
     node: str = "",
     of: str = "",
     saved_as: str = "",
@@ -153,6 +155,7 @@ def op(
             differentiable, to have derivatives of their own in the graph of the gradient.
         view: the result shares the input's memory ("each": every one of a varying number).
         broadcasts: inputs whose gradient must be reduced to their shape.
+        holds: attributes that are a :class:`.Held`, which has tensors in it.
     """
 
     def declare(function: Callable[P, object]) -> Callable[P, Any]:
@@ -182,6 +185,7 @@ def op(
             view=view,
             linear=linear,
             broadcasts=broadcasts,
+            holds=holds,
             optional=frozenset(optional),
             variadic=variadic,
         )
@@ -212,6 +216,7 @@ def _declare(
     result: ResultKind = "same",
     keeps: str = "",
     broadcasts: str = "",
+    holds: str = "",
     optional: frozenset[str] = frozenset(),
     variadic: str = "",
 ) -> Callable[..., Any]:
@@ -241,6 +246,7 @@ def _declare(
         samples=samples,
         function=function,
         second=second,
+        holds=frozenset(holds.split()),
     )
     _check(declared)
     prepare(declared)

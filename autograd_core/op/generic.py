@@ -21,6 +21,7 @@ from autograd_core.dtype import (
 )
 from autograd_core.op.dual import Dual
 from autograd_core.op.forward import forward
+from autograd_core.op.held import held, watched
 from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.modes import node_made, results_made
 from autograd_core.op.record import Op
@@ -186,7 +187,7 @@ NAMESPACE: dict[str, Any] = dict(
     __name__="autograd_core.op.generated", AxisError=np.exceptions.AxisError,
     Nowhere=Nowhere, Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,
-    blank=blank, freed=freed, materialize=materialize, mixed=mixed,
+    blank=blank, freed=freed, held=held, watched=watched, materialize=materialize, mixed=mixed,
     next_sequence_nr=next_sequence_nr,
     bad_dimension=bad_dimension,
     node_made=node_made, refused=refused, results_made=results_made,

@@ -8,6 +8,7 @@ import numpy as np
 
 from autograd_core.autograd.node import ONE_EDGE, Port
 from autograd_core.op.dual import restore_tangent
+from autograd_core.op.held import held
 from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode, changed, freed, watched
@@ -45,6 +46,8 @@ def saved_tensor(node: SavedNode, name: str) -> Any:
     """A saved value as a tensor within its graph; an attribute or shape as it is."""
     value = getattr(node, name)
     op = node.op
+    if name in op.held:
+        return held(node, name)
     if name not in op.saved:
         return value
     if value is FREED or value is NOT_SAVED:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from autograd_core.autograd.version import was_detached
 from autograd_core.op.graph import saved_tensor
+from autograd_core.op.held import Held, held
 from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.packed import Hooks, Packed
 from autograd_core.op.record import Op
+from autograd_core.op.saved import watched
 from autograd_core.tensor import Tensor
 
 _USUAL: Final = {"x": "self", "y": "other", "ans": "result"}
@@ -24,7 +27,11 @@ def saved_attributes(op: Op) -> dict[str, property]:
     for name in op.saved:
         found[f"_saved_{spelled(name)}"] = property(_reader(name))
         found[f"_raw_saved_{spelled(name)}"] = property(_raw_reader(name))
+    for name in op.held:
+        found[f"_saved_{spelled(name)}"] = property(_held_reader(name))
     for name in op.saved_plain:
+        if name in op.held:
+            continue
         owner = name.removesuffix("_shape")
         shown = f"{spelled(owner)}_sym_sizes" if owner in op.values else name
         found[f"_saved_{shown}"] = property(_plain_reader(name))
@@ -33,7 +40,18 @@ def saved_attributes(op: Op) -> dict[str, property]:
 
 def _reader(name: str) -> Callable[[Any], Any]:
     def read(node: Any) -> Any:
-        return None if getattr(node, name) is NOT_SAVED else saved_tensor(node, name)
+        value = getattr(node, name)
+        if isinstance(value, Tensor) and was_detached(*watched(node, name)):
+            return value  # only the rule refuses it
+        return None if value is NOT_SAVED else saved_tensor(node, name)
+
+    return read
+
+
+def _held_reader(name: str) -> Callable[[Any], Any]:
+    def read(node: Any) -> Any:
+        value = held(node, name)
+        return tuple(value.tensors) if isinstance(value, Held) else value
 
     return read
 

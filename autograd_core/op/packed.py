@@ -80,3 +80,7 @@ def pack_saved(node: Any, hooks: Hooks) -> None:
         elif hasattr(value, "shape"):
             setattr(node, name, Packed(Tensor.from_array(value), hooks, True))
             setattr(node, f"{name}_version", (0,))
+    for name in node.op.held:
+        value = getattr(node, name)
+        if hasattr(value, "packed"):
+            setattr(node, name, value.packed(hooks))

@@ -96,6 +96,7 @@ class Op:
     samples: Sequence[Sample]
     function: Callable[..., Any]
     second: Second | None = None
+    holds: frozenset[str] = frozenset()  # attributes that may have tensors in them
     call: Callable[..., Any] = field(init=False)
     make_node_class: Callable[[Op], type[Any]] = field(init=False)
     make_gradient: Callable[[Op], Callable[..., Any]] = field(init=False)
@@ -134,6 +135,11 @@ class Op:
             if name in self.attributes
             or (name.endswith("_shape") and name.removesuffix("_shape") in self.values)
         )
+
+    @cached_property
+    def held(self) -> tuple[str, ...]:
+        """Those of them that rules name; kept, watched and freed as inputs are."""
+        return tuple(name for name in self.saved_plain if name in self.holds)
 
     @cached_property
     def node_class(self) -> type[Any]:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.node import Node, SavedState, resolve
-from autograd_core.autograd.version import Versions, changed_at
+from autograd_core.autograd.version import Versions, changed_at, was_detached
 from autograd_core.op.formula import rule_text
 from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.packed import Packed
@@ -58,8 +58,11 @@ def changed(node: Any, name: str) -> RuntimeError:
     """The error for a saved value that an in-place op changed afterwards."""
     value = getattr(node, name)
     if isinstance(value, Tensor):
+        versions, expected = watched(node, name)
+        if was_detached(versions, expected):
+            return detached()
         place = None if value.is_leaf else resolve(value.edge)
-        return modified(value.array, place, *watched(node, name))
+        return modified(value.array, place, versions, expected)
     differentiable = node.op.differentiable_outputs
     nr = differentiable.index(name) if name in differentiable else 0
     return modified(value, (node, nr), *watched(node, name))
@@ -71,6 +74,14 @@ def watched(node: Any, name: str) -> tuple[Versions, int]:
     if isinstance(value, Tensor):
         return value.version or [0], version
     return (version.versions, version.expected) if isinstance(version, Since) else (version, 0)
+
+
+def detached() -> RuntimeError:
+    """PyTorch's error for a saved value that has left its graph in place."""
+    return RuntimeError(
+        "Trying to use a saved tensor that has been detached in-place, i.e. with .detach_().This "
+        "is not supported, please use out-of-place `.detach()` instead"
+    )
 
 
 def maker(node: Node) -> str:
@@ -85,12 +96,12 @@ def modified(
     with the lines that did it, if they were traced."""
     node, nr = place or (None, 0)
     origin = "" if node is None else f", which is output {nr} of {maker(node)},"
-    kind = _LEGACY.get(array.dtype.name, "Tensor")
+    kind = _LEGACY.get(array.dtype.name, "torch.Tensor")
     lines = dict.fromkeys(f"{file}:{line}" for file, line in changed_at(versions, expected))
     where = f"\nIt was changed at {', '.join(lines)}." if lines else ""
     return RuntimeError(
         "one of the variables needed for gradient computation has been modified by an inplace "
-        f"operation: [torch.{kind} {list(array.shape)}]{origin} is at version {versions[0]}; "
+        f"operation: [{kind} {list(array.shape)}]{origin} is at version {versions[0]}; "
         f"expected version {expected} instead. Hint: enable anomaly detection to find the "
         "operation that failed to compute its gradient, with "
         f"torch.autograd.set_detect_anomaly(True, check_nan=False).{where}"
@@ -98,9 +109,9 @@ def modified(
 
 
 _LEGACY = {
-    "float64": "DoubleTensor", "float32": "FloatTensor", "float16": "HalfTensor",
-    "int64": "LongTensor", "int32": "IntTensor", "int16": "ShortTensor",
-    "int8": "CharTensor", "uint8": "ByteTensor", "bool": "BoolTensor",
+    "float64": "torch.DoubleTensor", "float32": "torch.FloatTensor", "float16": "torch.HalfTensor",
+    "int64": "torch.LongTensor", "int32": "torch.IntTensor", "int16": "torch.ShortTensor",
+    "int8": "torch.CharTensor", "uint8": "torch.ByteTensor", "bool": "CPUBoolType",
 }  # fmt: skip
 
 
@@ -122,7 +133,8 @@ class SavedNode(Node):
         if isinstance(value, Packed):
             return "packed"
         if isinstance(value, Tensor):
-            return "kept" if value._version == version else "changed"
+            now = 0 if value.version is None else value.version[0]
+            return "kept" if now == version else "changed"
         return "changed" if version[0] else "kept"
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
@@ -133,6 +145,12 @@ class SavedNode(Node):
                     continue  # it never was saved: all are marked at once
                 state = self.state(name)
                 yield name, None if state == "freed" else value, state
+        for name in self.op.held:
+            value = getattr(self, name)
+            if value is FREED:
+                yield name, None, "freed"
+            elif hasattr(value, "each"):
+                yield from value.each(name)
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
         return rules_of(self.op)
@@ -153,16 +171,24 @@ class SavedNode(Node):
         return wanted if len(wanted) > 1 else wanted[0]
 
     def release(self) -> None:
-        for name in self.op.saved:
+        for name in (*self.op.saved, *self.op.held):
             setattr(self, name, FREED)
 
     @property
     def is_freed(self) -> bool:
-        return any(getattr(self, name) is FREED for name in self.op.saved)
+        return any(getattr(self, name) is FREED for name in (*self.op.saved, *self.op.held))
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
+        attribute, _, number = name.removesuffix("]").partition("[")
+        if number:
+            return self._changed_within(getattr(self, attribute), int(number))
         known = name in self.op.saved and self.state(name) == "changed"
         return changed_at(*watched(self, name)) if known else ()
+
+    def _changed_within(self, value: Any, number: int) -> tuple[Line, ...]:
+        if value is FREED:
+            return ()
+        return changed_at(value.tensors[number].version, value.versions[number])
 
 
 @cache

@@ -50,6 +50,7 @@ def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -
     x=lambda g, indices: assigned(g, zeros_of(index(g, indices)), indices),
     values=lambda g, indices: index(g, indices),
     broadcasts="values",
+    holds="indices",
     node="IndexPutBackward0",
     of="index_put",
     samples=(Sample(((3, 2), (2,)), {"indices": (np.array([2, 0]),)}),),

@@ -86,6 +86,7 @@ def slice_backward(x, /, shape, dim, start, end, step):
 @op(
     x=lambda g, x_shape, indices: index_put(g, x_shape, indices),
     linear=True,
+    holds="indices",
     samples=(Sample(((4, 2),), {"indices": (np.array([0, 2, 0]),)}),),
 )
 def index(x, /, indices):
@@ -140,6 +141,7 @@ def _is_mask(part: Any) -> bool:
 @op(
     x=lambda g, indices: index(g, indices),
     linear=True,
+    holds="indices",
     samples=(Sample(((3, 2),), {"shape": (4, 2), "indices": (np.array([0, 2, 0]),)}),),
 )
 def index_put(x, /, shape, indices):

@@ -176,6 +176,7 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
     x=lambda g: g,
     values=lambda g, indices: picked(g, indices),
     broadcasts="values",
+    holds="indices",
     linear=True,
     of="index_put",
     node="IndexPutBackward0",

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from autograd_core.autograd.version import Detached
 from autograd_core.dag.model import Source
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
+
+_CHANGED = "changed", "change a copy (x = x + 1 instead of x += 1), or make the change before"
+_DETACHED = "detached", "let x = x.detach() take the place of x.detach_()"
 
 
 def find_freed(subject: Subject) -> Iterator[Finding]:
@@ -33,13 +37,15 @@ def find_changed(subject: Subject) -> Iterator[Finding]:
     """One finding for each saved value that an in-place op changed since; its ``other`` line is
     that of the first change."""
     for index, node in subject.ops():
-        for name, _, state in node.saved():
+        for name, value, state in node.saved():
             if state == "changed":
                 address = subject.graph.address(index)
                 lines = node.changed_at(name)
+                detached = isinstance(getattr(value, "version", None), Detached)
+                change, remedy = _DETACHED if detached else _CHANGED
                 yield Finding(
                     "error", "changed",
-                    f"{address} saved {name}, which was changed in place afterwards",
-                    "change a copy (x = x + 1 instead of x += 1), or make the change before",
+                    f"{address} saved {name}, which was {change} in place afterwards",
+                    remedy,
                     address, index, subject.source(index), Source(*lines[0]) if lines else None,
                 )  # fmt: skip

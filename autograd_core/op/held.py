@@ -1,0 +1,96 @@
+"""Tensors within an attribute of an op, such as indices: kept, watched, packed and freed as saved
+inputs are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from autograd_core.autograd.node import Node, SavedState
+from autograd_core.op.marks import FREED
+from autograd_core.op.packed import Hooks, Packed
+from autograd_core.op.saved import freed, modified
+from autograd_core.tensor import Tensor
+
+
+class Held(tuple[Any, ...]):
+    """What kernels and rules take, arrays and slices, and the tensors that the arrays are from.
+
+    ``versions``, of the tensors, are known from when a node keeps it.
+    """
+
+    tensors: Sequence[Tensor | Packed | None]
+    versions: Sequence[int] | None
+
+    def __new__(cls, parts: Iterable[Any], tensors: Sequence[Tensor | Packed | None]) -> Self:
+        made = super().__new__(cls, parts)
+        made.tensors, made.versions = tensors, None
+        return made
+
+    def packed(self, hooks: Hooks) -> Held:
+        """The same with tensors that ``hooks`` have taken away, arrays and all."""
+        taken = [Packed(t, hooks) if isinstance(t, Tensor) else t for t in self.tensors]
+        pairs = zip(self, taken, strict=True)
+        kept = Held([part if t is None else None for part, t in pairs], taken)
+        kept.versions = [0] * len(taken)
+        return kept
+
+    def each(self, name: str) -> Iterator[tuple[str, Any, SavedState]]:
+        """The tensors, as a node that has them under ``name`` tells of what it saved."""
+        for number, t in enumerate(self.tensors):
+            if t is not None:
+                yield f"{name}[{number}]", t, self.state(number)
+
+    def state(self, number: int) -> SavedState:
+        t = self.tensors[number]
+        if isinstance(t, Packed):
+            return "packed"
+        assert self.versions is not None
+        return "kept" if _version(t) == self.versions[number] else "changed"
+
+    def unpacked(self) -> Held:
+        """The same with arrays.
+
+        Raises:
+            RuntimeError: one of the tensors was changed in place.
+        """
+        for number, t in enumerate(self.tensors):
+            if t is not None and self.state(number) == "changed":
+                assert self.versions is not None
+                raise modified(t.array, None, t.version or [0], self.versions[number])
+        if not any(isinstance(t, Packed) for t in self.tensors):
+            return self
+        found = [t.tensor() if isinstance(t, Packed) else t for t in self.tensors]
+        pairs = zip(self, found, strict=True)
+        return Held([part if t is None else index_array(t) for part, t in pairs], found)
+
+
+def index_array(t: Tensor) -> Any:
+    """What ``t`` is as an index of NumPy's: bytes are truth values."""
+    return t.array != 0 if t.array.dtype == np.uint8 else t.array
+
+
+def _version(t: Any) -> int:
+    version: int = 0 if t is None or t.version is None else t.version[0]
+    return version
+
+
+def watched(value: Any) -> Any:
+    """The value of an attribute, for a node to keep it.
+
+    Raises:
+        RuntimeError: it has an inference tensor in it.
+    """
+    if type(value) is Held and value.versions is None:
+        value.versions = list(map(_version, value.tensors))
+    return value
+
+
+def held(node: Node, name: str) -> Any:
+    """The attribute ``name`` that ``node`` has kept, for its rules."""
+    value = getattr(node, name)
+    if value is FREED:
+        raise freed(node)
+    return value.unpacked() if type(value) is Held else value
