@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
 
+import numpy as np
+
 from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES
 
 ResultKind = Literal["same", "float", "bool"]
@@ -20,11 +22,21 @@ class Sample(NamedTuple):
 
     A tuple of ints stands for a random array of that shape, anything else for itself.
     ``symmetric``: the inputs are symmetric matrices, of which the op reads one half.
+    ``normalized``: the rule is for an input behind a ``log_softmax``.
     """
 
     values: tuple[Any, ...]
     attributes: Mapping[str, Any] = {}
     symmetric: bool = False
+    normalized: bool = False
+
+    def fitted(self, array: Any) -> Any:
+        """``array`` as an input of this kind."""
+        if self.symmetric:
+            return (array + array.swapaxes(-2, -1)) / 2
+        if self.normalized:
+            return array - np.log(np.sum(np.exp(array), axis=-1, keepdims=True))
+        return array
 
 
 class Rule(NamedTuple):

@@ -11,7 +11,7 @@ from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, Second, op, pointwise
 from autograd_core.ops.blocks import in_blocks
 from autograd_core.ops.checks import check_implemented
-from autograd_core.ops.elementwise import clamp, exp, sigmoid, tanh, where, within
+from autograd_core.ops.elementwise import exp, sigmoid, tanh, where, within
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
 from autograd_core.ops.normal import ndtr, ndtr_beside
@@ -21,7 +21,7 @@ BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
 
 @pointwise(
     x=lambda g, x, alpha, scale, input_scale: where(
-        x > 0, g * scale, g * (scale * alpha * input_scale * exp(clamp(x, max=0) * input_scale))
+        x <= 0, g * (scale * alpha * input_scale * exp(_negative(x) * input_scale)), g * scale
     ),
     samples=(
         *BOTH,
@@ -37,13 +37,18 @@ def elu(x, *, alpha=1.0, scale=1.0, input_scale=1.0):
 
 
 @pointwise(
-    x=lambda g, x, alpha: where(x > 0, g, g * exp(clamp(x, max=0) / alpha)),
+    x=lambda g, x, alpha: where(x <= 0, g * exp(_negative(x) / alpha), g),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"alpha": 0.5})),
 )
 @in_blocks
 def celu(x, *, alpha=1.0):
     """``x`` where it is positive, else ``alpha * (exp(x / alpha) - 1)``."""
     return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
+
+
+def _negative(x: Any) -> Any:
+    """``x`` where it is negative, else 0, and constant at 0."""
+    return where(x < 0, x, 0)
 
 
 _ROOT, _CUBE = math.sqrt(2 / math.pi), 0.044715
@@ -165,13 +170,19 @@ def rrelu_with_noise(x, noise):
 
 
 @pointwise(
-    x=lambda g, x, min_val, max_val: where(between(x, low=min_val, high=max_val), g, 0),
+    x=lambda g, x, min_val, max_val: where(beyond(x, low=min_val, high=max_val), 0, g),
     second=Second("HardtanhBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0, 7.0],), {"min_val": 0.0, "max_val": 6.0})),
 )
 def hardtanh(x, *, min_val=-1.0, max_val=1.0):
     """``x`` held between two numbers."""
     return np.clip(x, min_val, max_val)
+
+
+@pointwise(result="bool")
+def beyond(x, *, low, high):
+    """Where ``x <= low`` or ``high <= x``, which NaN is not."""
+    return np.logical_or(np.less_equal(x, low), np.greater_equal(x, high))
 
 
 @pointwise(result="bool")
@@ -224,13 +235,13 @@ def softshrink(x, *, lambd=0.5):
 @pointwise(
     node="ThresholdBackward0",
     of="threshold",
-    x=lambda g, x, threshold: where(x > threshold, g, 0),
+    x=lambda g, x, threshold: where(x <= threshold, 0, g),
     second=Second("ThresholdBackwardBackward0"),
     samples=(Sample(([-1.0, 0.5, 2.0],), {"threshold": 0.7, "value": 20.0}),),
 )
 def threshold_(x, *, threshold, value):
     """``x`` where it is above ``threshold``, else ``value``."""
-    return np.where(x > threshold, x, np.array(value, x.dtype))
+    return np.where(x <= threshold, np.array(value, x.dtype), x)
 
 
 @op(

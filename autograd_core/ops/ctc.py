@@ -8,10 +8,11 @@ import numpy as np
 
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_implemented
-from autograd_core.ops.elementwise import exp
+from autograd_core.ops.elementwise import exp, where
 from autograd_core.ops.exponential import logaddexp
 from autograd_core.ops.index import index, index_put, slice_
 from autograd_core.ops.joining import stack
+from autograd_core.ops.matrices import constant
 from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.ops.shape import expand, reshape
 
@@ -99,13 +100,14 @@ _LOG_PROBS = np.log(np.random.default_rng(0).dirichlet(np.ones(4), (5, 2)))
 
 @op(
     x=lambda g, x, x_shape, targets, input_lengths, target_lengths, blank: ctc_gradient(
-        g, x, x_shape, trellis(x_shape, targets, input_lengths, target_lengths, blank)
+        g, x, input_lengths, trellis(x_shape, targets, input_lengths, target_lengths, blank)
     ),
     samples=(
         Sample(
             (_LOG_PROBS,),
             {"targets": np.array([[1, 2, 2], [3, 1, 0]]), "input_lengths": (5, 4),
              "target_lengths": (3, 2), "blank": 0},
+            normalized=True,
         ),
     ),
 )  # fmt: skip
@@ -123,13 +125,13 @@ def _size(plan: Trellis) -> tuple[int, int]:
     return batch, states
 
 
-def ctc_gradient(g: Any, x: Any, shape: tuple[int, ...], plan: Trellis) -> Any:
-    """Minus the probability to be in each class at each time, given the targets.
+def ctc_gradient(g: Any, x: Any, input_lengths: Any, plan: Trellis) -> Any:
+    """The probability of each class at each time, less what it is given the targets.
 
-    This is the derivative as such.  PyTorch adds the softmax of ``x`` to it, which makes no
-    difference behind a ``log_softmax``.
+    The derivative is the second term alone.  The first, which PyTorch adds, makes no difference
+    behind a ``log_softmax``; with it this is the gradient of the scores that were normalized.
     """
-    steps, batch, classes = shape
+    steps, batch, classes = tuple(x.shape)
     states = _size(plan)[1]
     emitted = _read(x, plan.reads)
     forth = _ways(emitted, plan.comes_from, batch, states)
@@ -138,4 +140,6 @@ def ctc_gradient(g: Any, x: Any, shape: tuple[int, ...], plan: Trellis) -> Any:
     total = reshape(_likelihood(forth, plan.ends), (1, batch, 1))
     passing = slice_(forth, 2, 2, states + 2, 1) + index(within, plan.mirrored) - emitted - total
     share = exp(passing) * expand(reshape(-g, (1, batch, 1)), (steps, batch, states))
-    return slice_(index_put(share, (steps, batch, classes + 1), plan.reads), 2, 0, classes, 1)
+    given = slice_(index_put(share, (steps, batch, classes + 1), plan.reads), 2, 0, classes, 1)
+    time = np.arange(steps)[:, None, None] < np.asarray(input_lengths)[None, :, None]
+    return where(constant(time, x) > 0, exp(x) * reshape(g, (1, batch, 1)), 0) + given

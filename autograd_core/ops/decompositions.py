@@ -23,6 +23,7 @@ from autograd_core.ops.matrices import (
 )
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import unsqueeze
+from autograd_core.ops.statistics import any as any_of
 from autograd_core.ops.triangular import solve_triangular
 
 _POSITIVE = [[3.0, 0.5, 0.2], [0.5, 2.0, -0.4], [0.2, -0.4, 1.0]]
@@ -147,12 +148,12 @@ def differences(x, /):
     return result
 
 
-def _divided(x: Any, values: Any) -> Any:
-    """``x``, zero on its diagonal, divided by differences of values; 0 where ``x`` is, even if
-    the values are equal."""
+def _divided(x: Any, values: Any, g: Any) -> Any:
+    """``x``, zero on its diagonal, divided by differences of values; 0 where the gradient ``g``
+    of the vectors, from which it was made, is zero everywhere, even if values are equal."""
     apart = differences(values)
     # by no mask on the quotient: this is linear in x, at x = 0 too
-    return x / where(x == 0, where(apart == 0, 1, apart), apart)
+    return x / (apart if any_of(g) else where(apart == 0, 1, apart))
 
 
 @op(
@@ -181,7 +182,7 @@ def eigh(x, /, UPLO="L"):
 def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
     """The gradient of the matrix, given those of eigenvalues and eigenvectors."""
     inner = matmul(mT(vectors), g[1])
-    turned = _divided((inner - mT(inner)) / 2, values)
+    turned = _divided((inner - mT(inner)) / 2, values, g[1])
     stretched = vectors * unsqueeze(g[0], -2)
     return matmul(stretched + matmul(vectors, turned), mT(vectors))
 
@@ -218,8 +219,8 @@ def svd_backward(g: Any, U: Any, S: Any, Vh: Any) -> Any:
         Vh, g_Vh = slice_(Vh, -2, 0, size, 1), slice_(g_Vh, -2, 0, size, 1)
     across, down = unsqueeze(S, -2), unsqueeze(S, -1)
     left, right = matmul(mT(U), g_U), matmul(Vh, mT(g_Vh))
-    turned = _divided(left - mT(left), S * S) * across
-    turned = turned + _divided(right - mT(right), S * S) * down
+    turned = _divided(left - mT(left), S * S, g_U) * across
+    turned = turned + _divided(right - mT(right), S * S, g_Vh) * down
     result = matmul(matmul(U, turned) + U * unsqueeze(g_S, -2), Vh)
     if rows > size:  # what of g_U lies outside the space that U spans
         result = result + matmul((g_U - matmul(U, left)) / across, Vh)

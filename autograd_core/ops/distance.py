@@ -95,7 +95,12 @@ def cdist(x, y, /, p=2.0, compute_mode=None):
 def cdist_slopes(g: Any, x: Any, y: Any, ans: Any, p: float) -> Any:
     """The gradients of all differences between points, (..., n, m, d)."""
     apart = unsqueeze(x, -2) - unsqueeze(y, -3)
-    return vector_norm_backward(g, apart, ans, p, -1, False)
+    return vector_norm_backward(g, apart, _beside_zero(ans, p), p, -1, False)
+
+
+def _beside_zero(distances: Any, p: float) -> Any:
+    """``distances``, but 1 between points in one place: that they have second derivatives, too."""
+    return distances if math.isinf(p) else where(distances == 0, 1, distances)
 
 
 @op(
@@ -119,5 +124,5 @@ def pdist_slopes(g: Any, x: Any, ans: Any, shape: tuple[int, ...], p: float) -> 
     """The gradient of :func:`pdist`: what each distance says, for its one end and the other."""
     first, second = _pairs(shape[0])
     apart = index(x, (first,)) - index(x, (second,))
-    slopes = vector_norm_backward(g, apart, ans, p, -1, False)
+    slopes = vector_norm_backward(g, apart, _beside_zero(ans, p), p, -1, False)
     return index_put(slopes, shape, (first,)) - index_put(slopes, shape, (second,))

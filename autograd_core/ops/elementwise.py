@@ -213,8 +213,8 @@ def sigmoid(x):
 
 
 @pointwise(
-    # by `where`, not by a product: 0 * inf would be NaN where PyTorch has 0
-    x=lambda g, ans: where(ans > 0, g, 0),
+    # by `where`, not by a product: 0 * inf would be NaN where PyTorch has 0; at NaN it has g
+    x=lambda g, ans: where(ans != 0, g, 0),
     second=Second("ThresholdBackwardBackward0"),
     samples=(Sample(([-1.0, 0.5, 2.0],)), Sample(([[-0.5, 0.25]],))),
 )
@@ -235,14 +235,21 @@ def zeros_of(x):
 
 @pointwise(x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),))
 def sign(x):
-    """-1, 0 or 1; its derivative is 0."""
-    return x if x.dtype == np.bool_ else np.sign(x)
+    """-1, 0 or 1, and 0 for NaN; its derivative is 0."""
+    return _signs(x)
+
+
+def _signs(x):
+    if x.dtype.kind != "f":
+        return x if x.dtype == np.bool_ else np.sign(x)
+    # by bytes: `np.sign` keeps NaN, and takes twice as long on a large array
+    return ((x > 0).view(np.int8) - (x < 0).view(np.int8)).astype(x.dtype)
 
 
 @pointwise(x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),))
 def sgn(x):
     """The same as :func:`sign`, as long as there are no complex numbers."""
-    return x if x.dtype == np.bool_ else np.sign(x)
+    return _signs(x)
 
 
 @pointwise(

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.op import Sample, op
 from autograd_core.op.refusals import REFUSED
-from autograd_core.ops.activation import log_sigmoid
+from autograd_core.ops.activation import hardtanh, log_sigmoid
 from autograd_core.ops.checks import (
     check_castable,
     check_found,
@@ -57,7 +57,7 @@ def smooth_l1_loss(x, target, /, reduction="mean", beta=1.0):
 
 def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: float) -> Any:
     """The gradient of ``x``: its difference over ``beta``, between -1 and 1."""
-    slope = clamp((x - target) / max(beta, 1e-300), min=-1, max=1)
+    slope = hardtanh((x - target) / max(beta, 1e-300))
     return share(g, x.shape, reduction) * slope
 
 
@@ -83,7 +83,7 @@ def huber_loss(x, target, /, reduction="mean", delta=1.0):
 def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: float) -> Any:
     """The gradient of ``x``: its difference, between ``-delta`` and ``delta``."""
     check_found(x, target)
-    return share(g, x.shape, reduction) * clamp(x - target, min=-delta, max=delta)
+    return share(g, x.shape, reduction) * hardtanh(x - target, min_val=-delta, max_val=delta)
 
 
 @op(

@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.op import Sample, Second, op
 from autograd_core.ops.places import at_indices, from_indices
+from autograd_core.ops.pooling import best_places
 
 _STARTS = np.array([[[0.3, 0.7], [0.1, 0.6]]])
 _OPTIONS = {"kernel_size": (2, 2), "output_size": (2, 3), "samples": _STARTS}
@@ -40,7 +41,7 @@ def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
         flat = flat * size[axis] + place.reshape(around)
     flat = np.broadcast_to(flat, (len(planes), *output, *kernel)).reshape(len(planes), -1)
     windows = np.take_along_axis(planes, flat, 1).reshape(len(planes), -1, math.prod(kernel))
-    best = np.argmax(windows, 2)[..., None]
+    best = best_places(windows)[..., None]
     shape = (*x.shape[: x.ndim - dims], *output)
     values = np.take_along_axis(windows, best, 2).reshape(shape)
     return values, np.take_along_axis(flat.reshape(windows.shape), best, 2).reshape(shape)

@@ -14,7 +14,6 @@ from autograd_core.ops.logic import isnan, logical_or
 from autograd_core.ops.matrices import check_floating
 from autograd_core.ops.reduce import every, kept_shape, sum_dim
 from autograd_core.ops.shape import reshape
-from autograd_core.ops.statistics import all as all_of
 from autograd_core.ops.statistics import float_mask
 
 
@@ -79,8 +78,7 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
     if ord == 1:
         return sgn(x) * g
     if ord == 2:
-        unit = x / norm
-        return g * (unit if all_of(norm) else where(norm == 0, 0, unit))
+        return x * (g / norm) if norm.all() else g * where(norm == 0, 0, x / norm)
     size = abs(x)
     if math.isinf(ord):
         found = float_mask(logical_or(size == norm, isnan(size)), x)

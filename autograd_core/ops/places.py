@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, Second, op
-from autograd_core.ops.pooling import padded_image
+from autograd_core.ops.pooling import best_places, padded_image
 from autograd_core.ops.windows import Windows
 
 
@@ -28,7 +28,7 @@ def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
     for place in np.ndindex(*output_size):
         window = tuple(slice(*bounds[d][i]) for d, i in enumerate(place))
         part = x[(..., *window)].reshape(*x.shape[:axis], -1)
-        found = np.argmax(part, -1)
+        found = best_places(part)
         result[(..., *place)] = np.take_along_axis(part, found[..., None], -1)[..., 0]
         indices[(..., *place)] = flat[window].ravel()[found]
     return result, indices

@@ -100,6 +100,16 @@ def _first_places(patches: Sequence[Any], largest: Any) -> Any:
     return places
 
 
+def best_places(rows: Any) -> Any:
+    """Where in each row the largest element is, the first of equals; of NaN the last."""
+    places = np.argmax(rows, -1)
+    if rows.dtype.kind == "f":
+        strange = np.isnan(rows)
+        last = rows.shape[-1] - 1 - np.argmax(strange[..., ::-1], -1)
+        places = np.where(np.any(strange, -1), last, places)
+    return places
+
+
 def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
     """Where in the whole image each place in a window is, counting row by row."""
     within = np.unravel_index(places.astype(np.int64), windows.kernel)

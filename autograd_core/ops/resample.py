@@ -221,8 +221,10 @@ def border(size: int, before: int, after: int, mode: str) -> Taps:
         places = np.where(places >= size, period - places, places)
     elif mode == "replicate":
         places = np.clip(places, 0, size - 1)
-    else:
-        places = places % size
+    else:  # of what is left after cutting
+        start = max(-before, 0)
+        rest = size - start - max(-after, 0)
+        places = start + np.arange(-max(before, 0), rest + max(after, 0)) % max(rest, 1)
     return _taps(np.arange(len(places)), places, np.ones(len(places)), len(places), size)
 
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import exp, where
-from autograd_core.ops.logic import isnan
 from autograd_core.ops.reduce import (
     check_some,
     converted,
@@ -82,8 +81,8 @@ def aminmax(x, /, dim=None, keepdim=False):
 
 
 @op(
-    x=lambda g, x, x_shape, dim, keepdim: where(
-        isnan(x), 0, spread(g, x_shape, every(x_shape, dim), keepdim)
+    x=lambda g, x, x_shape, dim, keepdim: (
+        spread(g, x_shape, every(x_shape, dim), keepdim) * float_mask(x == x, x)
     ),
     samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -65,12 +66,20 @@ def atanh(x):
 @pointwise(
     np.arctan2,
     result="float",
-    x=lambda g, x, y: g * (y / (x * x + y * y)),
-    y=lambda g, x, y: -g * (x / (x * x + y * y)),
+    x=lambda g, x, y: _over_square(g, y, x, y),
+    y=lambda g, x, y: _over_square(-g, x, x, y),
     samples=PAIR,
 )
 def atan2(x, y):
     """The angle between the positive abscissa and the point (y, x)."""
+
+
+def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
+    """``g * side`` over the squared distance of (y, x) from the origin, and 0 there."""
+    square = x * x + y * y
+    if square.all():
+        return g * (side / square)
+    return g * side * where(square == 0, 0, 1 / square)
 
 
 @pointwise(
@@ -109,7 +118,7 @@ def rad2deg(x):
 
 @pointwise(
     result="float",
-    x=lambda g, x, ans: g * where(x == 0, 0, (cos(x * math.pi) - ans) / where(x == 0, 1, x)),
+    x=lambda g, x, ans: where(x == 0, 0, g * ((cos(x * math.pi) - ans) / x)),
     samples=POSITIVE,
 )
 def sinc(x):

@@ -92,14 +92,14 @@ def derivatives(
     squares = sum((g**2).sum() for g in first)
     if second and squares.requires_grad:
         return first, _gradients(namespace, squares, leaves)
-    return first, [leaf.detach() * 0 for leaf in leaves]
+    return first, [namespace.zeros_like(leaf) for leaf in leaves]
 
 
 def _gradients(namespace: Any, total: Any, leaves: list[Any], graph: bool = False) -> list[Any]:
     """The gradients of the leaves; those that are zero everywhere may have been undefined."""
     found = namespace.autograd.grad(total, leaves, create_graph=graph, allow_unused=True)
     pairs = zip(leaves, found, strict=True)
-    return [leaf.detach() * 0 if gradient is None else gradient for leaf, gradient in pairs]
+    return [namespace.zeros_like(leaf) if g is None else g for leaf, g in pairs]
 
 
 # What a call answers, errors and warnings included
@@ -150,3 +150,68 @@ def _assert_same(mine: Any, theirs: Any, rtol: float, atol: float) -> None:
 def evaluated(namespace: Any, text: str, **values: Any) -> Outcome:
     """The outcome of the expression ``text``, in which ``t`` stands for ``namespace``."""
     return outcome(lambda: eval(text, {"t": namespace, "np": np, **values}))
+
+
+# A call and its derivatives, or its error
+
+
+def flat(result: Any) -> list[Any]:
+    """All results, of however many tuples, in one list."""
+    if isinstance(result, (tuple, list)):
+        return [part for each in result for part in flat(each)]
+    return [result]
+
+
+def called(
+    namespace: Any, text: str, array: Any, names: Callable[[Any, Any], dict[str, Any]] | None = None
+) -> tuple[Any, Outcome]:
+    """``array`` as a leaf ``x``, and the outcome of the expression ``text``."""
+    x = namespace.tensor(array, requires_grad=array.dtype.kind == "f")
+    return x, outcome(
+        lambda: eval(text, {"t": namespace, "x": x, **(names(namespace, x) if names else {})})
+    )
+
+
+def compare_call(
+    torch: Any,
+    text: str,
+    array: Any,
+    names: Callable[[Any, Any], dict[str, Any]] | None = None,
+    words: bool = False,
+    second: bool = True,
+) -> None:
+    """Hold one call to PyTorch: the same results with the same derivatives of both orders, or the
+    same class of error, with the same ``words`` or not."""
+    (x, mine), (y, theirs) = (called(t, text, array, names) for t in (autograd_core, torch))
+    about = f"{text} of {array.dtype} {array.tolist() if array.size < 9 else list(array.shape)}"
+    if theirs.error or mine.error:
+        assert mine.error, f"{about}: {theirs.error}"
+        assert theirs.error, f"{about}: {mine.error}"
+        assert mine.error[0] == theirs.error[0], f"{about}: {mine.error}, {theirs.error}"
+        assert not words or mine.error[1] == theirs.error[1], about
+        return
+    assert isinstance(mine.result, tuple) == isinstance(theirs.result, tuple), about
+    ours, others = flat(mine.result), flat(theirs.result)
+    for one, other in zip(ours, others, strict=True):
+        if not hasattr(other, "dtype"):
+            assert one == other, about
+            continue
+        assert one.requires_grad == other.requires_grad, about
+        assert repr(one.dtype) == repr(other.dtype), about
+        _alike(one, other, about)
+    if not any(getattr(each, "requires_grad", False) for each in others):
+        return
+    for order, mine_of, theirs_of in zip(
+        ("first", "second"),
+        derivatives(autograd_core, ours, [x], second),
+        derivatives(torch, others, [y], second),
+        strict=True,
+    ):
+        for one, other in zip(mine_of, theirs_of, strict=True):
+            _alike(one, other, f"{about}, {order} derivative")
+
+
+def _alike(mine: Any, theirs: Any, about: str) -> None:
+    assert tuple(mine.shape) == tuple(theirs.shape), about
+    mine, theirs = mine.detach().numpy(), theirs.numpy(force=True)
+    np.testing.assert_allclose(mine, theirs, 1e-7, 1e-12, err_msg=about)

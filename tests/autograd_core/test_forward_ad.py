@@ -267,7 +267,7 @@ class Point:
     def __init__(self, entry: Op, sample: Sample) -> None:
         self.entry, self.sample = entry, sample
         rng = np.random.default_rng(len(entry.name))
-        self.values = [self._halves(self._array(value, rng)) for value in sample.values]
+        self.values = [sample.fitted(self._array(value, rng)) for value in sample.values]
         names = (entry.variadic,) * len(self.values) if entry.variadic else entry.values
         self.places = [
             place
@@ -282,13 +282,15 @@ class Point:
             return rng.standard_normal(value)
         return None if value is None else np.array(value)
 
-    def _halves(self, array: Any) -> Any:
-        """The same, or, where the op reads half of a symmetric matrix, a symmetric one."""
-        return (array + array.swapaxes(-2, -1)) / 2 if self.sample.symmetric else array
-
     def moves(self, rng: np.random.Generator) -> dict[int, Any]:
-        """A random direction for each differentiable input."""
-        return {i: self._halves(rng.standard_normal(self.values[i].shape)) for i in self.places}
+        """A random direction for each differentiable input, in which it stays what it is."""
+        found = {i: rng.standard_normal(self.values[i].shape) for i in self.places}
+        if self.sample.normalized:
+            return {
+                i: v - np.sum(np.exp(self.values[i]) * v, axis=-1, keepdims=True)
+                for i, v in found.items()
+            }
+        return {i: self.sample.fitted(v) for i, v in found.items()}
 
     def run(self, inputs: list[Any]) -> list[Any]:
         """The differentiable outputs that callers see."""

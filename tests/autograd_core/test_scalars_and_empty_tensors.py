@@ -10,7 +10,7 @@ import pytest
 
 import autograd_core
 from tests.autograd_core.calls_along import CALLS, helpers
-from tests.autograd_core.side_by_side import Outcome, derivatives, outcome
+from tests.autograd_core.side_by_side import called, compare_call, flat
 
 each_call = pytest.mark.parametrize("text", CALLS)
 
@@ -23,53 +23,9 @@ def pytorch() -> Any:
 # --- every call that takes a dimension, held to PyTorch -----------------------------------------
 
 
-def evaluated(t: Any, text: str, array: Any, d: int = 0) -> tuple[Any, Outcome]:
-    x = t.tensor(array, requires_grad=array.dtype.kind == "f")
-    names = {"t": t, "x": x, "d": d}
-    return x, outcome(lambda: eval(text, {**names, **helpers(t, x, d)}))
-
-
-def flat(result: Any) -> list[Any]:
-    if isinstance(result, (tuple, list)):
-        return [part for each in result for part in flat(each)]
-    return [result]
-
-
-def assert_same(text: str, array: Any, d: int, pytorch: Any, words: bool = False) -> None:
-    """The same results with the same derivatives of both orders, or the same class of error."""
-    (x, mine), (y, theirs) = (evaluated(t, text, array, d) for t in (autograd_core, pytorch))
-    about = f"{text} of {array.dtype} {list(array.shape)} for d = {d}"
-    if theirs.error or mine.error:
-        assert mine.error, f"{about}: {theirs.error}"
-        assert theirs.error, f"{about}: {mine.error}"
-        assert mine.error[0] == theirs.error[0], f"{about}: {mine.error}, {theirs.error}"
-        assert not words or mine.error[1] == theirs.error[1], about
-        return
-    assert isinstance(mine.result, tuple) == isinstance(theirs.result, tuple), about
-    ours, others = flat(mine.result), flat(theirs.result)
-    for one, other in zip(ours, others, strict=True):
-        if not hasattr(other, "dtype"):
-            assert one == other, about
-            continue
-        assert one.requires_grad == other.requires_grad, about
-        assert repr(one.dtype) == repr(other.dtype), about
-        assert_close(one, other, about)
-    if not any(getattr(each, "requires_grad", False) for each in others):
-        return
-    for order, *pair in zip(
-        ("first", "second"),
-        derivatives(autograd_core, ours, [x]),
-        derivatives(pytorch, others, [y]),
-        strict=True,
-    ):
-        for one, other in zip(*pair, strict=True):
-            assert_close(one, other, f"{about}, {order} derivative")
-
-
-def assert_close(mine: Any, theirs: Any, about: str) -> None:
-    assert tuple(mine.shape) == tuple(theirs.shape), about
-    mine, theirs = mine.detach().numpy(), theirs.numpy(force=True)
-    np.testing.assert_allclose(mine, theirs, 1e-7, 1e-12, err_msg=about)
+def beside(d: int) -> Any:
+    """What the texts name, for the dimension ``d``."""
+    return lambda t, x: {"d": d, **helpers(t, x, d)}
 
 
 @pytest.mark.torch
@@ -78,7 +34,7 @@ def test_a_tensor_without_dimensions_has_the_first_and_the_last(text: str, pytor
     for array in (np.array(2.5), np.array(0.0), np.array(3)):
         if array.dtype.kind == "f" or not any(word in text for word in OF_FLOATS):
             for d in (0, -1):
-                assert_same(text, array, d, pytorch)
+                compare_call(pytorch, text, array, beside(d))
 
 
 # PyTorch has these for floating point numbers only, or casts integers.
@@ -100,7 +56,7 @@ def test_dimensions_out_of_range_are_refused(text: str, pytorch: Any) -> None:
     for array in (np.array(2.5), np.array([2.5, 1.0]), np.array([[2.5, 1.0]])):
         words = array.ndim > 0 or not any(name in text for name in OTHER_WORDS)
         for d in (array.ndim or 1, -(array.ndim or 1) - 1):
-            assert_same(text, array, d, pytorch, words)
+            compare_call(pytorch, text, array, beside(d), words)
 
 
 @pytest.mark.torch
@@ -111,7 +67,7 @@ def test_empty_tensors_along_each_dimension(text: str, pytorch: Any) -> None:
     for shape in ((0,), (0, 3), (3, 0), (2, 0, 3)):
         for d in range(len(shape)):
             if "zero" not in text.replace("zeros", "") or shape[d]:
-                assert_same(text, np.zeros(shape), d, pytorch)
+                compare_call(pytorch, text, np.zeros(shape), beside(d))
 
 
 # --- the same, without PyTorch -------------------------------------------------------------------
@@ -154,13 +110,13 @@ OF_A_NUMBER: list[tuple[str, list[Any], float]] = [
 def test_a_number_is_reduced_moved_and_indexed_as_a_vector_of_one(
     text: str, results: list[Any], gradient: float, d: int
 ) -> None:
-    x, (result, error, _) = evaluated(autograd_core, text, np.array(2.5), d)
+    x, (result, error, _) = called(autograd_core, text, np.array(2.5), beside(d))
     assert error is None
     found = flat(result)
     assert [each.tolist() for each in found] == results
     sum(each.sum() for each in found if each.requires_grad).backward()
     assert x.grad.tolist() == pytest.approx(gradient, abs=1e-12)
-    _, (result, error, _) = evaluated(autograd_core, text, np.array(2.5), d + 1 or 1)
+    _, (result, error, _) = called(autograd_core, text, np.array(2.5), beside(d + 1 or 1))
     if d == 0:
         assert error is not None
         assert error[0] == "IndexError"
@@ -195,7 +151,7 @@ OF_NOTHING: list[tuple[str, tuple[int, ...], int, Any]] = [
 def test_a_call_of_an_empty_tensor(
     text: str, shape: tuple[int, ...], d: int, expected: Any
 ) -> None:
-    x, (result, error, _) = evaluated(autograd_core, text, np.zeros(shape), d)
+    x, (result, error, _) = called(autograd_core, text, np.zeros(shape), beside(d))
     if isinstance(expected, str):
         assert error is not None
         assert error[0] == expected

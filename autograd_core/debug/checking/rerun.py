@@ -53,6 +53,8 @@ class Rerun:
         self.places = _differentiable(node, self._function, list(self._arrays))
         self.names = _names(self._function, self.places)
         self.symmetric = not self.custom and _reads_half(self._function, self._attributes)
+        samples = () if self.custom else self._function.samples
+        self._normalized = next((sample for sample in samples if sample.normalized), None)
         self.points = [self.direction(self._arrays[at]) for at in self.places]
         with _undisturbed(self.custom):
             outputs = self._outputs(self._call(self.points))
@@ -99,6 +101,8 @@ class Rerun:
         for at, array in self._arrays.items():
             inputs[at] = Tensor.from_array(array.copy())
         for at, point in zip(self.places, points, strict=True):
+            if self._normalized is not None:
+                point = self._normalized.fitted(point)
             leaf = Tensor.from_array(point.astype(self._arrays[at].dtype), True)
             # a custom Function may change its inputs in place, which leaves do not allow
             inputs[at] = OPS["clone"].call(leaf) if self.custom else leaf

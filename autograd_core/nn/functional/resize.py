@@ -45,6 +45,12 @@ def pad(
     size = input._shape[input.ndim - dims :]
     for n, widths in zip(size, around, strict=True):
         _check_border(mode, n, widths, input, pad)
+    wanted = [n + sum(widths) for n, widths in zip(size, around, strict=True)]
+    if mode != "circular" and min(wanted) < 1:
+        names = "DHW"[-dims:]
+        given = ", ".join(f"{name}: {n}" for name, n in zip(names, size, strict=True))
+        found = " ".join(f"{name}: {n}" for name, n in zip(names, wanted, strict=True))
+        raise RuntimeError(f"input ({given}) is too small. Calculated output {found}")
     maps = tuple(resample.border(n, *widths, mode) for n, widths in zip(size, around, strict=True))
     if mode == "circular":
         return resample.circular_pad(input, maps)
@@ -59,7 +65,7 @@ def _check_border(mode: str, n: int, widths: tuple[int, int], x: Tensor, pad: An
             f"but got: padding ({widths[0]}, {widths[1]}) at dimension {dim} of input "
             f"{list(x.shape)}"
         )
-    if mode == "circular" and max(widths) > n:
+    if mode == "circular" and max(widths) > max(n + sum(min(each, 0) for each in widths), 0):
         raise RuntimeError("Padding value causes wrapping around more than once.")
 
 
