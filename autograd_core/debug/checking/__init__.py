@@ -1,6 +1,6 @@
 """Numeric check: the rule of every node against differences of its own forward.
 
-``node`` checks one, ``judge`` one input of it; ``rerun`` runs a node's function again on copies
+``node`` checks one, ``rule`` one input of it; ``rerun`` runs a node's function again on copies
 of what it ran on, ``differences`` differentiates that; ``cause`` guesses what is wrong,
 ``result`` holds the records.
 """

@@ -17,9 +17,9 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes
 from autograd_core.dag.trace.kept import RanOn
 from autograd_core.debug.checking.differences import scales
-from autograd_core.debug.checking.judge import Judge
 from autograd_core.debug.checking.rerun import Rerun
 from autograd_core.debug.checking.result import InputCheck, NodeCheck
+from autograd_core.debug.checking.rule import RuleChecker
 from autograd_core.op.saved import SavedNode
 
 Array = NDArray[Any]
@@ -68,8 +68,8 @@ def _check(node: Node) -> tuple[tuple[InputCheck, ...], str]:
     if reason := _unfit(rerun):
         return (), reason
     try:
-        judge = Judge(rerun, rerun.points)
-        found = [judge.input(number) for number in range(len(rerun.places))]
+        checker = RuleChecker(rerun, rerun.points)
+        found = [checker.input(number) for number in range(len(rerun.places))]
         return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), ""
     except Exception as error:  # whatever code of the user's may raise
         reason = f"its backward raised {type(error).__name__}: {error}"
@@ -130,7 +130,7 @@ def _beside(rerun: Rerun, number: int, found: InputCheck) -> InputCheck:
         return found
     for sign in (1, -1):
         try:
-            other = Judge(rerun, _shifted(rerun, sign)).input(number)
+            other = RuleChecker(rerun, _shifted(rerun, sign)).input(number)
         except Exception:  # the function may not be defined there
             continue
         note = f"{found.reason}; a little away from there the rule is"

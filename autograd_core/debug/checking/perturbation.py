@@ -32,7 +32,7 @@ class Answer(NamedTuple):
     reason: str = ""
 
 
-class Probe:
+class Perturbation:
     """Input ``number`` at a point, under one weighting of the outputs, and what the rule makes of
     it there."""
 

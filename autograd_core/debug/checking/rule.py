@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from autograd_core.debug.checking.cause import guess
 from autograd_core.debug.checking.differences import scales
-from autograd_core.debug.checking.probe import Answer, Probe
+from autograd_core.debug.checking.perturbation import Answer, Perturbation
 from autograd_core.debug.checking.rerun import Rerun
 from autograd_core.debug.checking.result import InputCheck
 
@@ -34,7 +34,7 @@ _STEPS = (
 )
 
 
-class Judge:
+class RuleChecker:
     """The inputs of one node at one point, judged one after the other."""
 
     def __init__(self, rerun: Rerun, points: Sequence[Array]) -> None:
@@ -51,7 +51,7 @@ class Judge:
         g = self._gradients[number]
         if g is not None and g.shape != point.shape:
             return _wrong_shape(name, g.shape, point.shape)
-        probe = Probe(self._rerun, self._points, number, self._weights, g, self._tolerance)
+        probe = Perturbation(self._rerun, self._points, number, self._weights, g, self._tolerance)
         rng = np.random.default_rng(_SEED + 1)
         for _ in range(2 if point.size <= 10_000 else 1):
             signs = rng.choice((-1.0, 1.0), point.shape) * rng.uniform(0.5, 1.5, point.shape)
@@ -64,7 +64,7 @@ class Judge:
                 return self._explained(probe, answer, v)
         return InputCheck(name, "right", analytical=answer.analytical, numerical=answer.slope.value)
 
-    def _explained(self, probe: Probe, answer: Answer, v: Array) -> InputCheck:
+    def _explained(self, probe: Perturbation, answer: Answer, v: Array) -> InputCheck:
         """Where it goes wrong, or why it cannot be told."""
         name, shape = probe.name, probe.point.shape
         if answer.verdict == "unclear":
@@ -76,10 +76,10 @@ class Judge:
             return InputCheck(name, "not checkable", _STEPS)
         return self._wrong(probe, v)
 
-    def _wrong(self, probe: Probe, v: Array) -> InputCheck:
+    def _wrong(self, probe: Perturbation, v: Array) -> InputCheck:
         """The worst element, in the plain terms of a gradient of 1 at every output if that shows
         the mistake, else for the random one that did."""
-        plain = Probe(
+        plain = Perturbation(
             self._rerun, self._points, probe.number, self._ones,
             self._rerun.gradients(self._points, self._ones)[probe.number], self._tolerance,
         )  # fmt: skip
