@@ -86,8 +86,8 @@ def test_without_values_and_without_a_graph_nothing_is_kept() -> None:
         assert (x * 2).grad_fn.ran_on is None
     with trace(values=True) as tracer, torch.no_grad():
         x * 2
-        assert tracer._keeper is not None
-        assert tracer._keeper._budget.used == 0
+        assert tracer._recorder is not None
+        assert tracer._recorder._budget.used == 0
     assert (x * 2).grad_fn.ran_on is None
 
 
@@ -100,8 +100,8 @@ def test_records_hold_no_copies_alive() -> None:
             total = total + loss
         del loss
     assert total.record is not None
-    assert tracer._keeper is not None
-    assert tracer._keeper._budget.used == 0
+    assert tracer._recorder is not None
+    assert tracer._recorder._budget.used == 0
 
 
 def test_what_was_cut_off_remembers_how_and_the_leaves_behind() -> None:

@@ -25,7 +25,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import statistics
 from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
-from autograd_core.dag.trace.kept import BUDGET, Keeper
+from autograd_core.dag.trace.inputs import BUDGET, InputRecorder
 from autograd_core.dag.trace.records import (
     OpRecord,
     leaf_record,
@@ -43,7 +43,7 @@ class GraphTracer:
 
     def __init__(self, values: bool = False, budget: int = BUDGET) -> None:
         self._values = values
-        self._keeper = Keeper(budget) if values else None
+        self._recorder = InputRecorder(budget) if values else None
         self._departure: Departure | None = None
         self._scopes: list[str] = []
         self._module_names: list[dict[int, str]] = []
@@ -71,8 +71,8 @@ class GraphTracer:
             output.record = (record, number)
         if node is not None:
             node.record = record
-            if self._keeper is not None and isinstance(node, SavedNode):
-                node.ran_on = self._keeper.keep(node.op, values, attributes)
+            if self._recorder is not None and isinstance(node, SavedNode):
+                node.ran_on = self._recorder.keep(node.op, values, attributes)
 
     def in_place(self, tensor: Tensor) -> None:
         """Mark the op whose result ``tensor`` is as one that changed it in place."""
@@ -96,11 +96,11 @@ class GraphTracer:
 
     def function(self, node: Node, function: Any, arguments: tuple[Any, ...]) -> None:
         """Keep what a custom Function runs on, before it can change it."""
-        if self._keeper is not None:
+        if self._recorder is not None:
             for argument in arguments:
                 if isinstance(argument, Tensor):
                     origin(argument)
-            node.ran_on = self._keeper.keep(function, arguments, {})
+            node.ran_on = self._recorder.keep(function, arguments, {})
 
     def cut(self, how: str, before: Tensor, after: Tensor) -> None:
         """Remember on ``after`` where the graph of ``before`` ended, if it had one."""

@@ -13,7 +13,7 @@ from autograd_core.autograd.node import resolve
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.dag.trace.cut import Cut, Departure
-from autograd_core.dag.trace.kept import Copy
+from autograd_core.dag.trace.inputs import Copy
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 

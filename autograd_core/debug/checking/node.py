@@ -15,7 +15,7 @@ from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.node import Node
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes
-from autograd_core.dag.trace.kept import RanOn
+from autograd_core.dag.trace.inputs import SavedInputs
 from autograd_core.debug.checking.differences import scales
 from autograd_core.debug.checking.rerun import Rerun
 from autograd_core.debug.checking.result import InputCheck, NodeCheck
@@ -76,7 +76,7 @@ def _check(node: Node) -> tuple[tuple[InputCheck, ...], str]:
         return (InputCheck(", ".join(rerun.names), "wrong", reason),), ""
 
 
-def _not_kept(node: Node, ran_on: RanOn | None) -> str:
+def _not_kept(node: Node, ran_on: SavedInputs | None) -> str:
     if ran_on is None:
         if node.record is None:
             return (
@@ -92,7 +92,7 @@ def _not_kept(node: Node, ran_on: RanOn | None) -> str:
     return ""
 
 
-def _rerun(node: Node, ran_on: RanOn) -> Rerun | str:
+def _rerun(node: Node, ran_on: SavedInputs) -> Rerun | str:
     """The function of ``node``, in float64 if it can, else as it was called; or why it cannot be
     run at all."""
     try:

@@ -21,7 +21,7 @@ from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import USUAL, enter_mode, leave_mode
 from autograd_core.autograd.node import ONE_EDGE, Node, resolve
 from autograd_core.autograd.undo_log import UndoLog
-from autograd_core.dag.trace.kept import Copy, RanOn
+from autograd_core.dag.trace.inputs import Copy, SavedInputs
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
 
@@ -35,7 +35,7 @@ class Rerun:
     that inputs and outputs are computed in.
     """
 
-    def __init__(self, node: Node, ran_on: RanOn, wide: bool = True) -> None:
+    def __init__(self, node: Node, ran_on: SavedInputs, wide: bool = True) -> None:
         """``wide``: in float64; otherwise in the dtypes of the original call.
 
         Raises whatever the function raises.

@@ -46,7 +46,7 @@ class Copy:
         self._budget.used -= self.array.nbytes
 
 
-class RanOn(NamedTuple):
+class SavedInputs(NamedTuple):
     """What an op ran on: ``function`` is its entry in the op table, or the custom Function;
     ``arguments`` has a :class:`Copy` for each tensor.  They are None where the budget was used
     up, and ``limit`` says what it was."""
@@ -57,7 +57,7 @@ class RanOn(NamedTuple):
     limit: int
 
 
-class Keeper:
+class InputRecorder:
     """Makes the copies of one tracing."""
 
     def __init__(self, limit: int) -> None:
@@ -65,7 +65,7 @@ class Keeper:
 
     def keep(
         self, function: Any, arguments: tuple[Any, ...], attributes: Mapping[str, Any]
-    ) -> RanOn:
+    ) -> SavedInputs:
         """The inputs of ``function`` as they are now."""
         kept: list[Any] = []
         for argument in arguments:
@@ -74,9 +74,9 @@ class Keeper:
                 continue
             copy = self._copy(argument)
             if copy is None:
-                return RanOn(function, None, attributes, self._budget.limit)
+                return SavedInputs(function, None, attributes, self._budget.limit)
             kept.append(copy)
-        return RanOn(function, tuple(kept), attributes, self._budget.limit)
+        return SavedInputs(function, tuple(kept), attributes, self._budget.limit)
 
     def _copy(self, tensor: Tensor) -> Copy | None:
         """A copy of ``tensor``, made before or now; None where the budget does not allow it."""
