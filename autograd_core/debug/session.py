@@ -159,7 +159,7 @@ class Session(Seeking):
 
     def path(self, index: int) -> tuple[int, ...]:
         """The shortest way of the gradient from a root to node ``index``, as plan indices."""
-        return self._pass.ledger.arrivals.path(index)
+        return self._pass.ledger.order_of_contributions.path(index)
 
     # the end
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from autograd_core.autograd.step import Step
 from autograd_core.debug.changing.edits import Edits
-from autograd_core.debug.recording.arrivals import PassState
+from autograd_core.debug.recording.contributions import PassState
 from autograd_core.debug.recording.driver_protocol import Driver, Nested
 from autograd_core.debug.recording.history import History
 from autograd_core.debug.recording.phases import phases_of, show_partly, state_in

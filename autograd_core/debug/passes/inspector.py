@@ -14,7 +14,7 @@ from autograd_core.dag.names import Names
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.leaf_history import LeafHistory
 from autograd_core.debug.passes.terms import terms_of
-from autograd_core.debug.recording.arrivals import PassState
+from autograd_core.debug.recording.contributions import PassState
 from autograd_core.debug.recording.history import step_bytes
 from autograd_core.debug.recording.ledger import Ledger
 from autograd_core.debug.records.snapshot import (
@@ -43,13 +43,13 @@ class Inspector:
         self._order = cursor.driver.order
         self._graph = graph
         self._ledger = ledger
-        self._arrivals = ledger.arrivals
+        self._contributions = ledger.order_of_contributions
         self._names = names
         self._gradients = LeafHistory(cursor, ledger.values)
         self._place = {index: number for number, index in enumerate(self._gradients.before)}
         self._rows: list[LeafGradient | None] = [None] * len(self._place)
         self._at = 0
-        self._waiting = set(self._arrivals.waiting(0))
+        self._waiting = set(self._contributions.waiting(0))
         self._edited: set[int] = set()
 
     def detail(self, index: int) -> NodeDetail:
@@ -111,7 +111,7 @@ class Inspector:
         if not state.inside:
             return tuple(rows)  # type: ignore[arg-type]  # all have been filled
         inside = list(rows)
-        for index in {state.position, *self._arrivals.targets(state.position)}:
+        for index in {state.position, *self._contributions.targets(state.position)}:
             if index in self._place:
                 inside[self._place[index]] = self._leaf(index, state)
         return tuple(inside)  # type: ignore[arg-type]
@@ -126,7 +126,7 @@ class Inspector:
         return self._gradients.change(index, position) if index in self._place else None
 
     def _leaf(self, index: int, state: PassState) -> LeafGradient:
-        arrived, expected = self._arrivals.arrived(index, state)
+        arrived, expected = self._contributions.arrived(index, state)
         done = state.has_accumulated(index)
         waiting = None if done else self._ledger.total(index, 0, state)
         return LeafGradient(
@@ -177,7 +177,7 @@ class Inspector:
         state = self._cursor.state
         waiting = set(self._waiting)
         if state.inside:
-            waiting.update(self._arrivals.targets(state.position))
+            waiting.update(self._contributions.targets(state.position))
         return tuple(
             Pending(index, each.input_nr, each.arrived, each.expected, each.total)
             for index in sorted(waiting)
@@ -190,17 +190,17 @@ class Inspector:
         position = self._cursor.position
         if abs(position - self._at) > FAR:
             self._at = position
-            self._waiting = {*self._arrivals.waiting(position), *self._edited}
+            self._waiting = {*self._contributions.waiting(position), *self._edited}
             self._rows = [None] * len(self._rows)
         while self._at < position:
             self._waiting.discard(self._at)
-            targets = self._arrivals.targets(self._at)
+            targets = self._contributions.targets(self._at)
             self._waiting.update(targets)
             self._forget((self._at, *targets, *self._changed(self._at)))
             self._at += 1
         while self._at > position:
             self._at -= 1
-            targets = self._arrivals.targets(self._at)
+            targets = self._contributions.targets(self._at)
             for target in targets:
                 if not self._waits(target):
                     self._waiting.discard(target)
@@ -214,7 +214,9 @@ class Inspector:
         return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)
 
     def _waits(self, index: int) -> bool:
-        return index in self._edited or self._arrivals.arrived(index, PassState(self._at))[0] > 0
+        return (
+            index in self._edited or self._contributions.arrived(index, PassState(self._at))[0] > 0
+        )
 
     def _forget(self, indices: tuple[int, ...]) -> None:
         for index in indices:

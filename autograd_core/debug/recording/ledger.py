@@ -12,7 +12,12 @@ from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.step import Delivery
 from autograd_core.dag.capture.backward import input_shape
 from autograd_core.dag.model import Graph
-from autograd_core.debug.recording.arrivals import SEED, Arrivals, PassState, Source
+from autograd_core.debug.recording.contributions import (
+    SEED,
+    ContributionOrder,
+    PassState,
+    Source,
+)
 from autograd_core.debug.recording.driver_protocol import Pending
 from autograd_core.debug.recording.history import History
 from autograd_core.debug.records.snapshot import Contribution, Entry, Incoming, Outgoing
@@ -60,7 +65,7 @@ class Ledger:
         self._history = history
         self._pending = pending
         self.values = Values(version)
-        self.arrivals = Arrivals(graph, len(order))
+        self.order_of_contributions = ContributionOrder(graph, len(order))
 
     # what arrived, and what was sent
 
@@ -85,13 +90,13 @@ class Ledger:
     def sums(self, index: int, state: PassState) -> list[Sum]:
         """The sum at each input of node ``index`` by ``state``."""
         if not self._order[index].ported:
-            here, expected = self.arrivals.arrived(index, state)
+            here, expected = self.order_of_contributions.arrived(index, state)
             if not expected:
                 return []
-            latest = self.arrivals.some(index, max(0, here - MOST_SHOWN), here)
+            latest = self.order_of_contributions.some(index, max(0, here - MOST_SHOWN), here)
             return [Sum(0, here, expected, self._total(index, 0, state), latest)]
         per_input: dict[int, list[Source]] = {}
-        for source in self.arrivals.sources(index):
+        for source in self.order_of_contributions.sources(index):
             per_input.setdefault(source.input_nr, []).append(source)
         found = []
         for nr, sources in sorted(per_input.items()):
@@ -127,7 +132,7 @@ class Ledger:
         graph = self._graph
         targets = {
             graph.edge_output_nrs[id]: (graph.edge_targets[id], graph.edge_input_nrs[id])
-            for id in self.arrivals.edges(index)
+            for id in self.order_of_contributions.edges(index)
         }
         result = []
         for output_nr in range(len(edges)):
@@ -151,7 +156,7 @@ class Ledger:
         magnitudes: Any = 0
         total: Gradient = None
         waiting = deque(changes)
-        for number, source in enumerate(self.arrivals.sources(index)):
+        for number, source in enumerate(self.order_of_contributions.sources(index)):
             if source.input_nr != input_nr or not state.has_sent(*source[:2]):
                 continue
             while waiting and waiting[0].position <= source.producer:

@@ -14,7 +14,7 @@ import numpy as np
 from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.node import LEAF, ONE_EDGE
 from autograd_core.autograd.step import Step
-from autograd_core.debug.recording.arrivals import PassState
+from autograd_core.debug.recording.contributions import PassState
 from autograd_core.debug.recording.driver_protocol import NodeEffects, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import HookCall
 from autograd_core.debug.recording.user_code import runs_user_code

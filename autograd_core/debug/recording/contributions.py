@@ -41,7 +41,7 @@ class Source(NamedTuple):
     input_nr: int
 
 
-class Arrivals:
+class ContributionOrder:
     """The edges between the first ``length`` nodes of ``graph``, which are those of a plan.
 
     They are sorted by target and, within one, by producer: as nodes run in plan order, that is
