@@ -1,4 +1,4 @@
-"""Each program in samples/bugs is found out by the commands beside it, which name the culprit."""
+"""Each program in samples/bugs is found out by the commands beside it, which name the cause."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ def run(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_the_commands_beside_a_bug_name_its_culprit(name: str) -> None:
+def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
     commands = BUGS / f"{name}.commands"
     done = run("-m", "gradstep", "debug", "--batch", "-x", str(commands), str(BUGS / f"{name}.py"))
     assert (done.returncode, done.stderr) == (0, "")

@@ -273,8 +273,8 @@ class Movement:
     def _where(self) -> str:
         cursor = self._cursor
         if cursor.error is not None:
-            culprit = f", in its {cursor.driver.failed_in}," if cursor.driver.failed_in else ""
-            return f"node {turn(cursor.position)}{culprit} raised {type(cursor.error).__name__}"
+            cause = f", in its {cursor.driver.failed_in}," if cursor.driver.failed_in else ""
+            return f"node {turn(cursor.position)}{cause} raised {type(cursor.error).__name__}"
         if cursor.interrupted:
             return "interrupted"
         if cursor.position == cursor.length:

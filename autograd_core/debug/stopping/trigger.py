@@ -75,10 +75,10 @@ def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int)
         old, new = change
         subject = NodeSubject(session, index, new, f"{leaf.name}.grad", hits=point.hits)
         if holds(subject):
-            story = f"old {_shown(old, 'None')}, new {_shown(new, 'None')}"
+            explanation = f"old {_shown(old, 'None')}, new {_shown(new, 'None')}"
             if index != position - 1:
-                story += f", by code that ran in {turn(position - 1)}"
-            return Trigger(subject, story)
+                explanation += f", by code that ran in {turn(position - 1)}"
+            return Trigger(subject, explanation)
     return None
 
 
