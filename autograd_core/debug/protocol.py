@@ -54,11 +54,11 @@ class DebugSession(Protocol):
 
     @property
     def selected(self) -> int | None:
-        """The node that looking commands speak of; None at the end of the pass."""
+        """The node that inspecting commands speak of; None at the end of the pass."""
         ...
 
     def select(self, index: int) -> None:
-        """Let looking commands speak of node ``index``, until something moves."""
+        """Let inspecting commands speak of node ``index``, until something moves."""
         ...
 
     def interrupt(self) -> None:

@@ -188,11 +188,11 @@ class Session(Seeking):
 
     @property
     def selected(self) -> int | None:
-        """The node that looking commands speak of; None at the end of the pass."""
+        """The node that inspecting commands speak of; None at the end of the pass."""
         return self.console.node()
 
     def select(self, index: int) -> None:
-        """Let looking commands speak of node ``index``, until something moves."""
+        """Let inspecting commands speak of node ``index``, until something moves."""
         self.console.selected = index
 
     def complete(self, line: str, column: int) -> list[str]:

@@ -131,7 +131,7 @@ class Console:
         raise word.error(f"unknown command: {word.text}{hint and f'; {hint}'} (help lists them)")
 
     def node(self) -> int | None:
-        """The node that looking commands speak of; None at the end of the pass."""
+        """The node that inspecting commands speak of; None at the end of the pass."""
         if self.selected is not None:
             return self.selected
         position = self.session.position

@@ -5,7 +5,15 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Final
 
-from autograd_core.debug.commands import changing, checking, files, info, looking, moving, stopping
+from autograd_core.debug.commands import (
+    changing,
+    checking,
+    files,
+    info,
+    inspecting,
+    moving,
+    stopping,
+)
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import WIDTH, Operands
 from autograd_core.debug.stopping.predicate import help_text
@@ -54,7 +62,7 @@ COMMANDS: Final = (
 TOPICS: Final = (
     ("moving", moving.COMMANDS),
     ("stopping", stopping.COMMANDS),
-    ("looking", (*looking.COMMANDS, *info.COMMANDS, *checking.COMMANDS)),
+    ("inspecting", (*inspecting.COMMANDS, *info.COMMANDS, *checking.COMMANDS)),
     ("changing", changing.COMMANDS),
     ("files, help, and leaving", (*files.COMMANDS, *COMMANDS)),
 )

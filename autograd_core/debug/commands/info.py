@@ -8,8 +8,8 @@ from typing import Final, NamedTuple
 from autograd_core.debug.commands import info_node, info_pass
 from autograd_core.debug.commands.changing import edits_text
 from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.inspecting import displays_text
 from autograd_core.debug.commands.language import Operands, choose
-from autograd_core.debug.commands.looking import displays_text
 from autograd_core.debug.commands.stopping import points_text
 
 

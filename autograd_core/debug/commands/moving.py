@@ -6,9 +6,9 @@ from collections.abc import Callable
 from typing import Final
 
 from autograd_core.dag.turns import turn
-from autograd_core.debug.commands.arrival import arrived
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
+from autograd_core.debug.commands.position_text import arrived
 from autograd_core.debug.protocol import Steered
 
 PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.looking import displays_text
+from autograd_core.debug.commands.inspecting import displays_text
 from autograd_core.debug.commands.stop_report import stop_text
 from autograd_core.debug.commands.wording import here
 
@@ -12,7 +12,7 @@ from autograd_core.debug.commands.wording import here
 def arrived(console: Console) -> str:
     """What log points said on the way, why it stops, where it is, and the displays there.
 
-    A stop that is about a node which has run lets looking commands speak of that one.
+    A stop that is about a node which has run lets inspecting commands speak of that one.
     """
     stops = console.session.stops
     reached = stops.take_reached()
@@ -27,5 +27,5 @@ def arrived(console: Console) -> str:
 
 
 def _at(console: Console) -> str:
-    """What looking commands speak of, where that is not the node that runs next."""
+    """What inspecting commands speak of, where that is not the node that runs next."""
     return "" if console.selected is None else f"looking at {turn(console.selected)}; next: "
