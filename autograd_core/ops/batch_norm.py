@@ -25,8 +25,9 @@ _STATS = np.array([0.5, -1.0, 0.2]), np.array([1.0, 2.0, 0.5])
 
 
 @op(
-    joint=lambda g, x, weight, mean, rstd, training, needs: batch_norm_backward(
-        g, x, weight, mean, rstd, training, needs
+    # it names the running statistics so that they are watched, as in PyTorch
+    joint=lambda g, x, weight, running_mean, running_var, mean, rstd, training, needs: (
+        batch_norm_backward(g, x, weight, mean, rstd, training, needs)
     ),
     edges="x weight bias",
     outputs="ans mean rstd",
@@ -52,7 +53,7 @@ def batch_norm(
         mean = np.mean(x, axes, dtype=x.dtype)
         variance = np.mean(np.square(x - per_channel(mean, x.ndim)), axes, dtype=x.dtype)
     else:
-        mean, variance = running_mean, running_var
+        mean, variance = running_mean.copy(), running_var  # which a later batch may move
     rstd = 1 / np.sqrt(variance + eps)
     result = (x - per_channel(mean, x.ndim)) * per_channel(rstd, x.ndim)
     return _affine(result, weight, bias), mean, rstd

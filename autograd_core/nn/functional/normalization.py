@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from autograd_core import functions
+from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.functions import generator, reshape
 from autograd_core.ops import batch_norm as norms
 from autograd_core.ops import elementwise, normalization, reduce
@@ -69,13 +70,15 @@ def batch_norm(
             raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
     if not training:
         if running_mean is None or running_var is None:
-            raise RuntimeError("running_mean must be defined in evaluation mode")
+            missing = "running_mean" if running_mean is None else "running_var"
+            raise RuntimeError(f"{missing} must be defined in evaluation mode")
         return norms.batch_norm(input, weight, bias, running_mean, running_var, False, eps)
     count = input.numel() // max(input._shape[1], 1)
     if count <= 1:
         raise ValueError(
             f"Expected more than 1 value per channel when training, got input size {input.shape}"
         )
+    _check_both(running_mean, running_var)
     result = norms.batch_norm(input, weight, bias, None, None, True, eps)
     if running_mean is not None and running_var is not None:
         axes = (0, *range(2, input.ndim))
@@ -84,10 +87,16 @@ def batch_norm(
     return result
 
 
+def _check_both(running_mean: Tensor | None, running_var: Tensor | None) -> None:
+    if (running_mean is None) is not (running_var is None):
+        raise ValueError("running_mean and running_var must either both be None or neither be None")
+
+
 def _move(
     running: Tensor, new: np.ndarray[tuple[int, ...], np.dtype[np.float64]], by: float
 ) -> None:
-    running.bump()
+    if (log := undo_log()) is not None:
+        log.keep_values(running)
     running.array[...] = (1 - by) * running.array + by * new
 
 
@@ -108,7 +117,12 @@ def instance_norm(
             f"Expected more than 1 spatial element when training, got input size {input.shape}"
         )
     if not use_input_stats:
+        if running_mean is None or running_var is None:
+            raise RuntimeError(
+                "Expected running_mean and running_var to be defined when use_input_stats is false"
+            )
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
+    _check_both(running_mean, running_var)
     every = reshape(input, (1, samples * channels, *rest))
     scale, shift = (None if t is None else repeat(t, (samples,)) for t in (weight, bias))
     if running_mean is not None and running_var is not None:

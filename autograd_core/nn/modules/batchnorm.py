@@ -10,6 +10,7 @@ from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
+from autograd_core.notices import warn
 from autograd_core.tensor import Tensor
 
 
@@ -27,6 +28,8 @@ class _NormBase(Module):
         track_running_stats: bool = True,
         device: Any = None,
         dtype: dtype | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
         super().__init__()
         factory: dict[str, Any] = {"device": device, "dtype": dtype}
@@ -36,8 +39,11 @@ class _NormBase(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         size = num_features
-        for name, start in (("weight", functions.ones), ("bias", functions.zeros)):
-            self.register_parameter(name, Parameter(start(size, **factory)) if affine else None)
+        for name, start, wanted in (
+            ("weight", functions.ones, affine),
+            ("bias", functions.zeros, affine and bias),
+        ):
+            self.register_parameter(name, Parameter(start(size, **factory)) if wanted else None)
         stats: dict[str, Tensor] = {
             "running_mean": functions.zeros(size, **factory),
             "running_var": functions.ones(size, **factory),
@@ -58,7 +64,8 @@ class _NormBase(Module):
         self.reset_running_stats()
         if self.affine:
             init.ones_(self.weight)
-            init.zeros_(self.bias)
+            if self.bias is not None:
+                init.zeros_(self.bias)
 
     def extra_repr(self) -> str:
         return (
@@ -67,24 +74,37 @@ class _NormBase(Module):
             f"track_running_stats={self.track_running_stats}"
         )
 
-    dims: tuple[int, ...]
+    dims: tuple[int, ...] = ()
 
-    def _check(self, input: Tensor) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
+        """Refuse ``input`` if it has not as many dimensions as it should; for subclasses."""
+        if not self.dims:
+            raise NotImplementedError
         if input.ndim not in self.dims:
             expected = " or ".join(f"{dim}D" for dim in self.dims)
             raise ValueError(f"expected {expected} input (got {input.ndim}D input)")
 
+    def _load_from_state_dict(
+        self, state_dict: dict[str, Any], prefix: str, local_metadata: dict[str, Any], *others: Any
+    ) -> None:
+        counter = f"{prefix}num_batches_tracked"
+        old = (local_metadata.get("version") or 0) < 2  # states of which have no counter
+        if old and self.track_running_stats and counter not in state_dict:
+            known = self.num_batches_tracked
+            state_dict[counter] = functions.tensor(0) if known is None else known
+        super()._load_from_state_dict(state_dict, prefix, local_metadata, *others)
+
 
 class _BatchNorm(_NormBase):
     def forward(self, input: Tensor) -> Tensor:
-        self._check(input)
+        self._check_input_dim(input)
         share = 0.0 if self.momentum is None else self.momentum
-        if self.training and self.num_batches_tracked is not None:
-            self.num_batches_tracked.bump()
-            self.num_batches_tracked.array += 1
+        tracking = self.training and self.track_running_stats
+        if tracking and self.num_batches_tracked is not None:
+            self.num_batches_tracked.add_(1)
             if self.momentum is None:  # the mean of all batches
                 share = 1 / int(self.num_batches_tracked)
-        own = self.training or self.running_mean is None
+        own = self.training or (self.running_mean is None and self.running_var is None)
         kept = not self.training or self.track_running_stats
         mean, var = (self.running_mean, self.running_var) if kept else (None, None)
         return F.batch_norm(input, mean, var, self.weight, self.bias, own, share, self.eps)
@@ -121,11 +141,14 @@ class SyncBatchNorm(_BatchNorm):
         process_group: Any = None,
         device: Any = None,
         dtype: dtype | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        stats = track_running_stats
+        super().__init__(num_features, eps, momentum, affine, stats, device, dtype, bias=bias)
         self.process_group = process_group
 
-    def _check(self, input: Tensor) -> None:
+    def _check_input_dim(self, input: Tensor) -> None:
         if input.ndim < 2:
             raise ValueError(f"expected at least 2D input (got {input.ndim}D input)")
 
@@ -149,12 +172,53 @@ class _InstanceNorm(_NormBase):
         track_running_stats: bool = False,
         device: Any = None,
         dtype: dtype | None = None,
+        *,
+        bias: bool = True,
     ) -> None:
-        super().__init__(num_features, eps, momentum, affine, track_running_stats, device, dtype)
+        stats = track_running_stats
+        super().__init__(num_features, eps, momentum, affine, stats, device, dtype, bias=bias)
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        names = [name for name in ("running_mean", "running_var") if prefix + name in state_dict]
+        if local_metadata.get("version") is None and not self.track_running_stats and names:
+            kind, listed = type(self).__name__, " and ".join(f'"{name}"' for name in names)
+            error_msgs.append(
+                f"Unexpected running stats buffer(s) {listed} for {kind} with "
+                "track_running_stats=False. If state_dict is a checkpoint saved before 0.4.0, this "
+                f"may be expected because {kind} does not track running stats by default since "
+                "0.4.0. Please remove these keys from state_dict. If the running stats are "
+                f"actually needed, instead set track_running_stats=True in {kind} to enable them. "
+                f"See the documentation of {kind} for details."
+            )
+            for name in names:
+                del state_dict[prefix + name]
+        super()._load_from_state_dict(
+            state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys, error_msgs
+        )
 
     def forward(self, input: Tensor) -> Tensor:
-        self._check(input)
+        self._check_input_dim(input)
         alone = input.ndim == self.dims[0]
+        dim = 0 if alone else 1
+        if input._shape[dim] != self.num_features:
+            if self.affine:
+                raise ValueError(
+                    f"expected input's size at dim={dim} to match num_features "
+                    f"({self.num_features}), but got: {input._shape[dim]}."
+                )
+            warn(
+                f"input's size at dim={dim} does not match num_features. You can silence this "
+                "warning by not passing in num_features, which is not used because affine=False"
+            )
         batch = functions.unsqueeze(input, 0) if alone else input
         result = F.instance_norm(
             batch,
