@@ -7,10 +7,11 @@ Graphviz is built with HTML-like labels; every box and line has an ``id`` and a 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from viz import theme
-from viz.geometry import box_size, text_columns
+from viz.geometry import box_size, text_columns, wrap
 from viz.legend import Entry, legend_of
 from viz.magnitude import shade
 from viz.picture import Box, Line, Picture
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     import graphviz  # takes 25 ms to import, and the ladder needs no DOT
 
 POINTS_PER_INCH = 72
+CAPTION_WIDTH = 340
+SIDES = ("_left", "_right")
 
 
 def write_dot(picture: Picture, legend: bool = False) -> str:
@@ -31,10 +34,9 @@ def make_digraph(picture: Picture, legend: bool = False) -> graphviz.Digraph:
     own what occurs."""
     import graphviz  # slow to load, and only DOT needs it
 
-    upwards = picture.view == "backward"
     digraph = graphviz.Digraph(
         "gradstep",
-        graph_attr=_graph_attributes(picture, upwards),
+        graph_attr=_graph_attributes(picture),
         node_attr={
             "shape": "box",
             "style": "rounded,filled",
@@ -50,25 +52,31 @@ def make_digraph(picture: Picture, legend: bool = False) -> graphviz.Digraph:
             "arrowsize": "0.6",
         },
     )
-    for box in picture.boxes:
-        _add_box(digraph, box)
+    if _is_ladder(picture):
+        _add_halves(digraph, picture)
+    else:
+        for box in picture.boxes:
+            _add_box(digraph, box)
     for line in picture.lines:
         _add_line(digraph, picture, line)
-    if picture.view == "both":
-        for index, box in enumerate(picture.boxes):
-            if box.pair is not None and index < box.pair:
-                keys = f"{box.key}; {picture.boxes[box.pair].key}"
-                digraph.body.append(f"\t{{rank=same; {keys}}}\n")
     if legend:
         _add_legend(digraph, picture)
     return digraph
 
 
-def _graph_attributes(picture: Picture, upwards: bool) -> dict[str, str]:
-    header = [picture.title, *picture.captions] if picture.title else [*picture.captions]
+def _is_ladder(picture: Picture) -> bool:
+    """Whether two halves stand side by side."""
+    return len(picture.halves) == 2
+
+
+def _graph_attributes(picture: Picture) -> dict[str, str]:
+    ladder = _is_ladder(picture)
+    header = [picture.title] if picture.title else []
+    if not ladder:
+        header += picture.captions
     return {
-        "rankdir": "BT" if upwards else "TB",
-        "label": "".join(escape(line) + r"\l" for line in header),
+        "rankdir": "BT" if picture.halves == ("backward",) else "TB",
+        "label": _flush_left(header),
         "labelloc": "t",
         "labeljust": "l",
         "fontname": "Courier",
@@ -77,7 +85,55 @@ def _graph_attributes(picture: Picture, upwards: bool) -> dict[str, str]:
         "ranksep": "0.6",
         "bgcolor": theme.LIGHT["bg"],
         "outputorder": "edgesfirst",
+        # with it, boxes of two clusters can have one rank
+        **({"newrank": "true"} if ladder else {}),
     }
+
+
+def _flush_left(rows: Iterable[str]) -> str:
+    return "".join(escape(row) + r"\l" for row in rows)
+
+
+def _add_halves(digraph: graphviz.Digraph, picture: Picture) -> None:
+    """A cluster for each half, under its caption: the forward one on the left, each pair of boxes
+    on one rank."""
+    for half, caption in zip(picture.halves, picture.captions, strict=True):
+        with digraph.subgraph(name=f"cluster_{half}") as cluster:
+            cluster.attr(
+                label=_flush_left(wrap(caption, CAPTION_WIDTH)),
+                labeljust="l",
+                fontcolor=theme.LIGHT["mute"],
+                fontsize=str(theme.MUTED_SIZE),
+                peripheries="0",
+                margin="8",
+            )
+            for box in picture.boxes:
+                if box.half == half:
+                    _add_box(cluster, box)
+    for index, box in enumerate(picture.boxes):
+        if box.pair is not None and index < box.pair:
+            pair = f"{box.key}; {picture.boxes[box.pair].key}"
+            digraph.body.append(f"\t{{rank=same; {pair}}}\n")
+    _keep_sides(digraph, picture)
+
+
+def _keep_sides(digraph: graphviz.Digraph, picture: Picture) -> None:
+    """Keep the halves on their sides.
+
+    Graphviz minds no order among boxes of different clusters.  It does among boxes outside them:
+    of two that cannot be seen, the left one hangs on the forward half, the right one on the other,
+    and if the halves changed sides, the lines to them would cross.
+    """
+    pairs = [(box, box.pair) for box in picture.boxes if box.half == "forward"]
+    last = next(((box, pair) for box, pair in reversed(pairs) if pair is not None), None)
+    if last is not None:
+        with digraph.subgraph() as rank:
+            rank.attr(rank="same")
+            for side in SIDES:
+                rank.node(side, style="invis", shape="point", width="0")
+            rank.edge(*SIDES, style="invis")
+        for box, side in zip((last[0], picture.boxes[last[1]]), SIDES, strict=True):
+            digraph.edge(box.key, side, style="invis", weight="0")
 
 
 def _add_box(digraph: graphviz.Digraph, box: Box) -> None:
@@ -117,18 +173,20 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
         attributes["style"] = "dashed"
     if line.hooked:
         attributes["arrowhead"] = "normalodot"
+    source, target = picture.boxes[line.source], picture.boxes[line.target]
+    kind_of_label = "label"
     if line.kind == "saved":
-        attributes |= {"style": "dotted", "constraint": "false"}
-    elif line.kind == "gradient" and picture.view == "both":
-        ends = (picture.boxes[line.source].pair, picture.boxes[line.target].pair)
-        if None not in ends:
-            attributes["constraint"] = "false"
-    digraph.edge(
-        picture.boxes[line.source].key,
-        picture.boxes[line.target].key,
-        label=escape(f" {line.label} ") if line.label else None,
-        **attributes,
-    )
+        # Graphviz loses edges within a rank that have a label with room of its own
+        kind_of_label = "xlabel"
+        attributes |= {"style": "dotted", "constraint": "false", "weight": "0"}
+        attributes["fontcolor"] = theme.LIGHT["mute"]
+    elif line.kind == "gradient" and _is_ladder(picture):
+        attributes["constraint"] = "false"  # it runs up, and ranks go down
+        if None in (source.pair, target.pair):
+            digraph.edge(target.key, source.key, style="invis")
+    if line.label:
+        attributes[kind_of_label] = escape(f" {line.label} ")
+    digraph.edge(source.key, target.key, **attributes)
 
 
 def _add_legend(digraph: graphviz.Digraph, picture: Picture) -> None:

@@ -111,16 +111,16 @@ def place_captions(picture: Picture, columns: list[tuple[float, float]]) -> list
 
 
 def _rows(text: str, x: float, first: float, width: float) -> list[Caption]:
-    rows = _wrap(text, max(width, LEAST_CAPTION_WIDTH))
+    rows = wrap(text, max(width, LEAST_CAPTION_WIDTH))
     return [Caption(x, first + HEADER_LINE * row, text) for row, text in enumerate(rows)]
 
 
-def _wrap(text: str, width: float) -> list[str]:
+def wrap(text: str, width: float) -> list[str]:
     """Break a caption between its parts.
 
-    >>> _wrap("forward · 2 ops, 1 leaf · derived", 150)
+    >>> wrap("forward · 2 ops, 1 leaf · derived", 150)
     ['forward · 2 ops, 1 leaf', 'derived']
-    >>> _wrap("forward · 8,002 ops shown as 6, 4 leaves", 210)
+    >>> wrap("forward · 8,002 ops shown as 6, 4 leaves", 210)
     ['forward · 8,002 ops shown as 6,', '4 leaves']
     """
     rows = [""]

@@ -20,7 +20,7 @@ def read_placement(picture: Picture, data: bytes) -> Layout:
     try:
         document = json.loads(data)
         nodes = {thing["id"]: thing for thing in document.get("objects", ()) if "id" in thing}
-        lines = {thing["id"]: thing for thing in document.get("edges", ())}
+        lines = {thing["id"]: thing for thing in document.get("edges", ()) if "id" in thing}
         boxes = [nodes[box.key] for box in picture.boxes]
         edges = [lines[line.key] for line in picture.lines]
         return _layout(picture, boxes, edges)
@@ -36,15 +36,15 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
     centers = [_point(node["pos"]) for node in nodes]
     sizes = [_size(node) for node in nodes]
     courses = [_course(edge["pos"]) for edge in edges]
-    labels = [_point(edge["lp"]) if "lp" in edge else None for edge in edges]
+    spots = [edge.get("lp", edge.get("xlp")) for edge in edges]
+    labels = [_point(spot) if spot else None for spot in spots]
     widths = [geometry.text_width(line.label, theme.MUTED_SIZE) for line in picture.lines]
     xs = [x for course in courses for x, _ in course]
     xs += [x - width / 2 for (x, _), (width, _) in zip(centers, sizes, strict=True)]
     ys = [y for course in courses for _, y in course]
     ys += [y + height / 2 for (_, y), (_, height) in zip(centers, sizes, strict=True)]
     left = theme.MARGIN - min(xs, default=0.0)
-    widest = max(xs, default=0.0) + left - theme.MARGIN
-    captions = geometry.place_captions(picture, [(theme.MARGIN, widest)] * len(picture.captions))
+    captions = geometry.place_captions(picture, _columns(picture, centers, sizes, left))
     top = geometry.header_height(picture, captions)
     high = top + max(ys, default=0.0)
 
@@ -71,6 +71,24 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
     drawn = Records.of(Place, places), Records.of(Route, routes)
     return Layout(width, bottom + theme.MARGIN, *drawn, captions)
+
+
+def _columns(
+    picture: Picture, centers: Points, sizes: Points, left: float
+) -> list[tuple[float, float]]:
+    """Where the halves begin, and how wide they are; in the picture, ``left`` further right."""
+    columns = []
+    for half in picture.halves:
+        spans = [
+            (x - width / 2, x + width / 2)
+            for at, (x, _), (width, _) in zip(
+                picture.boxes.column("half"), centers, sizes, strict=True
+            )
+            if at == half
+        ]
+        low, high = min(low for low, _ in spans), max(high for _, high in spans)
+        columns.append((low + left, high - low))
+    return columns
 
 
 def _size(node: dict[str, Any]) -> tuple[float, float]:

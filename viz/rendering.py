@@ -158,7 +158,9 @@ def render_graph(
     if format in _WRITERS:
         data = _WRITERS[format](picture, options.legend).encode()
     elif format in _BINARY:
-        data = _render_binary(picture, own, format, options.theme, options.legend, helpers)
+        places, said = place(picture, options.layout, helpers, own)
+        notes.extend(said)
+        data = _render_binary(picture, places, format, options.theme, options.legend, helpers)
     elif format == "html":
         notes.clear()
         data = write_graph_page(pictures_within(draw, len(graph)), options.theme).encode()
@@ -221,7 +223,7 @@ def place(
 
 def _render_binary(
     picture: Picture,
-    own: Layout | None,
+    places: Layout,
     format: str,
     theme_name: str,
     legend: bool,
@@ -235,7 +237,6 @@ def _render_binary(
         try:
             if renderer.source == "dot":
                 return renderer.render(write_dot(picture, legend), format)
-            places = own or lay_out(picture)
             svg = write_svg(picture, places, theme_name, plain=True, legend=legend)
             return renderer.render(svg, format)
         except VizError as error:

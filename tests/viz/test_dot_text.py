@@ -5,20 +5,30 @@ from __future__ import annotations
 import html
 import json
 import re
+from collections.abc import Callable
+from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import graphviz
 import pytest
+from hypothesis import given
 
 import viz
 from autograd_core.dag.builder import GraphBuilder
-from tests.viz import sample_graphs
+from autograd_core.dag.folding import fold
+from autograd_core.dag.model import Graph
+from tests.viz import sample_graphs, sample_programs
+from tests.viz.sample_programs import graph_of
+from tests.viz.test_layout_laws import twins
 from viz import to_dot, to_graphviz
 from viz.compose import make_picture
-from viz.dot import write_dot
-from viz.picture import VIEWS, View
+from viz.dot import POINTS_PER_INCH, write_dot
+from viz.options import RenderOptions
+from viz.picture import VIEWS, Picture, View
+from viz.placement import read_placement
 from viz.renderers import DotCommand, EmbeddedGraphviz
+from viz.rendering import render_graph
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -47,7 +57,87 @@ def test_graphviz_reads_it_with_every_id_in_place(view: View) -> None:
     answer = json.loads(EmbeddedGraphviz().render(write_dot(picture), "json0"))
     nodes = {thing["id"] for thing in answer["objects"] if "id" in thing}
     assert nodes == {box.key for box in picture.boxes}
-    assert {edge["id"] for edge in answer["edges"]} == {line.key for line in picture.lines}
+    edges = {edge["id"] for edge in answer["edges"] if "id" in edge}
+    assert edges == {line.key for line in picture.lines}
+
+
+def check_halves(picture: Picture, answer: bytes) -> None:
+    """The halves stand side by side, partners on one rank, and every line has its course."""
+    drawn = json.loads(answer)
+    nodes = {thing["id"]: thing for thing in drawn["objects"] if "id" in thing}
+    courses = {thing["id"]: "pos" in thing for thing in drawn.get("edges", ()) if "id" in thing}
+    spans: dict[str, list[float]] = {"forward": [], "backward": []}
+    heights = []
+    for box in picture.boxes:
+        x, y = map(float, nodes[box.key]["pos"].split(","))
+        half_width = float(nodes[box.key]["width"]) * POINTS_PER_INCH / 2
+        spans[box.half] += [x - half_width, x + half_width]
+        heights.append(y)
+    assert max(spans["forward"]) < min(spans["backward"])
+    for box, y in zip(picture.boxes, heights, strict=True):
+        assert box.pair is None or abs(heights[box.pair] - y) < 1
+    assert courses == {line.key: True for line in picture.lines}
+
+
+REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irregular]
+
+
+@pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
+def test_the_halves_stand_side_by_side(program: Callable[[], sample_programs.Program]) -> None:
+    picture = make_picture(fold(graph_of(program), max_boxes=40))
+    check_halves(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
+
+
+@given(twins())
+def test_the_halves_of_random_graphs_stand_side_by_side(graph: Graph) -> None:
+    picture = make_picture(graph)
+    check_halves(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
+
+
+@pytest.mark.dot
+@pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
+def test_the_command_draws_the_halves_side_by_side_too(
+    program: Callable[[], sample_programs.Program],
+) -> None:
+    picture = make_picture(fold(graph_of(program), max_boxes=40))
+    check_halves(picture, DotCommand().render(write_dot(picture), "json0"))
+
+
+def test_each_half_is_a_cluster_under_its_caption() -> None:
+    text = to_dot(sample_graphs.quadratic())
+    forward, backward = text.split("subgraph cluster_")[1:]
+    assert forward.startswith("forward {")
+    assert 'label="forward ↓ · 4 ops, 2 leaves' in forward
+    assert backward.startswith("backward {")
+    assert 'label="backward ↑ · 4 nodes, 2 leaf gradients' in backward
+    assert "cluster" not in to_dot(sample_graphs.quadratic(), view="backward")
+
+
+def test_the_layout_of_graphviz_puts_each_caption_above_its_half() -> None:
+    picture = make_picture(sample_graphs.quadratic())
+    layout = read_placement(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
+    halves = picture.boxes.column("half")
+    for half, start in zip(picture.halves, ("forward", "backward"), strict=True):
+        left = min(p.x for p, at in zip(layout.places, halves, strict=True) if at == half)
+        (caption,) = (one for one in layout.captions if one.text.startswith(start))
+        assert caption.x == pytest.approx(left, abs=0.1)
+    rows = sorted(layout.captions, key=lambda one: (one.y, one.x))
+    assert all(a.right < b.x for a, b in pairwise(rows) if a.y == b.y)
+
+
+def test_a_png_has_the_layout_that_was_asked_for() -> None:
+    class Painter:
+        name, formats, source = "painter", frozenset({"png"}), "svg"
+
+        def render(self, text: str, format: str) -> bytes:
+            return text.encode()
+
+    def drawn(layout: Literal["own", "graphviz"]) -> bytes:
+        helpers = [Painter(), EmbeddedGraphviz()]
+        options = RenderOptions(layout=layout)
+        return render_graph(sample_graphs.quadratic(), "png", options, renderers=helpers).data
+
+    assert drawn("graphviz") != drawn("own")
 
 
 def test_labels_come_back_as_they_were_written() -> None:
