@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.grad_mode import undo_log
+from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.node import LEAF, Edge, Node
 
 Array = NDArray[Any]
@@ -73,7 +74,11 @@ class AccumulateGrad(Node):
                 leaf._grad = self.tensor_type.from_array(own(g))
             else:
                 present.bump()
-                np.add(present.array, g, out=present.array)
+                try:
+                    np.add(present.array, g, out=present.array)
+                except ValueError:  # it is a part of an expanded tensor, or such a tensor itself
+                    make_writeable(present.array)
+                    np.add(present.array, g, out=present.array)
 
     def backward_graph(self, g: Any) -> None:
         """Keep ``g``, a tensor with a graph, so that the gradient can be differentiated."""

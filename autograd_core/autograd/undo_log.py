@@ -21,6 +21,8 @@ from weakref import ref
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.autograd.memory import memory_of
+
 T = TypeVar("T")
 Array = NDArray[Any]
 UNSET: Final = object()  # stands for the value of an attribute that has none
@@ -175,18 +177,6 @@ class UndoLog:
         tensors = [each.tensor() for each in entries if isinstance(each, _Fields) and each.regraded]
         memories = [each.memory() for each in entries if isinstance(each, _Values)]
         return tensors, [memory for memory in memories if memory is not None]
-
-
-def memory_of(array: Any) -> Array | None:
-    """The array that owns the memory ``array`` looks at; None for a scalar of NumPy's."""
-    if not isinstance(array, np.ndarray):
-        return None
-    found, base = array, array.base
-    while base is not None:
-        if isinstance(base, np.ndarray):
-            found = base
-        base = getattr(base, "base", None)  # stride tricks put an object of their own between
-    return found
 
 
 class _Fields:

@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.grad_mode import Line
+from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, View
@@ -96,19 +97,3 @@ def pull_back(op: Op, attributes: dict[str, Any], shape: tuple[int, ...], g: Any
     (edge,) = op.edges
     known = {"g": g, f"{edge}_shape": shape, **op.attributes, **attributes}
     return op.rules[edge].function(*(known[name] for name in op.rules[edge].names))
-
-
-def make_writeable(array: Any) -> None:
-    """Let a part of an expanded tensor be written to, which NumPy refuses to be safe.
-
-    Raises:
-        RuntimeError: one place in memory stands for several elements; in PyTorch's words.
-    """
-    if array.flags.writeable:
-        return
-    if any(size > 1 and not step for size, step in zip(array.shape, array.strides, strict=True)):
-        raise RuntimeError(
-            "unsupported operation: more than one element of the written-to tensor refers to a "
-            "single memory location. Please clone() the tensor before performing the operation."
-        )
-    array.flags.writeable = True

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import builds_graph, current_mode
+from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.version import check_changeable
-from autograd_core.op.copy_slices import make_writeable
 from autograd_core.op.dual import change_tangent, copy_tangent
 from autograd_core.op.saved import Since
 from autograd_core.op.second_nodes import RENAMED_IN_PLACE, renamed

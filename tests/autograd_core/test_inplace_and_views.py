@@ -344,6 +344,17 @@ def test_a_part_of_an_expanded_tensor_can_be_changed(torch: Any) -> None:
         (x * 1).expand(3, 2).mul_(2)
 
 
+def test_a_gradient_may_be_a_part_of_an_expanded_tensor_but_no_such_tensor(torch: Any) -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.grad = torch.ones(2).expand(3, 2)[0]
+    (x * x).sum().backward()
+    assert numbers(x.grad) == [3, 5]
+    x.grad = torch.tensor(1.0).expand(2)
+    with pytest.raises(RuntimeError, match="more than one element of the written-to tensor refers"):
+        (x * x).sum().backward()
+    assert numbers(x.grad) == [1, 1]
+
+
 @pytest.mark.parametrize(
     ("name", "node"),
     [

@@ -15,6 +15,7 @@ from autograd_core import nn, optim
 from autograd_core.autograd.call import make_call
 from autograd_core.dag import Names
 from autograd_core.debug import Session
+from autograd_core.debug.commands.console import DEFECT
 from autograd_core.debug.recording.observed_pass import ObservedPass
 
 
@@ -317,9 +318,10 @@ def test_a_run_without_edits_that_raises_is_an_error_message() -> None:
     session.do("continue")
     reply = session.do("difference")
     assert reply.error
-    assert "the run without changes cannot be compared: #2 raised ValueError: too small" in (
-        reply.text
+    assert reply.text.splitlines()[-1].endswith(
+        "the run without changes cannot be compared: #2 raised ValueError: too small"
     )
+    assert DEFECT not in reply.text
     session.finish()
     assert x.grad.item() == 15
 

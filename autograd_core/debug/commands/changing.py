@@ -123,7 +123,10 @@ def _undo(console: Console, operands: Operands) -> str:
 
 
 def _difference(console: Console, operands: Operands) -> str:
-    found = console.session.edit.difference()
+    try:
+        found = console.session.edit.difference()
+    except EditError as error:
+        raise operands.error(str(error)) from None
     if not found:
         return "nothing was changed, or nothing that a leaf depends on"
     rows: list[tuple[str, ...]] = [("leaf", "|difference|", "largest", "relative")]

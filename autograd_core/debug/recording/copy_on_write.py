@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.undo_log import memory_of
+from autograd_core.autograd.memory import memory_of
 from autograd_core.debug.recording.driver_protocol import Pending, Place, Swap
 from autograd_core.tensor import Tensor
 

@@ -26,9 +26,10 @@ from autograd_core.autograd.grad_mode import (
     leave_mode,
     undo_log,
 )
+from autograd_core.autograd.memory import memory_of
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
 from autograd_core.autograd.step import Step
-from autograd_core.autograd.undo_log import UndoLog, memory_of
+from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.debug.recording.copy_on_write import CopyOnWrite
 from autograd_core.debug.recording.driver_protocol import (
     Keep,
