@@ -38,8 +38,8 @@ def test_an_op_is_found_by_its_node_and_an_overload_by_its_function(
     assert capsys.readouterr().out.startswith("addmm(bias, a, b, /, beta=1, alpha=1)\n")
     assert main(["ops", "sum"]) == 0
     out = capsys.readouterr().out
-    assert "sum_all(x)" in out
-    assert "sum_dim(x, /, dim, keepdim=False)" in out
+    assert "sum_all(x, /, dtype=None)" in out
+    assert "sum_dim(x, /, dim, keepdim=False, dtype=None)" in out
 
 
 def test_the_code_of_an_entry_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:

@@ -54,7 +54,7 @@ def test_contradictions_and_unknown_names_are_errors(tmp_path: Path) -> None:
     with pytest.raises(UnknownFormat, match="cannot tell the format"):
         viz.render(GRAPH, tmp_path / "q.xyz")
     for option in ("view", "layout", "theme"):
-        with pytest.raises(UnknownFormat, match=f"unknown {option} 'odd'"):
+        with pytest.raises(UnknownFormat, match=f"there is no {option} 'odd'"):
             viz.render(GRAPH, **{option: "odd"})
     assert not list(tmp_path.iterdir())
 
