@@ -48,7 +48,9 @@ def exit_dual_level(*, level: int | None = None) -> None:
         RuntimeError: there is no level, or not the one of this number.
     """
     current = current_level.get()
-    if current is None or level not in (None, 0):
+    if current is None:
+        raise RuntimeError("Dual level must be a positive number.")
+    if level not in (None, 0):
         raise RuntimeError(
             "Trying to exit a forward AD level that was not the last one that was created. "
             "This is not supported."
@@ -83,14 +85,16 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
         level: 0, or left out.
 
     Raises:
-        RuntimeError: there is no level, the shapes differ, or ``tensor`` is a dual.
+        RuntimeError: there is no level, the shapes differ, or one of the two is a dual.
         ValueError: one of the two is not of a floating point dtype.
     """
-    if current_level.get() is None or level not in (None, 0):
+    if current_level.get() is None or (level is not None and level < 0):
         raise RuntimeError(
             "Trying to create a dual Tensor for forward AD but no level exists, make sure to "
             "enter_dual_level() first."
         )
+    if level:
+        raise RuntimeError("Invalid level given to _make_dual")
     for name, t in (("primal", tensor), ("tangent", tangent)):
         if not t.is_floating_point():
             raise ValueError(f"Expected {name} to be floating point or complex, but got: {t.dtype}")
@@ -99,13 +103,25 @@ def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> T
             "Making a dual Tensor based on a Tensor that already has a forward gradient at the "
             "same level 0 is not supported."
         )
+    if tangent_of(tangent) is not None:
+        raise RuntimeError(
+            "Setting a forward grad that itself has a forward gradient at the same level0 is not "
+            "supported."
+        )
     check_tangent(tensor, tangent)
     in_graph = tensor.edge is not None and is_grad_enabled()
-    dual: Tensor = OPS["alias"].call(tensor) if in_graph else tensor.detach()
+    dual: Tensor = OPS["view"].call(tensor, tensor._shape) if in_graph else tensor.detach()
     duals.make_dual(dual, tangent)
     return dual
 
 
 def unpack_dual(tensor: Any, *, level: int | None = None) -> UnpackedDualTensor:
-    """Primal and tangent of ``tensor``; without a tangent, the tensor itself and None."""
+    """Primal and tangent of ``tensor``; without a tangent, the tensor itself and None.
+
+    Raises:
+        TypeError: it is no tensor.
+    """
+    if not isinstance(tensor, Tensor):
+        kind = type(tensor).__name__
+        raise TypeError(f"_unpack_dual(): argument 'dual' (position 1) must be Tensor, not {kind}")
     return UnpackedDualTensor(primal_of(tensor), tangent_of(tensor))

@@ -8,7 +8,7 @@ to whatever takes them in PyTorch.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import lru_cache
 from inspect import Parameter, signature
 from typing import Any, Final, NamedTuple
@@ -21,6 +21,7 @@ from autograd_core.dtype import bool_, dtype, float64, int64
 from autograd_core.functions.front import in_front
 from autograd_core.functions.generators import drawing_from
 from autograd_core.op.argument_names import argument_names
+from autograd_core.op.dual import tangent_of
 from autograd_core.tensor import Tensor
 
 __all__: list[str] = []
@@ -137,12 +138,23 @@ def _check_out(name: str, out: Any, arguments: tuple[Any, ...]) -> None:
     for each in every:
         if not isinstance(each, Tensor):
             raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}")
-    in_graph = (isinstance(t, Tensor) and t.requires_grad for t in (*every, *arguments))
-    if is_grad_enabled() and any(in_graph):
+    tensors = [t for t in (*every, *_flat(arguments)) if isinstance(t, Tensor)]
+    if is_grad_enabled() and any(t.requires_grad for t in tensors):
         raise RuntimeError(
             f"{name}(): functions with out=... arguments don't support automatic "
             "differentiation, but one of the arguments requires grad."
         )
+    if any(tangent_of(t) is not None for t in tensors):
+        raise NotImplementedError(
+            f"Trying to use forward AD with {name}_out that does not support it because it is an "
+            "out= function"
+        )
+
+
+def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
+    """The arguments, and what is in lists of them."""
+    for argument in arguments:
+        yield from argument if isinstance(argument, (tuple, list)) else (argument,)
 
 
 def _stored(result: Any, out: Any) -> Any:

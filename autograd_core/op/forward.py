@@ -16,7 +16,7 @@ import numpy as np
 from autograd_core.autograd.backward import grad
 from autograd_core.autograd.call import without_interceptor
 from autograd_core.autograd.deliver import reduce_gradient
-from autograd_core.autograd.grad_mode import builds_graph, enable_grad
+from autograd_core.autograd.grad_mode import builds_graph, enable_grad, is_inference_mode_enabled
 from autograd_core.autograd.node import GENERAL, Port, resolve
 from autograd_core.op.dual import current_level, fitted, make_dual, tangent_of, undressed
 from autograd_core.op.graph import saved_tensor
@@ -32,7 +32,7 @@ def forward(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> A
         for name, v in zip(names, values, strict=True)
     ]  # fmt: skip
     with undressed(values):
-        if not any(tangent is not None for tangent in tangents):
+        if is_inference_mode_enabled() or not any(t is not None for t in tangents):
             return _call(op, values, attributes)
         application = Application(op, values, {**op.attributes, **attributes}, tangents)
         found = application.tangents()

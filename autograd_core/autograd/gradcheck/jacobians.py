@@ -85,7 +85,7 @@ class FunctionAtPoint:
                 for column, index in enumerate(np.ndindex(x._shape)):
                     unit = np.zeros(x._shape, x.array.dtype)
                     unit[index] = 1
-                    slopes = self.slopes({place: unit}, self.outputs)
+                    slopes = self.slopes({place: unit}, self.outputs, f"on index {index} ")
                     for number, slope in enumerate(slopes):
                         found[number, place][:, column] = slope
         return self._numerical
@@ -97,29 +97,33 @@ class FunctionAtPoint:
             for place, x in zip(self.places, self.watched, strict=True)
         }
 
-    def slopes(self, directions: dict[int, Array], like: Sequence[Tensor]) -> list[Array]:
-        """How fast the outputs change along ``directions``, one per input, flattened."""
-        above, below = self._values(directions, 1), self._values(directions, -1)
-        for one, other in zip((*above, *below), (*like, *like), strict=True):
-            if one.shape != other._shape:
-                raise AssertionError(
-                    "Expected `func` to return outputs with the same shape when inputs are "
-                    f"perturbed by {self.eps}, but got: shapes {list(other._shape)} and "
-                    f"{list(one.shape)}."
-                )
+    def slopes(
+        self, directions: dict[int, Array], like: Sequence[Tensor], where: str = ""
+    ) -> list[Array]:
+        """How fast the outputs change along ``directions``, one per input, flattened; ``where`` is
+        for errors.
+
+        Raises:
+            AssertionError: there are more or fewer of them than ``like``, or of another shape or
+                dtype.
+        """
+        below, above = self._values(directions, -1), self._values(directions, 1)
+        perturbed = f"when inputs are perturbed {where}by {self.eps}, but got"
+        for one, other in ((below, above), (like, above)):
+            _check_alike(one, other, perturbed)
         return [
-            ((up - down) / (2 * self.eps)).reshape(-1)
+            ((up.array - down.array) / (2 * self.eps)).reshape(-1)
             for up, down in zip(above, below, strict=True)
         ]
 
-    def _values(self, directions: dict[int, Array], sign: int) -> list[Array]:
+    def _values(self, directions: dict[int, Array], sign: int) -> list[Tensor]:
         """The outputs after a step; the inputs' own data moves, so that closures see it too."""
         before = {place: self.inputs[place].array.copy() for place in directions}
         try:
             for place, direction in directions.items():
                 self.inputs[place].array += sign * self.eps * direction
             chosen = differentiable if self.outputs else tensors_in
-            return [np.array(t.array) for t in chosen(self.func(*self.inputs))]
+            return [Tensor.from_array(t.array.copy()) for t in chosen(self.func(*self.inputs))]
         finally:
             for place, array in before.items():
                 self.inputs[place].array[...] = array
@@ -137,6 +141,25 @@ class FunctionAtPoint:
         return f"{names[0]}{before}" if names else "no op"
 
 
+def _check_alike(some: Sequence[Tensor], others: Sequence[Tensor], perturbed: str) -> None:
+    if len(some) != len(others):
+        raise AssertionError(
+            f"Expected `func` to return the same number of outputs {perturbed}: {len(some)} and "
+            f"{len(others)}."
+        )
+    for one, other in zip(some, others, strict=True):
+        if one._shape != other._shape:
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same shape {perturbed}: shapes "
+                f"{one.shape} and {other.shape}."
+            )
+        if one.dtype is not other.dtype:
+            raise AssertionError(
+                f"Expected `func` to return outputs with the same dtype {perturbed}: dtypes "
+                f"{one.dtype} and {other.dtype}."
+            )
+
+
 def as_tuple(value: Any) -> tuple[Any, ...]:
     """A tuple of what was given, alone or in a sequence."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
@@ -148,8 +171,8 @@ def tensors_in(result: Any) -> tuple[Tensor, ...]:
 
 
 def differentiable(result: Any) -> tuple[Tensor, ...]:
-    """The tensors among the results of a function that require a gradient."""
-    return tuple(t for t in tensors_in(result) if t.requires_grad)
+    """The results of a function that require a gradient; all have to be tensors."""
+    return tuple(t for t in as_tuple(result) if t.requires_grad)
 
 
 def _checked_places(inputs: tuple[Any, ...]) -> list[int]:
