@@ -278,6 +278,19 @@ def test_snapshots_do_not_change_afterwards(session: Session) -> None:
     assert repr(early) == text
 
 
+def test_saved_values_are_shown_as_they_were_when_asked_for(weight: Any) -> None:
+    x, wide = torch.tensor([1.0, 2.0]), torch.tensor([3.0]).expand(2)
+    session = Session((wide * (x * weight)).sum())
+    details = [session.detail(index) for index in range(session.length)]
+    saved = [each.value for detail in details for each in detail.saved if each.name == "x"]
+    terms = [term.values for detail in details for term in detail.terms]
+    before = [each.array.tolist() for each in saved], repr(terms)
+    assert before[0] == [[3.0, 3.0], [1.0, 2.0]]
+    x.mul_(5)
+    wide.data[:1] = 7.0
+    assert ([each.array.tolist() for each in saved], repr(terms)) == before
+
+
 def test_a_number_means_the_same_node_as_in_pictures(weight: Any) -> None:
     loss = (weight * 2.0).exp().sum()
     session, graph = Session(loss), capture(loss)

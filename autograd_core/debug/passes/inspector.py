@@ -26,7 +26,7 @@ from autograd_core.debug.records.snapshot import (
     Value,
 )
 from autograd_core.debug.records.timeline import LeafCall
-from autograd_core.debug.records.value import value
+from autograd_core.debug.records.value import current_value
 from autograd_core.op.packed import Packed
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
@@ -58,13 +58,14 @@ class Inspector:
         ran = index < cursor.position
         inside = index == cursor.position and bool(cursor.phase)
         outgoing = self._ledger.outgoing(index, state)
+        saved = tuple(_saved(node))
         cost = self._graph.costs.get(index, Cost())
         return NodeDetail(
             index=index,
             status="done" if ran else "current" if index == cursor.position else "waiting",
             incoming=self._ledger.incoming(index, state),
             outgoing=outgoing,
-            saved=tuple(_saved(node)),
+            saved=saved,
             formulas=node.formulas(),
             hooks=() if node.hooks is None else node.hooks.names(),
             source_line=source_line(self._graph.sources.get(index)),
@@ -74,7 +75,7 @@ class Inspector:
             forward=getattr(node.record, "statistics", None),
             forward_seconds=cost.forward_seconds,
             forward_bytes=cost.forward_bytes,
-            terms=terms_of(node, self._given(index, ran or inside), outgoing, self._names),
+            terms=terms_of(node, self._given(index, ran or inside), saved, outgoing, self._names),
             nested=tuple(each.title for each in cursor.nested(index))
             if ran or cursor.error
             else (),
@@ -240,8 +241,7 @@ def _saved(node: Node) -> list[Saved]:
         elif isinstance(kept, Packed):
             shown.append(Saved(name, kept.shape, kept.dtype.name, kept.nbytes, state, None))
         elif not is_number(kept):
-            found = value(kept)
-            assert found is not None
+            found = current_value(kept)
             lines = tuple(Source(*line) for line in node.changed_at(name))
             size = found.array.nbytes
             shown.append(Saved(name, found.shape, found.dtype, size, state, found, lines))

@@ -3,33 +3,40 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from autograd_core.autograd.node import Node
 from autograd_core.dag.capture.formula import Constant, formula_text
 from autograd_core.dag.capture.rules import is_number
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number
-from autograd_core.debug.records.snapshot import Outgoing, Term
+from autograd_core.debug.records.snapshot import Outgoing, Saved, Term
 from autograd_core.debug.records.value import Gradient, Value, value
-from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 
 
 def terms_of(
-    node: Node, gradients: Sequence[Gradient], outgoing: Sequence[Outgoing], names: Names
+    node: Node,
+    gradients: Sequence[Gradient],
+    saved: Sequence[Saved],
+    outgoing: Sequence[Outgoing],
+    names: Names,
 ) -> tuple[Term, ...]:
     """The rules that run at ``node``, for the inputs that need a gradient.
 
     Args:
         gradients: what the rules are given.
+        saved: what the node keeps from the forward pass.
         outgoing: what the node has sent so far, for each input.
         names: names of the program's tensors, by which saved values are called.
     """
     if not isinstance(node, SavedNode):
         return ()
-    op, known = node.op, dict(_known(node, gradients))
-    called = {name: names.of(each) or name for name, each, _ in node.saved() if _is_tensor(each)}
+    op, known = node.op, dict(_known(node, gradients, saved))
+    called = {
+        name: names.of(each) or name
+        for name, each, _ in node.saved()
+        if known.get(name) is not None
+    }
     found = []
     for edge, rule in node.formulas():
         used = ("g", *op.joint.names) if op.joint is not None else ("g", *op.rule(edge).names)
@@ -49,19 +56,15 @@ def terms_of(
     return tuple(found)
 
 
-def _is_tensor(saved: Any) -> bool:
-    return saved is not None and not is_number(saved) and not isinstance(saved, Packed)
-
-
-def _known(node: SavedNode, gradients: Sequence[Gradient]) -> Iterator[tuple[str, Value | None]]:
+def _known(
+    node: SavedNode, gradients: Sequence[Gradient], saved: Sequence[Saved]
+) -> Iterator[tuple[str, Value | None]]:
     """What the names in the rules of ``node`` stand for."""
     if node.ported:
         yield from ((f"g[{nr}]", value(g)) for nr, g in enumerate(gradients))
     else:
         yield "g", value(gradients[0])
-    for name, saved, _ in node.saved():
-        if _is_tensor(saved):
-            yield name, value(saved)
+    yield from ((each.name, each.value) for each in saved if each.value is not None)
 
 
 def _constants(node: SavedNode) -> dict[str, Constant]:

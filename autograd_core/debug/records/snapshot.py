@@ -99,7 +99,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """A value that a node keeps from the forward pass; ``value`` is None when it is gone.
+    """What a node keeps from the forward pass; ``value`` is a copy, None when it is gone.
 
     ``lines`` are where it was changed in place, or which call freed it, as far as the program
     was traced.

@@ -124,6 +124,13 @@ def value(gradient: Gradient) -> Value | None:
     return Value(shown)
 
 
+def current_value(tensor: Any) -> Value:
+    """A tensor of the program as it is now, whatever the program makes of it later."""
+    array = array_of(tensor)
+    distinct = array[tuple(slice(None if step else 1) for step in array.strides)]
+    return Value(np.broadcast_to(distinct.copy(), array.shape))  # which is read-only
+
+
 def array_of(gradient: Gradient) -> NDArray[Any]:
     """The array of a gradient, be it one, a NumPy scalar or a tensor."""
     return np.asarray(gradient.array if isinstance(gradient, Tensor) else gradient)
