@@ -65,7 +65,7 @@ def test_every_format_shows_the_picture_that_fits() -> None:
     dot = viz.to_dot(graph)
     assert viz.render(graph, format="dot").text == dot
     assert re.findall(r'class="node', viz.render(graph).text) == ['class="node'] * len(
-        re.findall(r"^\tn\d+ \[", dot, re.MULTILINE)
+        re.findall(r"^\t+n\d+ \[", dot, re.MULTILINE)
     )
 
 
