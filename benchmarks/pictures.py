@@ -20,9 +20,9 @@ import autograd_core as torch
 from autograd_core import Tensor, nn
 from autograd_core.dag import capture
 from viz import render
-from viz.compose import make_picture
 from viz.layout import lay_out
-from viz.picture import View
+from viz.picture.compose import make_picture
+from viz.picture.model import View
 from viz.svg import write_svg
 
 

@@ -21,15 +21,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from autograd_core.autograd import profiler
-from viz.compose import make_picture
 from viz.errors import VizError
 from viz.folding import chosen_part, folded, folding_of
-from viz.magnitude import scale_of
 from viz.options import RenderKeywords, RenderOptions, takes_options
-from viz.picture import Picture
+from viz.picture.compose import make_picture
+from viz.picture.magnitude import scale_of
+from viz.picture.model import Picture
+from viz.picture.subject import subject_of
 from viz.rendering import FORMATS, Rendering, choose_format, render_graph
 from viz.screen import on_one_screen
-from viz.subject import subject_of
 
 if TYPE_CHECKING:
     import graphviz

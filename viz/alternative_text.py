@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from autograd_core.dag.model import Half
 from autograd_core.text import plural
-from viz.picture import Picture
+from viz.picture.model import Picture
 
 _NAMED = 3
 

@@ -11,10 +11,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from viz import theme
-from viz.geometry import box_size, text_columns, wrap
-from viz.legend import Entry, legend_of
-from viz.magnitude import shade
-from viz.picture import Box, Line, Picture
+from viz.picture.geometry import box_size, text_columns, wrap
+from viz.picture.legend import Entry, legend_of
+from viz.picture.magnitude import shade
+from viz.picture.model import Box, Line, Picture
 
 if TYPE_CHECKING:
     import graphviz  # takes 25 ms to import, and the ladder needs no DOT

@@ -7,8 +7,8 @@ from autograd_core.dag.folding import Folding, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
 from viz.errors import NothingToDraw, UnknownNode
-from viz.leaves import box_count
 from viz.options import HOPS, RenderOptions
+from viz.picture.leaves import box_count
 
 
 def chosen_part(graph: Graph, options: RenderOptions) -> Graph:

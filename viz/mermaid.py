@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from viz import theme
-from viz.legend import legend_of
-from viz.picture import Picture
+from viz.picture.legend import legend_of
+from viz.picture.model import Picture
 
 _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '#"<>&`;\\*_~|[]{}()'} | {"\n": " "})
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import viz
 from autograd_core.dag import Graph
 from autograd_core.dag.statistics import format_statistics
-from viz.picture import View
+from viz.picture.model import View
 
 if TYPE_CHECKING:
     from autograd_core.debug import Session

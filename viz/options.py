@@ -24,7 +24,7 @@ from typing import (
 )
 
 from viz.errors import UnknownFormat, VizError
-from viz.picture import View
+from viz.picture.model import View
 
 Theme = Literal["auto", "light", "dark"]
 LayoutName = Literal["own", "graphviz"]

@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from viz import geometry, theme
+from viz import theme
 from viz.dot import POINTS_PER_INCH
 from viz.errors import RenderingFailed
-from viz.geometry import Label, Layout, Place, Route, Segment
-from viz.picture import Picture
-from viz.records import Records
+from viz.picture import geometry
+from viz.picture.geometry import Label, Layout, Place, Route, Segment
+from viz.picture.model import Picture
+from viz.picture.records import Records
 
 Points = list[tuple[float, float]]
 

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
-from viz.compose import make_picture
 from viz.dot import write_dot
 from viz.errors import (
     FormatMismatch,
@@ -21,15 +20,16 @@ from viz.errors import (
 )
 from viz.files import write_atomically
 from viz.folding import chosen_part, folded, folding_of
-from viz.geometry import Layout
 from viz.layout import lay_out
-from viz.links import Links
-from viz.magnitude import scale_of
 from viz.mermaid import write_mermaid
 from viz.options import RenderOptions, validate
 from viz.pages import write_graph_page
 from viz.pages.expansion import pictures_within
-from viz.picture import Picture, View
+from viz.picture.compose import make_picture
+from viz.picture.geometry import Layout
+from viz.picture.links import Links
+from viz.picture.magnitude import scale_of
+from viz.picture.model import Picture, View
 from viz.placement import read_placement
 from viz.renderers import Renderer, all_failed, default_renderers
 from viz.screen import on_one_screen

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from viz.geometry import Layout
 from viz.layout import lay_out
 from viz.options import RenderOptions
-from viz.picture import Picture
+from viz.picture.geometry import Layout
+from viz.picture.model import Picture
 
 WIDTH: Final = 1920
 HEIGHT: Final = 1080

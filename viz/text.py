@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 
 from autograd_core.dag.model import Half
-from viz.legend import has_hooks
-from viz.magnitude import SIGNS
-from viz.picture import Box, Picture
-from viz.wording import HOOK, NOT_YET
+from viz.picture.legend import has_hooks
+from viz.picture.magnitude import SIGNS
+from viz.picture.model import Box, Picture
+from viz.picture.wording import HOOK, NOT_YET
 
 MOST_DESCRIBED_LINES = 40
 

@@ -11,8 +11,8 @@ import pytest
 
 from autograd_core.dag.model import Graph
 from tests.viz.truth import check_leaves, check_lines
-from viz.compose import make_picture
-from viz.picture import Picture, View
+from viz.picture.compose import make_picture
+from viz.picture.model import Picture, View
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from itertools import pairwise
 
-from viz.geometry import Layout, Place, Route
-from viz.picture import Picture
+from viz.picture.geometry import Layout, Place, Route
+from viz.picture.model import Picture
 
 
 def points_of(route: Route, steps: int = 24) -> list[tuple[float, float]]:

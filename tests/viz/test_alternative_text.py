@@ -9,8 +9,8 @@ import autograd_core as torch
 from autograd_core.dag import Names, capture, trace
 from tests.viz import sample_graphs
 from viz.alternative_text import alternative_text
-from viz.compose import make_picture
-from viz.picture import View
+from viz.picture.compose import make_picture
+from viz.picture.model import View
 
 
 @pytest.mark.parametrize(

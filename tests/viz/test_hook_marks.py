@@ -17,9 +17,9 @@ from autograd_core.dag.model import HookChange
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.debug import Session
 from autograd_core.debug.recording.observed_pass import ObservedPass
-from viz.compose import make_picture
-from viz.legend import legend_of
-from viz.picture import Line, Picture
+from viz.picture.compose import make_picture
+from viz.picture.legend import legend_of
+from viz.picture.model import Line, Picture
 
 
 def tenfold(g: Any) -> Any:

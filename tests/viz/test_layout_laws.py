@@ -20,14 +20,14 @@ from tests.viz import sample_graphs, sample_programs
 from tests.viz.laws import check, check_labels, check_saved_lines, inside, label_places, points_of
 from tests.viz.sample_programs import graph_of
 from viz import theme
-from viz.compose import make_picture
-from viz.geometry import Place, Route
 from viz.layout import lay_out
 from viz.layout.crossings import order_rows
 from viz.layout.layers import make_layers
-from viz.picture import VIEWS, View
-from viz.records import Records
-from viz.subject import graph_of_session
+from viz.picture.compose import make_picture
+from viz.picture.geometry import Place, Route
+from viz.picture.model import VIEWS, View
+from viz.picture.records import Records
+from viz.picture.subject import graph_of_session
 
 SAMPLES = [
     sample_graphs.quadratic(),

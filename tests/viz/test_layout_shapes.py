@@ -9,9 +9,9 @@ from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels
 from tests.viz.sample_graphs import Twin
-from viz.compose import make_picture
 from viz.layout import lay_out
-from viz.picture import VIEWS, View
+from viz.picture.compose import make_picture
+from viz.picture.model import VIEWS, View
 from viz.svg import write_svg
 
 

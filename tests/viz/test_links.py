@@ -10,7 +10,7 @@ import pytest
 import viz
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph, Source
-from viz.links import Links
+from viz.picture.links import Links
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -21,8 +21,8 @@ from autograd_core.debug.recording.observed_pass import ObservedPass
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import scalar
 from viz import theme
-from viz.compose import make_picture
-from viz.magnitude import SIGNS, ZERO, Scale, scale_of, shade
+from viz.picture.compose import make_picture
+from viz.picture.magnitude import SIGNS, ZERO, Scale, scale_of, shade
 
 
 def vanishing(decades: int) -> Graph:

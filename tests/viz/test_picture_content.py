@@ -16,9 +16,9 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Cost, Graph, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
-from viz import wording
-from viz.compose import box_text, make_picture
-from viz.picture import Box, Line, Picture
+from viz.picture import box_text, wording
+from viz.picture.compose import make_picture
+from viz.picture.model import Box, Line, Picture
 
 
 def box(picture: Picture, title: str) -> Box:

@@ -21,10 +21,10 @@ from autograd_core.text import plural
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
-from viz.compose import make_picture
 from viz.folding import folded, folding_of
 from viz.options import RenderOptions
-from viz.picture import Picture
+from viz.picture.compose import make_picture
+from viz.picture.model import Picture
 
 
 def picture_of(graph: Graph, view: str = "both") -> Picture:

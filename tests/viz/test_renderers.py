@@ -20,7 +20,7 @@ from tests.viz import sample_graphs
 from viz import theme
 from viz.errors import RendererUnavailable, RenderingFailed
 from viz.options import RenderOptions
-from viz.picture import VIEWS, View
+from viz.picture.model import VIEWS, View
 from viz.renderers import DotCommand, EmbeddedGraphviz, Renderer, Resvg, Svg2Pdf, embedded
 from viz.rendering import render_graph
 

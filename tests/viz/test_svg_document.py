@@ -19,7 +19,7 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs
 from viz import render, theme
-from viz.compose import make_picture
+from viz.picture.compose import make_picture
 from viz.svg import escape
 from viz.svg.style import style
 

@@ -19,8 +19,8 @@ from autograd_core.debug.recording.observed_pass import ObservedPass
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 from tests.viz import sample_programs
 from tests.viz.truth import check_folded, check_leaves, check_lines, check_mirror
-from viz.compose import make_picture
-from viz.picture import VIEWS
+from viz.picture.compose import make_picture
+from viz.picture.model import VIEWS
 
 
 def check_all(graph: Graph) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 
 from autograd_core.dag.model import LEAF_KINDS, Graph
 from autograd_core.dag.totals import totals
-from viz.leaves import host_leaves
-from viz.picture import Picture
+from viz.picture.leaves import host_leaves
+from viz.picture.model import Picture
 
 
 def check_leaves(graph: Graph) -> None:

@@ -19,7 +19,7 @@ from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
 from tui.output import say
 from viz.filming import film_of
 from viz.filming.recording import Recording, record_call
-from viz.picture import View
+from viz.picture.model import View
 
 _NOTES = f"""\
 {ARGUMENTS}

@@ -16,8 +16,8 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.recording.observed_pass import ObservedPass, graph_of_call
-from viz.picture import View
-from viz.subject import drawable, graph_of_session, is_session
+from viz.picture.model import View
+from viz.picture.subject import drawable, graph_of_session, is_session
 
 
 class Arrival(NamedTuple):

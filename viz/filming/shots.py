@@ -12,8 +12,8 @@ from typing import Final, NamedTuple
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
 from autograd_core.dag.turns import turn
-from viz import wording
-from viz.picture import View
+from viz.picture import wording
+from viz.picture.model import View
 
 MOST_SHOTS: Final = 120
 _NAMED = 3

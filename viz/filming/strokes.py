@@ -8,8 +8,16 @@ from typing import NamedTuple
 from viz import theme
 from viz.filming.shots import Shot
 from viz.filming.timeline import BoxTimeline, Text, Timeline
-from viz.geometry import CHIP_GAP, CHIP_ROW, HEADER_TITLE_Y, Layout, Place, Route, text_width
-from viz.picture import Box, Chip, Line, Picture
+from viz.picture.geometry import (
+    CHIP_GAP,
+    CHIP_ROW,
+    HEADER_TITLE_Y,
+    Layout,
+    Place,
+    Route,
+    text_width,
+)
+from viz.picture.model import Box, Chip, Line, Picture
 from viz.svg import arrow, escape, hook_mark, label_text, rectangle, text_at
 
 SUBTITLE_ROOM = 52

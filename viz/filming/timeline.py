@@ -9,7 +9,7 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_statistics
 from viz.filming.recording import Arrival, Recording
 from viz.filming.shots import Shot
-from viz.picture import Box, Chip, Line, Picture
+from viz.picture.model import Box, Chip, Line, Picture
 
 
 class Text(NamedTuple):

@@ -9,16 +9,17 @@ from typing import NamedTuple
 import numpy as np
 
 from autograd_core.dag.model import Half
-from viz import geometry, theme
-from viz.geometry import Place
+from viz import theme
 from viz.layout.columns import Floats, Space, assign_columns
 from viz.layout.crossings import order_rows
 from viz.layout.layers import Layers, make_layers
 from viz.layout.pages import Pages
 from viz.layout.ranks import Arc
 from viz.layout.tracks import Anchor, Corner, Level
-from viz.picture import Box, Picture
-from viz.records import Records
+from viz.picture import geometry
+from viz.picture.geometry import Place
+from viz.picture.model import Box, Picture
+from viz.picture.records import Records
 
 BEND_WIDTH = 10
 LANE_GAP = 20

@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 
 from autograd_core.dag.columns import Ints
 from autograd_core.dag.model import Half
-from viz import geometry, theme
+from viz import theme
 from viz.layout.columns import Floats
 from viz.layout.grid import BEND_WIDTH, Grid
 from viz.layout.tracks import Span
+from viz.picture import geometry
 
 WIDEST_GAP = 64
 LABEL_AWAY = 10

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from viz import geometry, theme
-from viz.geometry import Label
+from viz import theme
 from viz.layout.data_lines import lines_below
 from viz.layout.grid import BESIDE, TRACK_STEP, Grid
 from viz.layout.paths import Point
 from viz.layout.tracks import Anchor, Corner, Run
+from viz.picture import geometry
+from viz.picture.geometry import Label
 
 BESIDE_CURVE = 10
 ABOVE_BOX = 6

@@ -12,16 +12,17 @@ from itertools import pairwise
 from math import ceil
 
 from autograd_core.dag.model import Half
-from viz import geometry, theme
-from viz.geometry import Label, Layout, Place, Route, Segment
+from viz import theme
 from viz.layout import data_lines, paths, saved
 from viz.layout.grid import MANY, Grid, make_grid
 from viz.layout.halves import set_columns
 from viz.layout.labels import beside, beside_start, place_labels
 from viz.layout.pages import Crossing, Pages, choose_pages, count_passing
 from viz.layout.tracks import Corner, stack_runs
-from viz.picture import Picture
-from viz.records import Records
+from viz.picture import geometry
+from viz.picture.geometry import Label, Layout, Place, Route, Segment
+from viz.picture.model import Picture
+from viz.picture.records import Records
 
 
 def lay_out(picture: Picture) -> Layout:

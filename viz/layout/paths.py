@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viz.geometry import Segment
+from viz.picture.geometry import Segment
 
 Point = tuple[float, float]
 Path = tuple[Point, list[Segment]]

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from viz import geometry, theme
+from viz import theme
 from viz.layout.grid import Grid
 from viz.layout.levels import find_levels
 from viz.layout.tracks import Anchor, Corner, Run, assign_tracks, run
+from viz.picture import geometry
 
 GUTTER_EDGE = 40
 GUTTER_STEP = 9

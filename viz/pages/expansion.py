@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final, NamedTuple
 
-from viz.picture import Picture
+from viz.picture.model import Picture
 
 MOST_PICTURES: Final = 16
 MOST_BYTES: Final = 5_000_000

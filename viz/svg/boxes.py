@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from viz import theme
-from viz.geometry import CHIP_GAP, CHIP_ROW, Place
-from viz.magnitude import shade
-from viz.picture import Box, Chip
+from viz.picture.geometry import CHIP_GAP, CHIP_ROW, Place
+from viz.picture.magnitude import shade
+from viz.picture.model import Box, Chip
 from viz.svg.elements import escape, escaped, number, rectangle, text_at
 
 RING = 3.5

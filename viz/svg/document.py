@@ -15,8 +15,8 @@ from html import unescape
 
 from viz import theme
 from viz.alternative_text import alternative_text
-from viz.geometry import HEADER_TITLE_Y, Layout
-from viz.picture import Picture
+from viz.picture.geometry import HEADER_TITLE_Y, Layout
+from viz.picture.model import Picture
 from viz.svg.boxes import draw_box
 from viz.svg.elements import escape, text_at
 from viz.svg.legend import draw_legend

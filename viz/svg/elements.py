@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 from typing import Final, TypeVar
 
-from viz.geometry import Place
+from viz.picture.geometry import Place
 
 _ILLEGAL = re.compile("[\\x00-\\x08\\x0b\\x0c\\x0e-\\x1f\\ud800-\\udfff\\ufffe\\uffff]")
 _SPECIAL = re.compile(f'[&<>"]|{_ILLEGAL.pattern}')

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from viz import theme
-from viz.geometry import Place, Route, text_width
-from viz.legend import Entry, legend_of
-from viz.picture import Picture
+from viz.picture.geometry import Place, Route, text_width
+from viz.picture.legend import Entry, legend_of
+from viz.picture.model import Picture
 from viz.svg.elements import rectangle, text_at
 from viz.svg.lines import arrow, hook_mark
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 import math
 
-from viz.geometry import Label, Route
-from viz.magnitude import shade
-from viz.picture import Line
+from viz.picture.geometry import Label, Route
+from viz.picture.magnitude import shade
+from viz.picture.model import Line
 from viz.svg.elements import escape, number, text_at
 
 TIP_LENGTH = 7.5

@@ -11,8 +11,8 @@ import unicodedata
 from typing import NamedTuple
 
 from viz import theme
-from viz.picture import Box, Picture
-from viz.records import Records
+from viz.picture.model import Box, Picture
+from viz.picture.records import Records
 
 Segment = tuple[float, ...]
 """The rest of a curve's control points: 2 numbers (line), 4 (quadratic) or 6 (cubic)."""

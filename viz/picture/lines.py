@@ -8,11 +8,11 @@ from collections.abc import Mapping, Sequence
 from autograd_core.dag.model import Graph, Shape
 from autograd_core.dag.statistics import Statistics, format_shape
 from autograd_core.dag.totals import values_of_edges
-from viz import wording
-from viz.compose.tooltips import line_tooltip
-from viz.magnitude import Gradients, sign
-from viz.picture import Line, View
-from viz.records import Records
+from viz.picture import wording
+from viz.picture.magnitude import Gradients, sign
+from viz.picture.model import Line, View
+from viz.picture.records import Records
+from viz.picture.tooltips import line_tooltip
 
 LONGEST_LABEL = 64
 

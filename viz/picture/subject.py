@@ -13,7 +13,7 @@ from autograd_core.dag.names import caller_names
 from autograd_core.program.errors import NeedsArguments
 from autograd_core.program.roots import evaluate
 from viz.errors import NothingToDraw
-from viz.picture import View
+from viz.picture.model import View
 
 if TYPE_CHECKING:
     from autograd_core.autograd.profiler import profile

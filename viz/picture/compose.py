@@ -13,16 +13,15 @@ from typing import NamedTuple
 from autograd_core.dag.model import Graph, HookChange
 from autograd_core.dag.statistics import Statistics, format_shape
 from autograd_core.text import plural, printable
-from viz import wording
-from viz.compose import box_text
-from viz.compose.captions import captions
-from viz.compose.lines import lines_of
-from viz.compose.tooltips import node_tooltip
-from viz.leaves import chip_hosts, count_uses, host_leaves
-from viz.links import Links
-from viz.magnitude import Gradients, Scale, has_gradients, sign
-from viz.picture import Box, Chip, Picture, View
-from viz.records import Records
+from viz.picture import box_text, wording
+from viz.picture.captions import captions
+from viz.picture.leaves import chip_hosts, count_uses, host_leaves
+from viz.picture.lines import lines_of
+from viz.picture.links import Links
+from viz.picture.magnitude import Gradients, Scale, has_gradients, sign
+from viz.picture.model import Box, Chip, Picture, View
+from viz.picture.records import Records
+from viz.picture.tooltips import node_tooltip
 
 LONGEST_TEXT = 40
 MOST_CHIPS = 6

@@ -7,7 +7,7 @@ from autograd_core.dag.statistics import format_bytes, format_seconds
 from autograd_core.dag.totals import totals
 from autograd_core.dag.turns import turn
 from autograd_core.text import plural, printable
-from viz.magnitude import Scale
+from viz.picture.magnitude import Scale
 
 
 def captions(

@@ -1,6 +1,6 @@
 """What a picture says, as data: its boxes, its lines and its captions.
 
-:func:`viz.compose.make_picture` makes one of a graph; DOT, SVG, Mermaid and plain text only
+:func:`viz.picture.compose.make_picture` makes one of a graph; DOT, SVG, Mermaid and plain text only
 differ in how they write it down.
 """
 
@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import Literal, NamedTuple
 
 from autograd_core.dag.model import Half
-from viz.magnitude import Scale
-from viz.records import Records
+from viz.picture.magnitude import Scale
+from viz.picture.records import Records
 
 View = Literal["forward", "backward", "both"]
 VIEWS: tuple[View, ...] = ("forward", "backward", "both")
@@ -33,9 +33,9 @@ class Box(NamedTuple):
     ``order`` is the place in the backward plan, ``pair`` the position of the box in the other
     half that belongs to this one.  ``ops`` are those that it stands for, ``stacked`` says
     that it stands for several things alike.  ``step`` is how large the gradient is that arrives,
-    see :class:`~viz.magnitude.Scale`.  ``runs_next`` marks where a debugger stands, ``href`` leads
-    to the line of the program, ``opens`` is the name by which a group is expanded.  ``hooked`` says
-    that it tells of a gradient that a hook changed.
+    see :class:`~viz.picture.magnitude.Scale`.  ``runs_next`` marks where a debugger stands,
+    ``href`` leads to the line of the program, ``opens`` is the name by which a group is expanded.
+    ``hooked`` says that it tells of a gradient that a hook changed.
     """
 
     node: int
@@ -68,8 +68,8 @@ class Line(NamedTuple):
     """One line between two boxes, given by their positions in the picture.
 
     ``operand`` says which input of the forward op it belongs to, ``step`` how large the gradient
-    is that flows (see :meth:`~viz.magnitude.Gradients.step`), ``waits`` that none has flowed yet
-    while others have, and ``hooked`` that a hook changed it on its way.
+    is that flows (see :meth:`~viz.picture.magnitude.Gradients.step`), ``waits`` that none has
+    flowed yet while others have, and ``hooked`` that a hook changed it on its way.
     """
 
     edge: int

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from typing import Literal, NamedTuple
 
 from viz import theme
-from viz.magnitude import SIGNS, ZERO
-from viz.picture import Picture
+from viz.picture.magnitude import SIGNS, ZERO
+from viz.picture.model import Picture
 
 _BOXES = {
     "fwd": "forward op",

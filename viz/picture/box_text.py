@@ -8,8 +8,8 @@ from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
 from autograd_core.dag.turns import turn
 from autograd_core.text import plural, printable
-from viz import wording
-from viz.magnitude import Gradients, sign
+from viz.picture import wording
+from viz.picture.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
 LONGEST_GROUP_DETAIL = 72
