@@ -21,9 +21,9 @@ from autograd_core import Tensor, nn
 from autograd_core.dag import capture
 from viz import render
 from viz.layout import lay_out
+from viz.output.svg import write_svg
 from viz.picture.compose import make_picture
 from viz.picture.model import View
-from viz.svg import write_svg
 
 
 def chain(nodes: int) -> Tensor:

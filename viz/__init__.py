@@ -123,7 +123,7 @@ def to_graphviz(
         {options}
     """
     # with it comes the package graphviz, which only this needs
-    from viz.dot import make_digraph
+    from viz.output.dot import make_digraph
 
     drawn = RenderOptions(**options)
     subject = subject_of(obj, drawn.view, inputs)

@@ -44,7 +44,7 @@ from viz.embedding import (
     truth,
 )
 from viz.errors import CodeFailed, VizError
-from viz.svg import escape
+from viz.output.svg import escape
 
 # MkDocs counts what is logged here, and its --strict makes a failed build of it
 logger = logging.getLogger("mkdocs.plugins.gradstep")

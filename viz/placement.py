@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 from viz import theme
-from viz.dot import POINTS_PER_INCH
 from viz.errors import RenderingFailed
+from viz.output.dot import POINTS_PER_INCH
 from viz.picture import geometry
 from viz.picture.geometry import Label, Layout, Place, Route, Segment
 from viz.picture.model import Picture

@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
-from viz.dot import write_dot
 from viz.errors import (
     FormatMismatch,
     NothingToDraw,
@@ -18,23 +17,24 @@ from viz.errors import (
     UnknownFormat,
     VizError,
 )
-from viz.files import write_atomically
 from viz.folding import chosen_part, folded, folding_of
 from viz.layout import lay_out
-from viz.mermaid import write_mermaid
 from viz.options import RenderOptions, validate
-from viz.pages import write_graph_page
-from viz.pages.expansion import pictures_within
+from viz.output.dot import write_dot
+from viz.output.files import write_atomically
+from viz.output.mermaid import write_mermaid
+from viz.output.pages import write_graph_page
+from viz.output.pages.expansion import pictures_within
+from viz.output.renderers import Renderer, all_failed, default_renderers
+from viz.output.svg import escape, title_of, write_svg
+from viz.output.text import write_text
 from viz.picture.compose import make_picture
 from viz.picture.geometry import Layout
 from viz.picture.links import Links
 from viz.picture.magnitude import scale_of
 from viz.picture.model import Picture, View
 from viz.placement import read_placement
-from viz.renderers import Renderer, all_failed, default_renderers
 from viz.screen import on_one_screen
-from viz.svg import escape, title_of, write_svg
-from viz.text import write_text
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
 

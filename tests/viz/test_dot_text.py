@@ -22,12 +22,12 @@ from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
 from viz import to_dot, to_graphviz
-from viz.dot import POINTS_PER_INCH, write_dot
 from viz.options import RenderOptions
+from viz.output.dot import POINTS_PER_INCH, write_dot
+from viz.output.renderers import DotCommand, EmbeddedGraphviz
 from viz.picture.compose import make_picture
 from viz.picture.model import VIEWS, Picture, View
 from viz.placement import read_placement
-from viz.renderers import DotCommand, EmbeddedGraphviz
 from viz.rendering import render_graph
 
 GOLDEN = Path(__file__).parent / "golden"

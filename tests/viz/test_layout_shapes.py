@@ -10,9 +10,9 @@ from tests.viz import sample_graphs
 from tests.viz.laws import check, check_labels
 from tests.viz.sample_graphs import Twin
 from viz.layout import lay_out
+from viz.output.svg import write_svg
 from viz.picture.compose import make_picture
 from viz.picture.model import VIEWS, View
-from viz.svg import write_svg
 
 
 def recurrent(steps: int) -> Graph:

@@ -234,7 +234,7 @@ def test_opened_groups_can_be_searched_and_clicked(browse, folded_page):
 
 
 def test_what_has_no_picture_says_how_it_is_opened(browse, layers, monkeypatch):
-    monkeypatch.setattr("viz.pages.expansion.MOST_PICTURES", 1)
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_PICTURES", 1)
     page = viz.render(layers, format="html", view="forward", max_boxes=20).text
     script = f"""
     const card = {CARD};
@@ -253,7 +253,7 @@ def test_without_a_script_only_the_whole_picture_is_there(folded_page):
 
 
 def test_a_page_of_a_huge_graph_opens_less_so_that_it_is_soon_there(layers, monkeypatch):
-    monkeypatch.setattr("viz.pages.expansion.MOST_NODES", 1)
+    monkeypatch.setattr("viz.output.pages.expansion.MOST_NODES", 1)
     page = viz.render(layers, format="html", view="forward", max_boxes=20).text
     assert page.count("<section hidden>") == 1
 

@@ -19,9 +19,9 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph
 from tests.viz import sample_graphs
 from viz import render, theme
+from viz.output.svg import escape
+from viz.output.svg.style import style
 from viz.picture.compose import make_picture
-from viz.svg import escape
-from viz.svg.style import style
 
 SVG = "{http://www.w3.org/2000/svg}"
 ROOT = Path(__file__).parents[2]

@@ -27,8 +27,8 @@ from tui.exit_codes import ExitCode, Failure
 from tui.options import Parser
 from tui.output import say
 from viz.errors import CannotWrite
-from viz.files import write_atomically
-from viz.svg import title_of
+from viz.output.files import write_atomically
+from viz.output.svg import title_of
 
 _NOTES = """\
 A command stands between two comments, and runs where FILE is:

@@ -17,7 +17,7 @@ from viz.embedding.snippet import Snippet
 from viz.embedding.stepping import graph_at
 from viz.embedding.store import Store
 from viz.errors import CodeFailed
-from viz.svg import title_of
+from viz.output.svg import title_of
 
 
 class Request(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from viz.svg import escape, with_title
+from viz.output.svg import escape, with_title
 
 _PREFIX = re.compile(r'class="gs (gs-[0-9a-f]+)"')
 _SIZE = re.compile(r' width="(\d+)" height="\d+"')

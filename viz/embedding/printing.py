@@ -12,8 +12,8 @@ from typing import Literal
 
 from viz.embedding.drawing import Drawing
 from viz.errors import RendererUnavailable, RenderingFailed, VizError
-from viz.files import write_atomically
-from viz.renderers import Renderer, all_failed, default_renderers
+from viz.output.files import write_atomically
+from viz.output.renderers import Renderer, all_failed, default_renderers
 
 _FOR_PAGES = re.compile(r"^(?:@supports|[^{]*\{color-scheme:).*\n?", re.MULTILINE)
 _VARIABLE = re.compile(r"--gs-(\w+):(#\w+)")

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from viz.errors import CannotWrite
-from viz.files import write_atomically
+from viz.output.files import write_atomically
 
 
 def gradstep_version() -> str:

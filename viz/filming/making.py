@@ -9,18 +9,18 @@ from pathlib import Path
 from typing import Any
 
 from viz.errors import FormatMismatch, NothingToDraw
-from viz.files import write_atomically
 from viz.filming.recording import Recording, record
 from viz.filming.shots import Shot, make_shots
 from viz.filming.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
 from viz.filming.timeline import Timeline, make_timeline
 from viz.filming.writing import playing, still
-from viz.pages import write_film_page
+from viz.output.files import write_atomically
+from viz.output.pages import write_film_page
+from viz.output.renderers import default_renderers
 from viz.picture.compose import make_picture
 from viz.picture.geometry import text_width
 from viz.picture.model import Box, Line, Picture, View
 from viz.picture.records import Records
-from viz.renderers import default_renderers
 from viz.rendering import place
 from viz.theme import MUTED_SIZE, TEXT_SIZE
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 from viz import theme
 from viz.filming.shots import Shot
 from viz.filming.timeline import BoxTimeline, Text, Timeline
+from viz.output.svg import arrow, escape, hook_mark, label_text, rectangle, text_at
 from viz.picture.geometry import (
     CHIP_GAP,
     CHIP_ROW,
@@ -18,7 +19,6 @@ from viz.picture.geometry import (
     text_width,
 )
 from viz.picture.model import Box, Chip, Line, Picture
-from viz.svg import arrow, escape, hook_mark, label_text, rectangle, text_at
 
 SUBTITLE_ROOM = 52
 BAR_HEIGHT = 3

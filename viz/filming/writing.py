@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from viz.filming.strokes import Stroke
-from viz.svg import finish
+from viz.output.svg import finish
 
 PALE = 0.5
 

@@ -18,7 +18,7 @@ from sphinx.util.osutil import relative_uri
 from viz.embedding import Drawing, inline_svg, is_wide
 from viz.embedding.printing import print_into, write_into, write_plain_into
 from viz.errors import VizError
-from viz.svg import with_title
+from viz.output.svg import with_title
 
 logger = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from sphinx.util.docutils import docutils_namespace
 from viz import theme
 from viz.embedding import Request, draw, printing, snippet_of
 from viz.errors import RendererUnavailable
-from viz.renderers import Svg2Pdf
+from viz.output.renderers import Svg2Pdf
 
 CONF = 'project = "p"\nextensions = ["viz.sphinx"]\nhtml_theme = "basic"\nnumfig = True\n'
 

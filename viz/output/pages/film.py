@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viz.pages.frame import write_page
+from viz.output.pages.frame import write_page
 
 _CONTROLS = """\
 <nav aria-label="film" hidden>

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from viz.pages.expansion import PagePicture
-from viz.pages.frame import write_page
+from viz.output.pages.expansion import PagePicture
+from viz.output.pages.frame import write_page
 
 _BODY = """\
 <header hidden>

@@ -8,7 +8,7 @@ from importlib.resources import files
 from typing import Any
 
 from viz import theme
-from viz.svg import escape
+from viz.output.svg import escape
 
 _PAGE = """\
 <!DOCTYPE html>
@@ -34,7 +34,7 @@ _PAGE = """\
 def write_page(name: str, body: Iterable[str], data: Any, title: str, theme_name: str) -> str:
     """A page with the style sheet and the script called ``name``, which finds ``data``, as JSON,
     in the element of that id."""
-    folder = files("viz.pages")
+    folder = files("viz.output.pages")
     common, style, script = (
         folder.joinpath(file).read_text(encoding="utf-8")
         for file in ("page.css", f"{name}.css", f"{name}.js")

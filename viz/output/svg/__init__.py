@@ -1,8 +1,8 @@
 """Our SVG: a picture, its style and its legend, written into a document of their own."""
 
-from viz.svg.document import finish, title_of, with_title, write_svg
-from viz.svg.elements import escape, rectangle, text_at
-from viz.svg.lines import arrow, hook_mark, label_text
+from viz.output.svg.document import finish, title_of, with_title, write_svg
+from viz.output.svg.elements import escape, rectangle, text_at
+from viz.output.svg.lines import arrow, hook_mark, label_text
 
 __all__ = [
     "arrow",

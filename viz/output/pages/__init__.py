@@ -3,7 +3,7 @@
 The scripts and style sheets lie beside this file as what they are.
 """
 
-from viz.pages.film import write_film_page
-from viz.pages.graph import write_graph_page
+from viz.output.pages.film import write_film_page
+from viz.output.pages.graph import write_graph_page
 
 __all__ = ["write_film_page", "write_graph_page"]

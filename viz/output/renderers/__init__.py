@@ -11,9 +11,9 @@ from collections.abc import Iterable
 from typing import Literal, Protocol
 
 from viz.errors import RendererUnavailable, VizError
-from viz.renderers.command import DotCommand
-from viz.renderers.embedded import EmbeddedGraphviz
-from viz.renderers.painters import Resvg, Svg2Pdf
+from viz.output.renderers.command import DotCommand
+from viz.output.renderers.embedded import EmbeddedGraphviz
+from viz.output.renderers.painters import Resvg, Svg2Pdf
 
 __all__ = [
     "DotCommand",

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from viz import theme
+from viz.output.svg.elements import escape, escaped, number, rectangle, text_at
 from viz.picture.geometry import CHIP_GAP, CHIP_ROW, Place
 from viz.picture.magnitude import shade
 from viz.picture.model import Box, Chip
-from viz.svg.elements import escape, escaped, number, rectangle, text_at
 
 RING = 3.5
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from viz import theme
+from viz.output.svg.elements import rectangle, text_at
+from viz.output.svg.lines import arrow, hook_mark
 from viz.picture.geometry import Place, Route, text_width
 from viz.picture.legend import Entry, legend_of
 from viz.picture.model import Picture
-from viz.svg.elements import rectangle, text_at
-from viz.svg.lines import arrow, hook_mark
 
 _SAMPLE = 28
 _HEIGHT = 14

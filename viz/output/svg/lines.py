@@ -5,10 +5,10 @@ from __future__ import annotations
 import functools
 import math
 
+from viz.output.svg.elements import escape, number, text_at
 from viz.picture.geometry import Label, Route
 from viz.picture.magnitude import shade
 from viz.picture.model import Line
-from viz.svg.elements import escape, number, text_at
 
 TIP_LENGTH = 7.5
 TIP_HALF_WIDTH = 3.1
