@@ -34,7 +34,7 @@ from viz.screen import on_one_screen
 if TYPE_CHECKING:
     import graphviz
 
-    from viz.filming import Film, film
+    from viz.films import Film, film
 
 __all__ = [
     "FORMATS",
@@ -50,12 +50,13 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Films need the debugger, which pictures should not wait for."""
+    """Load films when somebody makes one."""
     if name in ("Film", "film"):
-        # films need the debugger, which pictures should not wait for
-        from viz import filming
+        # they need the debugger, which pictures should not wait for; the package is called films
+        # because a module viz.film would take the place of the function
+        from viz import films
 
-        return getattr(filming, name)
+        return getattr(films, name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

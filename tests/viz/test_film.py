@@ -10,7 +10,7 @@ import pytest
 import autograd_core as torch
 import viz
 from autograd_core.dag import trace
-from viz.filming.shots import MOST_SHOTS
+from viz.films.shots import MOST_SHOTS
 
 SVG = "{http://www.w3.org/2000/svg}"
 

@@ -17,8 +17,8 @@ from tui.commands.render import writable
 from tui.exit_codes import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
 from tui.output import say
-from viz.filming import film_of
-from viz.filming.recording import Recording, record_call
+from viz.films import film_of
+from viz.films.recording import Recording, record_call
 from viz.picture.model import View
 
 _NOTES = f"""\

@@ -110,8 +110,8 @@ def _graph(request: Request, found: Found) -> Graph:
 
 def _film(request: Request, found: Found) -> Drawing:
     # films need the debugger, which pictures should not wait for
-    from viz.filming import film_of
-    from viz.filming.recording import record_call
+    from viz.films import film_of
+    from viz.films.recording import record_call
 
     options: Any = request.options
     if isinstance(found.value, Graph):

@@ -4,6 +4,6 @@ A film has one picture and many frames.  It is written as one SVG that plays wit
 as a page with a scrubber, or as numbered stills.
 """
 
-from viz.filming.making import Film, film, film_of
+from viz.films.making import Film, film, film_of
 
 __all__ = ["Film", "film", "film_of"]

@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from viz import theme
-from viz.filming.shots import Shot
-from viz.filming.timeline import BoxTimeline, Text, Timeline
+from viz.films.shots import Shot
+from viz.films.timeline import BoxTimeline, Text, Timeline
 from viz.output.svg import arrow, escape, hook_mark, label_text, rectangle, text_at
 from viz.picture.geometry import (
     CHIP_GAP,

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any
 
 from viz.errors import FormatMismatch, NothingToDraw
-from viz.filming.recording import Recording, record
-from viz.filming.shots import Shot, make_shots
-from viz.filming.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
-from viz.filming.timeline import Timeline, make_timeline
-from viz.filming.writing import playing, still
+from viz.films.animation import playing, still
+from viz.films.recording import Recording, record
+from viz.films.shots import Shot, make_shots
+from viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
+from viz.films.timeline import Timeline, make_timeline
 from viz.output.files import write_atomically
 from viz.output.pages import write_film_page
 from viz.output.renderers import default_renderers

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_statistics
-from viz.filming.recording import Arrival, Recording
-from viz.filming.shots import Shot
+from viz.films.recording import Arrival, Recording
+from viz.films.shots import Shot
 from viz.picture.model import Box, Chip, Line, Picture
 
 

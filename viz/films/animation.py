@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from viz.filming.strokes import Stroke
+from viz.films.strokes import Stroke
 from viz.output.svg import finish
 
 PALE = 0.5
