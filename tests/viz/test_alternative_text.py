@@ -8,7 +8,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.dag import Names, capture, trace
 from tests.viz import sample_graphs
-from viz.alternative_text import alternative_text
+from viz.output.text import alternative_text
 from viz.picture.compose import make_picture
 from viz.picture.model import View
 

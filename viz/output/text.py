@@ -1,17 +1,20 @@
-"""A picture in plain words: for terminals, for screen readers, and for the SVG's description."""
+"""A picture in plain words: as a listing for terminals, as a description line by line for screen
+readers, and as the one sentence that stands in for it where it cannot be seen."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from autograd_core.dag.model import Half
+from autograd_core.text import plural
 from viz.picture.legend import has_hooks
 from viz.picture.magnitude import SIGNS
 from viz.picture.model import Box, Picture
 from viz.picture.wording import HOOK, NOT_YET
 
 MOST_DESCRIBED_LINES = 40
+MOST_NAMES = 3
 
 
 def write_text(picture: Picture, legend: bool = False) -> str:
@@ -122,3 +125,72 @@ def _names(picture: Picture) -> list[str]:
 
 def _chips(box: Box) -> list[str]:
     return [f"[{' '.join(part for part in (chip.name, chip.right) if part)}]" for chip in box.chips]
+
+
+def alternative_text(picture: Picture) -> str:
+    """Say in a sentence what the picture shows: the ``alt`` of documents, the title of an SVG."""
+    halves = picture.halves
+    subject = f"{' and '.join(halves) or 'computation'} graph"
+    subject = f"Part of the {subject}" if picture.part else subject.capitalize()
+    of = f" of {picture.title}" if picture.title else ""
+    of += f", {picture.part}" if picture.part else ""
+    leaves = {half: _leaves(picture, half) for half in halves}
+    parts = []
+    if "forward" in halves:
+        parts.append(_forward(picture) + (leaves["forward"] and f" from {leaves['forward']}"))
+    if "backward" in halves:
+        to = leaves["backward"]
+        if known := leaves.get("forward"):
+            to = "it" if known.startswith("the leaf ") else "them"
+        parts.append(_backward(picture) + (leaves["backward"] and f" back to {to}"))
+    boxes = picture.boxes.rows("alert", "role", "title")
+    trouble = [title for alert, role, title in boxes if alert and role != "out"]
+    marked = f"; in trouble: {_listed(trouble)}" if trouble else ""
+    return f"{subject}{of}: {', and '.join(parts)}{marked}."
+
+
+def _forward(picture: Picture) -> str:
+    boxes = picture.boxes.rows("half", "role", "ops")
+    ops = sum(ops for half, role, ops in boxes if half == "forward" and role == "fwd")
+    return plural(ops, "operation")
+
+
+def _backward(picture: Picture) -> str:
+    nodes = [
+        (node if order is None else order, index, ops)
+        for index, (half, role, node, order, ops) in enumerate(
+            picture.boxes.rows("half", "role", "node", "order", "ops")
+        )
+        if half == "backward" and role == "bwd"
+    ]
+    count = plural(sum(ops for _, _, ops in nodes), "node")
+    return f"{count} from {picture.boxes[min(nodes)[1]].title}" if nodes else count
+
+
+def _leaves(picture: Picture, half: Half) -> str:
+    """``the leaves w and b``, whether they have a box or stand inside one."""
+    names = list(dict.fromkeys(_leaf_names(picture, half)))
+    if not names:
+        return ""
+    return f"the {'leaf' if len(names) == 1 else 'leaves'} {_listed(names)}"
+
+
+def _leaf_names(picture: Picture, half: Half) -> Iterator[str]:
+    for at, role, title, chips in picture.boxes.rows("half", "role", "title", "chips"):
+        if at != half:
+            continue
+        if role == "leaf":
+            yield title.removesuffix(".grad")
+        for chip in chips:
+            if chip.role == "leaf":
+                yield chip.name.removesuffix(".grad")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """
+    >>> _listed(["a", "b"]), _listed(["a", "b", "c", "d", "e"])
+    ('a and b', 'a, b, c and 2 more')
+    """
+    if len(names) > MOST_NAMES + 1:
+        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

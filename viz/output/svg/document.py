@@ -14,13 +14,12 @@ from collections.abc import Iterator, Sequence
 from html import unescape
 
 from viz import theme
-from viz.alternative_text import alternative_text
 from viz.output.svg.boxes import draw_box
 from viz.output.svg.elements import escape, text_at
 from viz.output.svg.legend import draw_legend
 from viz.output.svg.lines import draw_line, label_text
 from viz.output.svg.style import style
-from viz.output.text import describe
+from viz.output.text import alternative_text, describe
 from viz.picture.geometry import HEADER_TITLE_Y, Layout
 from viz.picture.model import Picture
 
