@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 from viz import theme
-from viz.color_scheme import page_rules
+from viz.output.svg.color_scheme import page_rules
 
 RULES = page_rules(".p", theme.LIGHT, theme.DARK)
 

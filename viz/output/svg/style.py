@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from viz import theme
-from viz.color_scheme import page_rules
+from viz.output.svg.color_scheme import page_rules
 
 
 def style(prefix: str, theme_name: str, plain: bool = False) -> str:
