@@ -22,14 +22,10 @@ from typing import TYPE_CHECKING, Any, Unpack
 
 from autograd_core.autograd import profiler
 from viz.errors import VizError
-from viz.folding import chosen_part, folded, folding_of
+from viz.level_of_detail import Composer, chosen_part, folding_of
 from viz.options import RenderKeywords, RenderOptions, takes_options
-from viz.picture.compose import make_picture
-from viz.picture.magnitude import scale_of
-from viz.picture.model import Picture
 from viz.picture.subject import subject_of
 from viz.rendering import FORMATS, Rendering, choose_format, render_graph
-from viz.screen import on_one_screen
 
 if TYPE_CHECKING:
     import graphviz
@@ -129,12 +125,5 @@ def to_graphviz(
     drawn = RenderOptions(**options)
     subject = subject_of(obj, drawn.view, inputs)
     folding = folding_of(chosen_part(subject.graph, drawn), drawn.view)
-
-    def compose(options: RenderOptions) -> Picture:
-        small, _ = folded(folding, options)
-        return make_picture(
-            small, options.view, leaves=options.leaves, title=options.title,
-            scale=scale_of(small, options.magnitude), position=subject.position,
-        )  # fmt: skip
-
-    return make_digraph(on_one_screen(compose, drawn).picture, drawn.legend)
+    composed = Composer(folding, subject.position).compose_for_a_screen(drawn)
+    return make_digraph(composed.picture, drawn.legend)

@@ -17,8 +17,8 @@ from viz.errors import (
     UnknownFormat,
     VizError,
 )
-from viz.folding import chosen_part, folded, folding_of
 from viz.layout import lay_out
+from viz.level_of_detail import Composer, chosen_part, folded, folding_of
 from viz.options import RenderOptions, validate
 from viz.output.dot import write_dot
 from viz.output.files import write_atomically
@@ -28,13 +28,10 @@ from viz.output.pages.expansion import pictures_within
 from viz.output.renderers import Renderer, all_failed, default_renderers
 from viz.output.svg import escape, title_of, write_svg
 from viz.output.text import write_text
-from viz.picture.compose import make_picture
 from viz.picture.geometry import Layout
 from viz.picture.links import Links
-from viz.picture.magnitude import scale_of
 from viz.picture.model import Picture, View
 from viz.placement import read_placement
-from viz.screen import on_one_screen
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
 
@@ -134,25 +131,17 @@ def render_graph(
     if format == "json":
         return Rendering("json", _json(graph, options))
     helpers = default_renderers() if renderers is None else renderers
-    notes: list[str] = []
-    folding = folding_of(graph, options.view)
-
-    def compose(options: RenderOptions) -> Picture:
-        small, said = folded(folding, options)
-        notes.extend(said)
-        return make_picture(
-            small, options.view, leaves=options.leaves, title=options.title,
-            scale=scale_of(small, options.magnitude), position=position, links=links,
-        )  # fmt: skip
+    composer = Composer(folding_of(graph, options.view), position, links)
+    picture, found, own = composer.compose_for_a_screen(options)
+    notes = list(found)
 
     def draw(names: Sequence[str]) -> tuple[Picture, str]:
-        opened = compose(options.opening(names)) if names else picture
+        opened = composer.compose(options.opening(names)).picture if names else picture
         places, said = place(opened, options.layout, helpers, None if names else own)
         notes.extend(said)
         svg = write_svg(opened, places, options.theme, legend=options.legend, linked=False)
         return opened, svg
 
-    picture, own = on_one_screen(compose, options)
     if not picture.boxes:
         raise _nothing(graph, options.view)
     if format in _WRITERS:

@@ -11,7 +11,7 @@ import viz
 from autograd_core.dag import Graph
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
-from viz import screen
+from viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH
 
 
 def size_of(graph: Graph, view: str = "both") -> tuple[float, float]:
@@ -49,7 +49,7 @@ def test_every_view_can_be_read_on_one_screen(
     program: Callable[[], sample_programs.Program], view: str
 ) -> None:
     width, height = size_of(graph_of(program), view)
-    assert min(screen.WIDTH / width, screen.HEIGHT / height) >= screen.LEAST_SCALE
+    assert min(SCREEN_WIDTH / width, SCREEN_HEIGHT / height) >= LEAST_SCALE
 
 
 def test_what_is_asked_for_is_drawn_though_it_is_larger_than_a_screen() -> None:

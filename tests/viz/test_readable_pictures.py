@@ -21,7 +21,7 @@ from autograd_core.text import plural
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
-from viz.folding import folded, folding_of
+from viz.level_of_detail import folded, folding_of
 from viz.options import RenderOptions
 from viz.picture.compose import make_picture
 from viz.picture.model import Picture

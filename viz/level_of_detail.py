@@ -1,14 +1,32 @@
-"""The part of a graph that is drawn, folded as finely as the options allow."""
+"""How much of a graph is drawn: the part that the options choose, in the finest boxes that fit a
+screen."""
 
 from __future__ import annotations
+
+from dataclasses import replace
+from typing import Final, NamedTuple
 
 from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
 from autograd_core.dag.folding import Folding, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
 from viz.errors import NothingToDraw, UnknownNode
+from viz.layout import lay_out
 from viz.options import HOPS, RenderOptions
+from viz.picture.compose import make_picture
+from viz.picture.geometry import Layout
 from viz.picture.leaves import box_count
+from viz.picture.links import Links
+from viz.picture.magnitude import scale_of
+from viz.picture.model import Picture
+
+SCREEN_WIDTH: Final = 1920
+SCREEN_HEIGHT: Final = 1080
+
+LEAST_SCALE: Final = 0.75
+"""The smallest text is 8 pixels high when a picture is scaled down so far."""
+
+MOST_TRIES: Final = 3
 
 
 def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
@@ -73,3 +91,55 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, 
         return small, ()
     note = f"{boxes:,} boxes: there are no more scopes or repeats to fold"
     return small, (f"{note}; the options around and path show a part",)
+
+
+class Composed(NamedTuple):
+    """A picture, notes on where folding did not do, and the own layout of the picture, if that had
+    to be known to choose it."""
+
+    picture: Picture
+    notes: tuple[str, ...] = ()
+    layout: Layout | None = None
+
+
+class Composer(NamedTuple):
+    """The pictures of one graph, as fine as options ask; ``position`` and ``links`` are those of
+    :func:`~viz.picture.compose.make_picture`."""
+
+    folding: Folding
+    position: int | None = None
+    links: Links | None = None
+
+    def compose(self, options: RenderOptions) -> Composed:
+        """Make the picture that the options ask for, however large it is."""
+        small, notes = folded(self.folding, options)
+        picture = make_picture(
+            small, options.view, leaves=options.leaves, title=options.title,
+            scale=scale_of(small, options.magnitude), position=self.position, links=self.links,
+        )  # fmt: skip
+        return Composed(picture, notes)
+
+    def compose_for_a_screen(self, options: RenderOptions) -> Composed:
+        """Make the finest picture that fits a screen; the finest of all where the options say how
+        fine it is to be, or where none that is coarser fits either."""
+        finest = self.compose(options)
+        if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
+            return finest
+        picture, layout = finest.picture, lay_out(finest.picture)
+        finest = finest._replace(layout=layout)
+        for _ in range(MOST_TRIES):
+            if fits_a_screen(layout):
+                return Composed(picture, finest.notes, layout)
+            boxes = len(picture.boxes)
+            if boxes < 2:
+                break
+            picture = self.compose(replace(options, max_boxes=boxes - 1)).picture
+            if len(picture.boxes) >= boxes:
+                break
+            layout = lay_out(picture)
+        return finest
+
+
+def fits_a_screen(layout: Layout) -> bool:
+    """Whether a picture can be read when it is shown whole on a screen."""
+    return min(SCREEN_WIDTH / layout.width, SCREEN_HEIGHT / layout.height) >= LEAST_SCALE
