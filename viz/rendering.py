@@ -18,6 +18,7 @@ from viz.errors import (
     VizError,
 )
 from viz.layout import lay_out
+from viz.layout.graphviz_layout import read_layout
 from viz.level_of_detail import Composer, chosen_part, folded, folding_of
 from viz.options import RenderOptions, validate
 from viz.output.dot import write_dot
@@ -31,7 +32,6 @@ from viz.output.text import write_text
 from viz.picture.geometry import Layout
 from viz.picture.links import Links
 from viz.picture.model import Picture, View
-from viz.placement import read_placement
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
 
@@ -198,7 +198,7 @@ def place(
             continue
         try:
             answer = renderer.render(write_dot(picture), "json0")
-            return read_placement(picture, answer), tuple(failures)
+            return read_layout(picture, answer), tuple(failures)
         except RendererUnavailable:
             continue
         except RenderingFailed as error:

@@ -22,12 +22,12 @@ from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from tests.viz.test_layout_laws import twins
 from viz import to_dot, to_graphviz
+from viz.layout.graphviz_layout import read_layout
 from viz.options import RenderOptions
 from viz.output.dot import POINTS_PER_INCH, write_dot
 from viz.output.renderers import DotCommand, EmbeddedGraphviz
 from viz.picture.compose import make_picture
 from viz.picture.model import VIEWS, Picture, View
-from viz.placement import read_placement
 from viz.rendering import render_graph
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -115,7 +115,7 @@ def test_each_half_is_a_cluster_under_its_caption() -> None:
 
 def test_the_layout_of_graphviz_puts_each_caption_above_its_half() -> None:
     picture = make_picture(sample_graphs.quadratic())
-    layout = read_placement(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
+    layout = read_layout(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
     halves = picture.boxes.column("half")
     for half, start in zip(picture.halves, ("forward", "backward"), strict=True):
         left = min(p.x for p, at in zip(layout.places, halves, strict=True) if at == half)

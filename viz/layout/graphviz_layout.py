@@ -16,7 +16,7 @@ from viz.picture.records import Records
 Points = list[tuple[float, float]]
 
 
-def read_placement(picture: Picture, data: bytes) -> Layout:
+def read_layout(picture: Picture, data: bytes) -> Layout:
     """Make a :class:`Layout` of Graphviz's ``json0`` output for the DOT of ``picture``."""
     try:
         document = json.loads(data)
