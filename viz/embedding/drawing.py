@@ -8,13 +8,13 @@ from typing import Any, NamedTuple
 
 import viz
 from autograd_core.autograd.call import make_call
-from autograd_core.dag import Graph, Names, NotInGraph
+from autograd_core.dag import Graph, Names, NotInGraph, capture
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.trace import trace
+from autograd_core.debug.recording.observed_pass import ObservedPass
 from viz.embedding.options import Value
 from viz.embedding.running import Found, code_of, run
 from viz.embedding.snippet import Snippet
-from viz.embedding.stepping import graph_at
 from viz.embedding.store import Store
 from viz.errors import CodeFailed
 from viz.output.svg import title_of
@@ -23,10 +23,10 @@ from viz.output.svg import title_of
 class Request(NamedTuple):
     """What a document asks for.
 
-    ``snippets`` run in the same variables, and the last one says what is drawn; ``step`` and
-    ``values`` are explained at :func:`viz.embedding.stepping.graph_at` and
-    :func:`autograd_core.dag.trace`; ``options`` are those of :func:`viz.render`, or of
-    :func:`viz.film` for a film.
+    ``snippets`` run in the same variables, and the last one says what is drawn, with the gradients
+    that have flowed after ``step`` nodes ran; -1 is the end of the pass, None shows none.
+    ``values`` is explained at :func:`autograd_core.dag.trace`; ``options`` are those of
+    :func:`viz.render`, or of :func:`viz.film` for a film.
     """
 
     snippets: tuple[Snippet, ...]
@@ -106,6 +106,24 @@ def _graph(request: Request, found: Found) -> Graph:
     except NotInGraph as error:
         raise CodeFailed(str(error)) from None
     return with_portable_sources(graph, Path(request.snippets[-1].folder))
+
+
+def graph_at(roots: Any, names: Names, step: int | None, title: str = "") -> Graph:
+    """Capture the graph behind ``roots`` as it stands after ``step`` nodes of its pass ran.
+
+    Afterwards every ``.grad`` is as it was, and nothing has been freed.
+
+    Raises:
+        CodeFailed: the pass has fewer nodes.
+    """
+    if step is None:
+        return capture(roots, names=names, title=title)
+    with ObservedPass(make_call(roots, None, None, False), names) as observed:
+        length = len(observed.order)
+        if not -1 <= step <= length:
+            raise CodeFailed(f"there is no step {step}", remedy=f"this pass has {length} steps")
+        observed.run(None if step == -1 else step)
+        return observed.graph("both", title)
 
 
 def _film(request: Request, found: Found) -> Drawing:

@@ -22,7 +22,7 @@ from viz.embedding import (
     steps,
     store,
 )
-from viz.embedding.stepping import graph_at
+from viz.embedding.drawing import graph_at
 from viz.errors import CodeFailed, VizError
 
 CODE = """\
