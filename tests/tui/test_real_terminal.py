@@ -34,6 +34,9 @@ class Terminal:
     def _tmux(self, *arguments: str) -> str:
         command = ["tmux", "-u", "-f", os.devnull, "-S", self._socket, *arguments]
         env = {**os.environ, "PYTHONPATH": str(ROOT), "LC_ALL": "C.UTF-8"}
+        # a size that a test runner passes on would hide that of the terminal
+        for name in ("COLUMNS", "LINES"):
+            env.pop(name, None)
         return subprocess.run(
             command, env=env, capture_output=True, text=True, timeout=60, check=True
         ).stdout

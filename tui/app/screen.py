@@ -100,7 +100,6 @@ class DebuggerScreen(Screen[None]):
 
     def on_mount(self) -> None:
         self.app.begin_capture_print(self)
-        self.on_resize()
         self.set_interval(PROGRESS_SECONDS, self._show_progress)
         self.say(self.view.snapshot.hint)
         self.show_hints()
@@ -110,10 +109,8 @@ class DebuggerScreen(Screen[None]):
 
     # -- what is shown -------------------------------------------------------
 
-    def on_resize(self) -> None:
-        """Arrange the panes; for the size that the terminal has by now, which the last of several
-        events need not tell."""
-        chosen = arrangement(*self.app.size)
+    def on_resize(self, event: events.Resize) -> None:
+        chosen = arrangement(*event.size)
         if chosen is self.arrangement:
             return
         self.arrangement = chosen
