@@ -22,7 +22,7 @@ from textual import events
 
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph
-from autograd_core.debug.records.snapshot import (
+from autograd_core.debug.snapshot import (
     Contribution,
     Entry,
     Incoming,

@@ -10,7 +10,7 @@ Each of these reads only what stands below it::
     recording   the nodes run one by one (driver), their steps kept (history), and the account
                 of every sum (ledger); what hooks and other code of the user's did in them
     stopping    breakpoints and what triggers them, places, expressions
-    records     what is handed out: frozen, and good for any face
+    snapshot    what is handed out: frozen, and good for any face
 
 A step that has run is never run again to be looked at: ``history`` keeps it, ``driver`` undoes and
 redoes it, ``ledger`` reads it.  Code of the user's runs only where ``driver`` runs a node; what it
@@ -28,7 +28,8 @@ if TYPE_CHECKING:
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
     from autograd_core.debug.linting import Finding, lint
     from autograd_core.debug.passes.editor import Edited
-    from autograd_core.debug.records.snapshot import (
+    from autograd_core.debug.session import Session
+    from autograd_core.debug.snapshot import (
         Breakpoint,
         Contribution,
         EditRecord,
@@ -47,8 +48,7 @@ if TYPE_CHECKING:
         Usage,
         Value,
     )
-    from autograd_core.debug.records.timeline import CallRecord, LeafCall, Timeline
-    from autograd_core.debug.session import Session
+    from autograd_core.debug.snapshot.timeline import CallRecord, LeafCall, Timeline
     from autograd_core.debug.stopping.locations import UnknownLocation
     from autograd_core.debug.stopping.stops import Stops
 
@@ -97,7 +97,7 @@ _HOMES = {
     "stopping.locations": ("UnknownLocation",),
     "session": ("Session",),
     "stopping.stops": ("Stops",),
-    "records.timeline": ("CallRecord", "LeafCall", "Timeline"),
+    "snapshot.timeline": ("CallRecord", "LeafCall", "Timeline"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
 
@@ -106,4 +106,4 @@ def __getattr__(name: str) -> Any:
     """Pictures need the driver only, and should not wait for the debugger's commands."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(f"{__name__}.{_HOME_OF.get(name, 'records.snapshot')}"), name)
+    return getattr(import_module(f"{__name__}.{_HOME_OF.get(name, 'snapshot')}"), name)

@@ -13,7 +13,7 @@ from autograd_core.dag.turns import turn
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.recording.driver_protocol import NodeEffects
-from autograd_core.debug.records.snapshot import (
+from autograd_core.debug.snapshot import (
     Frame,
     Incoming,
     LeafGradient,

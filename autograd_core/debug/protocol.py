@@ -8,7 +8,7 @@ from typing import Protocol
 from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
 from autograd_core.debug.passes.editor import Editor
-from autograd_core.debug.records.snapshot import (
+from autograd_core.debug.snapshot import (
     Entry,
     Frame,
     NodeDetail,
@@ -16,7 +16,7 @@ from autograd_core.debug.records.snapshot import (
     Reply,
     Snapshot,
 )
-from autograd_core.debug.records.timeline import Timeline
+from autograd_core.debug.snapshot.timeline import Timeline
 from autograd_core.debug.stopping.predicate import Inspected
 from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor

@@ -17,14 +17,14 @@ from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.recording.history import DEFAULT_BUDGET
-from autograd_core.debug.records.snapshot import (
+from autograd_core.debug.seeking import Seeking
+from autograd_core.debug.snapshot import (
     Breakpoint,
     Entry,
     Reply,
     Snapshot,
 )
-from autograd_core.debug.records.timeline import Timeline
-from autograd_core.debug.seeking import Seeking
+from autograd_core.debug.snapshot.timeline import Timeline
 from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.snapshot import Value
 from autograd_core.debug.stopping.predicate import (
     WORDS,
     ExpressionError,

@@ -24,7 +24,7 @@ from autograd_core.autograd.graph import saved_tensors_hooks
 from autograd_core.dag import Names
 from autograd_core.debug import Session
 from autograd_core.debug.commands.console import DEFECT
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.snapshot import Value
 from autograd_core.utils.checkpoint import checkpoint
 
 EXAMPLES = settings().max_examples

@@ -14,8 +14,8 @@ import autograd_core as torch
 from autograd_core.dag import Names
 from autograd_core.dag.turns import turn
 from autograd_core.debug.changing.changes import EditError
-from autograd_core.debug.records.snapshot import Snapshot
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import Snapshot
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 
 BUDGETS = st.sampled_from([0, 2_000, 20_000, 2**30])

@@ -13,7 +13,7 @@ from textual.color import Color
 import autograd_core as torch
 from autograd_core.dag.turns import turn
 from autograd_core.debug import Session
-from autograd_core.debug.records.snapshot import Reply
+from autograd_core.debug.snapshot import Reply
 from tests.tui.screen_driver import (
     LARGE,
     PATIENCE,

@@ -14,8 +14,8 @@ from textual.reactive import var
 from textual.screen import Screen
 
 from autograd_core.dag.turns import index_of, turn
-from autograd_core.debug.records.snapshot import Reply
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import Reply
 from tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
 from tui.app.keys import ALL_BINDINGS
 from tui.app.messages import (

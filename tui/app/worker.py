@@ -16,8 +16,8 @@ from typing import NamedTuple
 
 from textual.message import Message
 
-from autograd_core.debug.records.snapshot import Reply, Snapshot
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import Reply, Snapshot
 
 Work = Callable[[Session], Reply]
 

@@ -13,8 +13,8 @@ from autograd_core.debug.changing.changes import Change, place_of
 from autograd_core.debug.changing.difference import Baseline
 from autograd_core.debug.recording.driver_protocol import Driver, Pending, Place
 from autograd_core.debug.recording.ledger import SumChange
-from autograd_core.debug.records.snapshot import EditRecord
-from autograd_core.debug.records.value import array_of
+from autograd_core.debug.snapshot import EditRecord
+from autograd_core.debug.snapshot.value import array_of
 from autograd_core.tensor import Tensor
 
 

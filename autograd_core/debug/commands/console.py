@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from autograd_core.debug.commands.language import LONGEST_LINE, CommandError, Operands
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.records.snapshot import Leave, Reply
+from autograd_core.debug.snapshot import Leave, Reply
 from autograd_core.text import did_you_mean
 
 Operand = Literal["", "place", "condition", "expression", "leaf", "point", "topic", "file", "word"]

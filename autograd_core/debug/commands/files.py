@@ -7,7 +7,7 @@ from typing import Final
 
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import CommandError, Operands, choose
-from autograd_core.debug.records.breakpoint import Breakpoint
+from autograd_core.debug.snapshot.breakpoint import Breakpoint
 from autograd_core.text import plural
 
 _HEADER: Final = "# breakpoints, saved by gradstep"

@@ -9,7 +9,7 @@ from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, source_place, table_text, wrapped
-from autograd_core.debug.records.snapshot import Incoming, NodeDetail, Phase, Value
+from autograd_core.debug.snapshot import Incoming, NodeDetail, Phase, Value
 
 
 def _index(console: Console, operands: Operands) -> int:

@@ -10,7 +10,7 @@ from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands
 from autograd_core.debug.commands.wording import shown, table_text, wrapped
-from autograd_core.debug.records.timeline import CallRecord
+from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.text import plural
 
 

@@ -8,7 +8,7 @@ from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, tensor_text
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.snapshot import Value
 from autograd_core.debug.stopping.logtext import format_value
 from autograd_core.debug.stopping.predicate import (
     Expression,

@@ -11,7 +11,7 @@ from autograd_core.debug.linting.finite import Beginning, forward_cause
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.passes.inspector import source_line
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.snapshot import Value
 from autograd_core.debug.stopping.stops import Reached
 from autograd_core.debug.stopping.trigger import Trigger
 

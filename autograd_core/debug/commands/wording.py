@@ -18,7 +18,7 @@ from autograd_core.dag.statistics import (
 from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.language import WIDTH
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.records.snapshot import Snapshot, Value
+from autograd_core.debug.snapshot import Snapshot, Value
 
 _BARS = "▁▂▃▄▅▆▇█"
 _CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"

@@ -27,7 +27,7 @@ from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
 from autograd_core.dag.turns import turn
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.records.value import array_of
+from autograd_core.debug.snapshot.value import array_of
 from autograd_core.op import OPS
 from autograd_core.op.packed import Packed
 

@@ -16,7 +16,7 @@ from autograd_core.debug.recording.contributions import PassState
 from autograd_core.debug.recording.driver_protocol import Driver, Nested
 from autograd_core.debug.recording.history import History
 from autograd_core.debug.recording.phases import phases_of, show_partly, state_in
-from autograd_core.debug.records.snapshot import Phase
+from autograd_core.debug.snapshot import Phase
 
 # what a node or a hook of the user's may raise, to be shown there
 RAISED: Final = (Exception, SystemExit)

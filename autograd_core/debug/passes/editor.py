@@ -16,7 +16,7 @@ from autograd_core.debug.changing.edits import Edit
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.recording.driver_protocol import Place
 from autograd_core.debug.recording.hooks import hook_ids
-from autograd_core.debug.records.snapshot import EditRecord, LeafGradient
+from autograd_core.debug.snapshot import EditRecord, LeafGradient
 from autograd_core.tensor import Tensor
 
 PUT_BACK: Final = (

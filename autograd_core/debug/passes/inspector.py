@@ -17,7 +17,7 @@ from autograd_core.debug.passes.terms import terms_of
 from autograd_core.debug.recording.contributions import PassState
 from autograd_core.debug.recording.history import step_bytes
 from autograd_core.debug.recording.ledger import Ledger
-from autograd_core.debug.records.snapshot import (
+from autograd_core.debug.snapshot import (
     LeafGradient,
     NodeDetail,
     Pending,
@@ -25,8 +25,8 @@ from autograd_core.debug.records.snapshot import (
     Saved,
     Value,
 )
-from autograd_core.debug.records.timeline import LeafCall
-from autograd_core.debug.records.value import current_value
+from autograd_core.debug.snapshot.timeline import LeafCall
+from autograd_core.debug.snapshot.value import current_value
 from autograd_core.op.packed import Packed
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node

@@ -7,7 +7,7 @@ from typing import Any
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.debug.passes.cursor import Cursor
-from autograd_core.debug.records.value import Value, Values
+from autograd_core.debug.snapshot.value import Value, Values
 from autograd_core.tensor import Tensor
 
 # A moment of the pass: what node k did is there from (k + 1, 0) on, what the user changed at

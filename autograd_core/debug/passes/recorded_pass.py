@@ -20,7 +20,7 @@ from autograd_core.debug.passes.scopes import Scopes
 from autograd_core.debug.recording.driver import NativeDriver
 from autograd_core.debug.recording.ledger import Ledger
 from autograd_core.debug.recording.user_code import runs_user_code
-from autograd_core.debug.records.timeline import CallRecord
+from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.tensor import Tensor
 
 _LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole

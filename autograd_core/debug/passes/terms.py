@@ -9,8 +9,8 @@ from autograd_core.dag.capture.formula import Constant, formula_text
 from autograd_core.dag.capture.rules import is_number
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number
-from autograd_core.debug.records.snapshot import Outgoing, Saved, Term
-from autograd_core.debug.records.value import Gradient, Value, value
+from autograd_core.debug.snapshot import Outgoing, Saved, Term
+from autograd_core.debug.snapshot.value import Gradient, Value, value
 from autograd_core.op.saved import SavedNode
 
 

@@ -17,7 +17,7 @@ from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.step import Step
 from autograd_core.debug.recording.driver_protocol import Driver, Pending
 from autograd_core.debug.recording.user_code import runs_user_code
-from autograd_core.debug.records.snapshot import Usage
+from autograd_core.debug.snapshot import Usage
 
 DEFAULT_BUDGET = 2**30
 STEP_BYTES = 600  # of the objects that make a step, beside its gradients

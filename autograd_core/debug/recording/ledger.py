@@ -20,8 +20,8 @@ from autograd_core.debug.recording.contributions import (
 )
 from autograd_core.debug.recording.driver_protocol import Pending
 from autograd_core.debug.recording.history import History
-from autograd_core.debug.records.snapshot import Contribution, Entry, Incoming, Outgoing
-from autograd_core.debug.records.value import Value, Values, array_of, value
+from autograd_core.debug.snapshot import Contribution, Entry, Incoming, Outgoing
+from autograd_core.debug.snapshot.value import Value, Values, array_of, value
 
 Gradient = Any
 MOST_SHOWN = 256  # contributions in one Incoming; a shared weight may have a hundred thousand

@@ -18,8 +18,8 @@ from autograd_core.debug.recording.contributions import PassState
 from autograd_core.debug.recording.driver_protocol import NodeEffects, Pending, Place, Swap
 from autograd_core.debug.recording.hooks import HookCall
 from autograd_core.debug.recording.user_code import runs_user_code
-from autograd_core.debug.records.snapshot import Phase, Value
-from autograd_core.debug.records.value import value
+from autograd_core.debug.snapshot import Phase, Value
+from autograd_core.debug.snapshot.value import value
 
 Values = tuple[Value | None, ...]
 

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.turns import before
-from autograd_core.debug.records.breakpoint import Breakpoint
+from autograd_core.debug.snapshot.breakpoint import Breakpoint
 from autograd_core.debug.stopping.locations import UnknownLocation, locate
 from autograd_core.debug.stopping.logtext import LogText
 from autograd_core.debug.stopping.predicate import (

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 from autograd_core.dag.statistics import format_statistics
 from autograd_core.dag.turns import turn
-from autograd_core.debug.records.breakpoint import Breakpoint
-from autograd_core.debug.records.snapshot import Incoming, Value
+from autograd_core.debug.snapshot import Incoming, Value
+from autograd_core.debug.snapshot.breakpoint import Breakpoint
 from autograd_core.debug.stopping.predicate import (
     Expression,
     Inspected,

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import Statistics
-from autograd_core.debug.records.snapshot import Snapshot
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import Snapshot
 
 MOST_NODES = 5_000  # of which the picture shows gradients
 HOPS = 3

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.records.snapshot import Frame, Snapshot
-from autograd_core.debug.records.timeline import CallRecord
+from autograd_core.debug.snapshot import Frame, Snapshot
+from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.text import printable
 from tui.app.sections.page import Page, View
 from tui.app.sections.saved import source_text

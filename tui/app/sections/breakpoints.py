@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.records.snapshot import Breakpoint
+from autograd_core.debug.snapshot import Breakpoint
 from autograd_core.text import printable
 from tui.app.sections.page import Page, PointTarget, Target, View, sentence
 from tui.app.widgets.text import Line, Part, fit

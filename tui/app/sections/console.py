@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.records.snapshot import Reply
+from autograd_core.debug.snapshot import Reply
 from autograd_core.text import printable
 from tui.app.sections.page import Page, View, sentence
 from tui.app.widgets.text import Line, Part, StyleName, wrapped

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
+from autograd_core.debug.snapshot import NodeDetail, Snapshot
 from autograd_core.text import printable
 from tui.app.sections.gradient import title_line, value_parts
 from tui.app.sections.page import Page, View

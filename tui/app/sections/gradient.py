@@ -8,7 +8,7 @@ from rich.cells import cell_len
 
 from autograd_core.dag.statistics import format_shape
 from autograd_core.dag.turns import turn
-from autograd_core.debug.records.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
+from autograd_core.debug.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
 from autograd_core.text import printable
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autograd_core.debug.records.snapshot import NodeDetail, Snapshot, Value
+from autograd_core.debug.snapshot import NodeDetail, Snapshot, Value
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import UNDEFINED, Line, Part, StyleName, fit, node_label, value_part
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.records.snapshot import NodeDetail, Phase, Value
+from autograd_core.debug.snapshot import NodeDetail, Phase, Value
 from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View

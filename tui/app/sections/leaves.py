@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from autograd_core.dag.columns import LazyColumn
 from autograd_core.dag.statistics import format_shape
-from autograd_core.debug.records.snapshot import LeafGradient, Snapshot, Value
+from autograd_core.debug.snapshot import LeafGradient, Snapshot, Value
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.charts import sparkline
 from tui.app.widgets.text import Line, Part, StyleName, fit, value_part

@@ -8,7 +8,7 @@ from autograd_core.dag.statistics import (
     format_shape,
     format_statistics,
 )
-from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
+from autograd_core.debug.snapshot import NodeDetail, Snapshot
 from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View

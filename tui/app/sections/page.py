@@ -6,8 +6,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from autograd_core.debug.records.snapshot import Reply, Snapshot
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import Reply, Snapshot
 from tui.app.plan.lanes import PlanEdges
 from tui.app.plan.modules import Modules
 from tui.app.widgets.text import Line, Part, wrapped

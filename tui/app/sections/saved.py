@@ -7,7 +7,7 @@ from pathlib import Path
 
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes, format_shape
-from autograd_core.debug.records.snapshot import Saved
+from autograd_core.debug.snapshot import Saved
 from autograd_core.text import printable
 from tui.app.sections.gradient import title_line
 from tui.app.sections.page import Page, View

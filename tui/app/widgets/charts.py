@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 
 from autograd_core.dag.statistics import format_number
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.snapshot import Value
 from tui.app.widgets.text import Line, Part, StyleName, fit
 
 LEVELS = "▁▂▃▄▅▆▇█"

@@ -6,7 +6,7 @@ from textual import events
 
 from autograd_core.dag.statistics import format_shape
 from autograd_core.dag.turns import turn
-from autograd_core.debug.records.snapshot import Breakpoint
+from autograd_core.debug.snapshot import Breakpoint
 from autograd_core.text import printable
 from tui.app.messages import NodeClicked
 from tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes

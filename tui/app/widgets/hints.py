@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from textual import events
 
-from autograd_core.debug.records.snapshot import Snapshot
+from autograd_core.debug.snapshot import Snapshot
 from autograd_core.text import printable
 from tui.app.messages import HintClicked
 from tui.app.widgets.line_view import LineView

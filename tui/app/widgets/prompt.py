@@ -9,7 +9,7 @@ from typing import ClassVar
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from autograd_core.debug.records.snapshot import Reply
+from autograd_core.debug.snapshot import Reply
 from tui.app.sections.console import headline
 from tui.app.widgets.line_view import LineView
 from tui.app.widgets.text import Line, Part, fit

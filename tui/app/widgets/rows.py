@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
-from autograd_core.debug.records.snapshot import NodeDetail, Snapshot
+from autograd_core.debug.snapshot import NodeDetail, Snapshot
 from autograd_core.text import printable
 from tui.app.plan.lanes import MAX_LANES
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate

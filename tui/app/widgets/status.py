@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from textual.reactive import reactive
 
-from autograd_core.debug.records.snapshot import Snapshot
+from autograd_core.debug.snapshot import Snapshot
 from autograd_core.text import printable
 from tui.app.sections.page import View
 from tui.app.widgets.line_view import ViewWidget

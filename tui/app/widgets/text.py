@@ -13,7 +13,7 @@ from rich.cells import cell_len, set_cell_size
 
 from autograd_core.dag.statistics import format_statistics
 from autograd_core.dag.turns import turn
-from autograd_core.debug.records.snapshot import Snapshot, Value
+from autograd_core.debug.snapshot import Snapshot, Value
 from autograd_core.text import printable
 
 StyleName = Literal[

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from textual import events
 
-from autograd_core.debug.records.snapshot import Snapshot
+from autograd_core.debug.snapshot import Snapshot
 from tui.app.messages import PositionChosen
 from tui.app.sections.page import View
 from tui.app.widgets.charts import TROUBLE, decades, level

@@ -7,7 +7,7 @@ import operator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.snapshot import Value
 from autograd_core.debug.stopping.predicate.logic import (
     ARITHMETIC,
     Evaluate,

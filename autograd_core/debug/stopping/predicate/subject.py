@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, NoReturn, Protocol
 
 from autograd_core.dag.model import Graph
-from autograd_core.debug.records.snapshot import (
+from autograd_core.debug.snapshot import (
     Incoming,
     LeafGradient,
     NodeDetail,

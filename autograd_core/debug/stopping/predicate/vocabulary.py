@@ -13,7 +13,7 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 
-from autograd_core.debug.records.snapshot import Value
+from autograd_core.debug.snapshot import Value
 
 Kind = Literal["flag", "number", "text", "shape", "texts", "tensor"]
 

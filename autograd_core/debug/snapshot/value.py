@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from autograd_core.dag.model import Shape
 from autograd_core.dag.statistics import Statistics, format_number, statistics
-from autograd_core.debug.records.tensor_views import (
+from autograd_core.debug.snapshot.tensor_views import (
     HeatMap,
     Histogram,
     heat_map,

@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple
 from autograd_core.autograd.call import CallKind
 from autograd_core.dag.model import Graph, SavedState, Shape, Source
 from autograd_core.dag.statistics import Statistics
-from autograd_core.debug.records.breakpoint import Breakpoint as Breakpoint
-from autograd_core.debug.records.timeline import CallRecord
-from autograd_core.debug.records.value import Value as Value
+from autograd_core.debug.snapshot.breakpoint import Breakpoint as Breakpoint
+from autograd_core.debug.snapshot.timeline import CallRecord
+from autograd_core.debug.snapshot.value import Value as Value
 
 Status = Literal["paused", "finished", "failed"]
 Leave = Literal["", "continue", "detach", "abort"]
