@@ -7,7 +7,7 @@ Each of these reads only what stands below it::
     passes      one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
                 scopes), what can be changed (editor); recorded_pass holds them together
     changing    the edits that hold, what they do to a gradient, and the difference they make
-    recording   the nodes run one by one (driver), their steps kept (history), and the account
+    history     the nodes run one by one (driver), their steps kept (history), and the account
                 of every sum (ledger); what hooks and other code of the user's did in them
     stopping    breakpoints and what triggers them, places, expressions
     snapshot    what is handed out: frozen, and good for any face

@@ -10,9 +10,9 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
 from autograd_core.dag.names import Names
 from autograd_core.dag.turns import turn
+from autograd_core.debug.history.driver_protocol import NodeEffects
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.recorded_pass import RecordedPass
-from autograd_core.debug.recording.driver_protocol import NodeEffects
 from autograd_core.debug.snapshot import (
     Frame,
     Incoming,

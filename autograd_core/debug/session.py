@@ -15,8 +15,8 @@ from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.commands import complete, open_console
+from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.passes.recorded_pass import RecordedPass
-from autograd_core.debug.recording.history import DEFAULT_BUDGET
 from autograd_core.debug.seeking import Seeking
 from autograd_core.debug.snapshot import (
     Breakpoint,

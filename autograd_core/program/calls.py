@@ -12,7 +12,7 @@ from autograd_core.dag.capture import View
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import trace
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
 from autograd_core.program.process import our_names
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import autograd_core as torch
 from autograd_core.autograd.call import make_call
 from autograd_core.dag.names import Names
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 
 
 def program():

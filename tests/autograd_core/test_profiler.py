@@ -19,7 +19,7 @@ from autograd_core.dag.model import Cost
 from autograd_core.dag.names import Names
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.trace import trace
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 
 
 def profiler_of(torch: Any) -> Any:

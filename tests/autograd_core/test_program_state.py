@@ -16,7 +16,7 @@ from autograd_core.autograd.call import make_call
 from autograd_core.dag import Names
 from autograd_core.debug import Session
 from autograd_core.debug.commands.console import DEFECT
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 
 
 class Model(nn.Module):

@@ -16,7 +16,7 @@ from autograd_core.dag.folding.parts import neighbourhood
 from autograd_core.dag.model import HookChange
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.debug import Session
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 from viz.picture.compose import make_picture
 from viz.picture.legend import legend_of
 from viz.picture.model import Line, Picture

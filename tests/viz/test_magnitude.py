@@ -17,7 +17,7 @@ from autograd_core.dag import Names, trace
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Graph
 from autograd_core.debug import Session
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import scalar
 from viz import theme

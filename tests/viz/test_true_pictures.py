@@ -15,7 +15,7 @@ import autograd_core as torch
 from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, capture, trace
 from autograd_core.dag.folding import fold
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 from tests.viz import sample_programs
 from tests.viz.truth import check_folded, check_leaves, check_lines, check_mirror

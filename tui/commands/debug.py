@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from autograd_core.autograd.call import Gradients
 from autograd_core.debug.commands import CommandError, command_lines
-from autograd_core.debug.recording.history import DEFAULT_BUDGET
+from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot.timeline import Timeline
 from autograd_core.debug.stopping.stops import Stops

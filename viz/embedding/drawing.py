@@ -11,7 +11,7 @@ from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, NotInGraph, capture
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.trace import trace
-from autograd_core.debug.recording.observed_pass import ObservedPass
+from autograd_core.debug.history.observed_pass import ObservedPass
 from viz.embedding.options import Value
 from viz.embedding.running import Found, code_of, run
 from viz.embedding.snippet import Snippet

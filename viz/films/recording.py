@@ -15,7 +15,7 @@ from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics
-from autograd_core.debug.recording.observed_pass import ObservedPass, graph_of_call
+from autograd_core.debug.history.observed_pass import ObservedPass, graph_of_call
 from viz.picture.model import View
 from viz.picture.subject import drawable, graph_of_session, is_session
 

@@ -88,7 +88,7 @@ def is_session(obj: Any) -> TypeGuard[Session]:
 def graph_of_session(session: Session, view: View) -> Graph:
     """The pass that a session is in, with the gradients that have flowed so far."""
     # a session has loaded the debugger; other pictures should not wait for it
-    from autograd_core.debug.recording.observed_pass import graph_of_call
+    from autograd_core.debug.history.observed_pass import graph_of_call
 
     return graph_of_call(
         session.backward_call, view, session.names, session.steps, session.order, session.effects

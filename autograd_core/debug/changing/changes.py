@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.autograd.node import Port
 from autograd_core.dag.turns import turn
-from autograd_core.debug.recording.driver_protocol import Driver, Place
+from autograd_core.debug.history.driver_protocol import Driver, Place
 from autograd_core.tensor import Tensor
 
 Change = Callable[[Any], Any]

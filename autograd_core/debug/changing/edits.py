@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from autograd_core.debug.changing.changes import Change, place_of
 from autograd_core.debug.changing.difference import Baseline
-from autograd_core.debug.recording.driver_protocol import Driver, Pending, Place
-from autograd_core.debug.recording.ledger import SumChange
+from autograd_core.debug.history.driver_protocol import Driver, Pending, Place
+from autograd_core.debug.history.ledger import SumChange
 from autograd_core.debug.snapshot import EditRecord
 from autograd_core.debug.snapshot.value import array_of
 from autograd_core.tensor import Tensor

@@ -12,10 +12,10 @@ from typing import Final
 
 from autograd_core.autograd.step import Step
 from autograd_core.debug.changing.edits import Edits
-from autograd_core.debug.recording.contributions import PassState
-from autograd_core.debug.recording.driver_protocol import Driver, Nested
-from autograd_core.debug.recording.history import History
-from autograd_core.debug.recording.phases import phases_of, show_partly, state_in
+from autograd_core.debug.history import History
+from autograd_core.debug.history.contributions import PassState
+from autograd_core.debug.history.driver_protocol import Driver, Nested
+from autograd_core.debug.history.phases import phases_of, show_partly, state_in
 from autograd_core.debug.snapshot import Phase
 
 # what a node or a hook of the user's may raise, to be shown there

@@ -13,9 +13,9 @@ from autograd_core.dag.turns import all_turns, turn
 from autograd_core.debug.changing.changes import Change, EditError, computing, place_of, setting
 from autograd_core.debug.changing.difference import Baseline, LeafDifference, leaf_difference
 from autograd_core.debug.changing.edits import Edit
+from autograd_core.debug.history.driver_protocol import Place
+from autograd_core.debug.history.hooks import hook_ids
 from autograd_core.debug.passes.cursor import Cursor
-from autograd_core.debug.recording.driver_protocol import Place
-from autograd_core.debug.recording.hooks import hook_ids
 from autograd_core.debug.snapshot import EditRecord, LeafGradient
 from autograd_core.tensor import Tensor
 

@@ -11,12 +11,12 @@ from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.capture.rules import is_number
 from autograd_core.dag.model import Cost, Graph, Source
 from autograd_core.dag.names import Names
+from autograd_core.debug.history import step_bytes
+from autograd_core.debug.history.contributions import PassState
+from autograd_core.debug.history.ledger import Ledger
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.leaf_history import LeafHistory
 from autograd_core.debug.passes.terms import terms_of
-from autograd_core.debug.recording.contributions import PassState
-from autograd_core.debug.recording.history import step_bytes
-from autograd_core.debug.recording.ledger import Ledger
 from autograd_core.debug.snapshot import (
     LeafGradient,
     NodeDetail,

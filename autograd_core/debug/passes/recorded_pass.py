@@ -13,13 +13,13 @@ from autograd_core.dag.addresses import NOT_TRACED
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.debug.history.driver import NativeDriver
+from autograd_core.debug.history.ledger import Ledger
+from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.passes.scopes import Scopes
-from autograd_core.debug.recording.driver import NativeDriver
-from autograd_core.debug.recording.ledger import Ledger
-from autograd_core.debug.recording.user_code import runs_user_code
 from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.tensor import Tensor
 

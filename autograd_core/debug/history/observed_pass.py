@@ -13,9 +13,9 @@ from autograd_core.autograd.step import Step
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
-from autograd_core.debug.recording.driver import NativeDriver
-from autograd_core.debug.recording.driver_protocol import NodeEffects
-from autograd_core.debug.recording.hooks import changes_of
+from autograd_core.debug.history.driver import NativeDriver
+from autograd_core.debug.history.driver_protocol import NodeEffects
+from autograd_core.debug.history.hooks import changes_of
 from autograd_core.tensor import Tensor
 
 

@@ -14,7 +14,7 @@ from autograd_core.autograd.call import BackwardCall, Gradients, Interceptor
 from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.plan import Plan
 from autograd_core.autograd.step import Step
-from autograd_core.debug.recording.hooks import HookCall
+from autograd_core.debug.history.hooks import HookCall
 
 Place = Node | Port
 Pending = dict[Place, Any]

@@ -14,10 +14,10 @@ import numpy as np
 from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.node import LEAF, ONE_EDGE
 from autograd_core.autograd.step import Step
-from autograd_core.debug.recording.contributions import PassState
-from autograd_core.debug.recording.driver_protocol import NodeEffects, Pending, Place, Swap
-from autograd_core.debug.recording.hooks import HookCall
-from autograd_core.debug.recording.user_code import runs_user_code
+from autograd_core.debug.history.contributions import PassState
+from autograd_core.debug.history.driver_protocol import NodeEffects, Pending, Place, Swap
+from autograd_core.debug.history.hooks import HookCall
+from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.snapshot import Phase, Value
 from autograd_core.debug.snapshot.value import value
 

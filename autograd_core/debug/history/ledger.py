@@ -12,14 +12,14 @@ from autograd_core.autograd.node import Node, Port
 from autograd_core.autograd.step import Delivery
 from autograd_core.dag.capture.backward import input_shape
 from autograd_core.dag.model import Graph
-from autograd_core.debug.recording.contributions import (
+from autograd_core.debug.history import History
+from autograd_core.debug.history.contributions import (
     SEED,
     ContributionOrder,
     PassState,
     Source,
 )
-from autograd_core.debug.recording.driver_protocol import Pending
-from autograd_core.debug.recording.history import History
+from autograd_core.debug.history.driver_protocol import Pending
 from autograd_core.debug.snapshot import Contribution, Entry, Incoming, Outgoing
 from autograd_core.debug.snapshot.value import Value, Values, array_of, value
 

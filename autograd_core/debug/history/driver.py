@@ -30,8 +30,8 @@ from autograd_core.autograd.memory import memory_of
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
 from autograd_core.autograd.step import Step
 from autograd_core.autograd.undo_log import UndoLog
-from autograd_core.debug.recording.copy_on_write import CopyOnWrite
-from autograd_core.debug.recording.driver_protocol import (
+from autograd_core.debug.history.copy_on_write import CopyOnWrite
+from autograd_core.debug.history.driver_protocol import (
     Keep,
     Nested,
     NodeEffects,
@@ -39,8 +39,8 @@ from autograd_core.debug.recording.driver_protocol import (
     Place,
     Swap,
 )
-from autograd_core.debug.recording.hooks import KINDS, watching
-from autograd_core.debug.recording.user_code import runs_user_code
+from autograd_core.debug.history.hooks import KINDS, watching
+from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.op.packed import nodes_with_packed
 
 

@@ -15,8 +15,8 @@ from typing import Any
 
 from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.step import Step
-from autograd_core.debug.recording.driver_protocol import Driver, Pending
-from autograd_core.debug.recording.user_code import runs_user_code
+from autograd_core.debug.history.driver_protocol import Driver, Pending
+from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.snapshot import Usage
 
 DEFAULT_BUDGET = 2**30

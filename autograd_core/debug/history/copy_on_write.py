@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.memory import memory_of
-from autograd_core.debug.recording.driver_protocol import Pending, Place, Swap
+from autograd_core.debug.history.driver_protocol import Pending, Place, Swap
 from autograd_core.tensor import Tensor
 
 Array = NDArray[Any]
