@@ -9,7 +9,7 @@ Each of these reads only what stands below it::
     changing    the edits that hold, what they do to a gradient, and the difference they make
     history     the nodes run one by one (driver), their steps kept (history), and the account
                 of every sum (ledger); what hooks and other code of the user's did in them
-    stopping    breakpoints and what triggers them, places, expressions
+    breakpoints breakpoints and what triggers them, places, expressions
     snapshot    what is handed out: frozen, and good for any face
 
 A step that has run is never run again to be looked at: ``history`` keeps it, ``driver`` undoes and
@@ -23,6 +23,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from autograd_core.debug.breakpoints import Stops
+    from autograd_core.debug.breakpoints.locations import UnknownLocation
     from autograd_core.debug.changing.changes import EditError
     from autograd_core.debug.changing.difference import LeafDifference
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
@@ -49,8 +51,6 @@ if TYPE_CHECKING:
         Value,
     )
     from autograd_core.debug.snapshot.timeline import CallRecord, LeafCall, Timeline
-    from autograd_core.debug.stopping.locations import UnknownLocation
-    from autograd_core.debug.stopping.stops import Stops
 
 __all__ = [
     "Breakpoint",
@@ -94,9 +94,9 @@ _HOMES = {
     "changing.difference": ("LeafDifference",),
     "passes.editor": ("Edited",),
     "linting": ("Finding", "lint"),
-    "stopping.locations": ("UnknownLocation",),
+    "breakpoints.locations": ("UnknownLocation",),
     "session": ("Session",),
-    "stopping.stops": ("Stops",),
+    "breakpoints": ("Stops",),
     "snapshot.timeline": ("CallRecord", "LeafCall", "Timeline"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

@@ -10,6 +10,8 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
 from autograd_core.dag.names import Names
 from autograd_core.dag.turns import turn
+from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints.locations import locate
 from autograd_core.debug.history.driver_protocol import NodeEffects
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.recorded_pass import RecordedPass
@@ -22,8 +24,6 @@ from autograd_core.debug.snapshot import (
     Phase,
     Value,
 )
-from autograd_core.debug.stopping.locations import locate
-from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 
 

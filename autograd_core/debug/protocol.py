@@ -7,6 +7,8 @@ from typing import Protocol
 
 from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
+from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints.predicate import Inspected
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.snapshot import (
     Entry,
@@ -17,8 +19,6 @@ from autograd_core.debug.snapshot import (
     Snapshot,
 )
 from autograd_core.debug.snapshot.timeline import Timeline
-from autograd_core.debug.stopping.predicate import Inspected
-from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 
 from autograd_core.dag.turns import turn
+from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.movement import Movement
 from autograd_core.debug.passes.recorded_pass import RecordedPass
-from autograd_core.debug.stopping.stops import Reached
 
 
 class Seeking(Movement):

@@ -14,6 +14,7 @@ from autograd_core.autograd.call import BackwardCall, Gradients, make_call
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.debug.breakpoints import Stops
 from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.passes.recorded_pass import RecordedPass
@@ -25,7 +26,6 @@ from autograd_core.debug.snapshot import (
     Snapshot,
 )
 from autograd_core.debug.snapshot.timeline import Timeline
-from autograd_core.debug.stopping.stops import Stops
 from autograd_core.tensor import Tensor
 
 

@@ -11,8 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from autograd_core.debug.snapshot import Value
-from autograd_core.debug.stopping.predicate import (
+from autograd_core.debug.breakpoints.predicate import (
     WORDS,
     ExpressionError,
     Unanswerable,
@@ -20,6 +19,7 @@ from autograd_core.debug.stopping.predicate import (
     parse,
     parse_predicate,
 )
+from autograd_core.debug.snapshot import Value
 
 
 @dataclass

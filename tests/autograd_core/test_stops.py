@@ -10,7 +10,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.dag import trace
 from autograd_core.debug import Session
-from autograd_core.debug.stopping.stops import Stops
+from autograd_core.debug.breakpoints import Stops
 
 LINE = next(
     number

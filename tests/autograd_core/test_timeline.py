@@ -9,10 +9,10 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.dag import Names, trace
+from autograd_core.debug.breakpoints import Stops
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 from autograd_core.debug.snapshot.timeline import Timeline
-from autograd_core.debug.stopping.stops import Stops
 
 
 @pytest.fixture

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograd_core.autograd.call import Gradients
+from autograd_core.debug.breakpoints import Stops
 from autograd_core.debug.commands import CommandError, command_lines
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot.timeline import Timeline
-from autograd_core.debug.stopping.stops import Stops
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.errors import ProgramError, ScriptDone
 from autograd_core.program.process import user_code

@@ -18,9 +18,9 @@ from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.turns import turn
+from autograd_core.debug.breakpoints.locations import locate
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict
-from autograd_core.debug.stopping.locations import locate
 from autograd_core.tensor import Tensor
 
 __all__ = [

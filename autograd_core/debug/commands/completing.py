@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autograd_core.dag.addresses import vocabulary
+from autograd_core.debug.breakpoints.predicate import WORDS
 from autograd_core.debug.commands.console import Operand
 from autograd_core.debug.commands.helping import TOPICS as HELP_TOPICS
 from autograd_core.debug.commands.info import TOPICS
 from autograd_core.debug.protocol import Steered
-from autograd_core.debug.stopping.predicate import WORDS
 
 _MOST = 60  # offers; more than that helps nobody
 _COMMANDS = [command for _, commands in HELP_TOPICS for command in commands]

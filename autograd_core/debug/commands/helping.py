@@ -5,6 +5,7 @@ from __future__ import annotations
 from textwrap import wrap
 from typing import Final
 
+from autograd_core.debug.breakpoints.predicate import help_text
 from autograd_core.debug.commands import (
     changing,
     checking,
@@ -16,7 +17,6 @@ from autograd_core.debug.commands import (
 )
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import WIDTH, Operands
-from autograd_core.debug.stopping.predicate import help_text
 
 _PLACES: Final = """\
 A place is one of

@@ -4,13 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
-from autograd_core.debug.commands.wording import node_line, shown, tensor_text
-from autograd_core.debug.protocol import Steered
-from autograd_core.debug.snapshot import Value
-from autograd_core.debug.stopping.logtext import format_value
-from autograd_core.debug.stopping.predicate import (
+from autograd_core.debug.breakpoints.logtext import format_value
+from autograd_core.debug.breakpoints.predicate import (
     Expression,
     NodeSubject,
     Nowhere,
@@ -19,6 +14,11 @@ from autograd_core.debug.stopping.predicate import (
     arriving,
     parse,
 )
+from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
+from autograd_core.debug.commands.wording import node_line, shown, tensor_text
+from autograd_core.debug.protocol import Steered
+from autograd_core.debug.snapshot import Value
 
 _AROUND: Final = 5  # rows of the plan before and after the one in question
 

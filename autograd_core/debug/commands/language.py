@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from textwrap import wrap
 from typing import NamedTuple
 
-from autograd_core.debug.stopping.locations import UnknownLocation
-from autograd_core.debug.stopping.predicate import ExpressionError
+from autograd_core.debug.breakpoints.locations import UnknownLocation
+from autograd_core.debug.breakpoints.predicate import ExpressionError
 from autograd_core.text import did_you_mean
 
 WIDTH = 80

@@ -6,14 +6,14 @@ from collections.abc import Iterator
 
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import first_place, format_number
+from autograd_core.debug.breakpoints import Reached
+from autograd_core.debug.breakpoints.trigger import Trigger
 from autograd_core.debug.commands.wording import file_and_line, shown
 from autograd_core.debug.linting.finite import Beginning, forward_cause
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.passes.inspector import source_line
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.snapshot import Value
-from autograd_core.debug.stopping.stops import Reached
-from autograd_core.debug.stopping.trigger import Trigger
 
 Row = tuple[str, str]
 

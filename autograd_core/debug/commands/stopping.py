@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autograd_core.dag.turns import turn
+from autograd_core.debug.breakpoints.locations import UnknownLocation
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
-from autograd_core.debug.stopping.locations import UnknownLocation
 from autograd_core.text import plural
 
 _PENDING = "--pending"

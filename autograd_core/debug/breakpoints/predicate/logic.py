@@ -11,7 +11,7 @@ import operator
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
-from autograd_core.debug.stopping.predicate.vocabulary import Kind, Subject
+from autograd_core.debug.breakpoints.predicate.vocabulary import Kind, Subject
 
 Evaluate = Callable[[Subject], Any]
 ARITHMETIC: Final[dict[type[ast.operator], Callable[[Any, Any], Any]]] = {

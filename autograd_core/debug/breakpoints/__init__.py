@@ -13,16 +13,16 @@ from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
 from autograd_core.dag.turns import before
-from autograd_core.debug.snapshot.breakpoint import Breakpoint
-from autograd_core.debug.stopping.locations import UnknownLocation, locate
-from autograd_core.debug.stopping.logtext import LogText
-from autograd_core.debug.stopping.predicate import (
+from autograd_core.debug.breakpoints.locations import UnknownLocation, locate
+from autograd_core.debug.breakpoints.logtext import LogText
+from autograd_core.debug.breakpoints.predicate import (
     Expression,
     Inspected,
     Unanswerable,
     parse_predicate,
 )
-from autograd_core.debug.stopping.trigger import Trigger, triggered
+from autograd_core.debug.breakpoints.trigger import Trigger, triggered
+from autograd_core.debug.snapshot.breakpoint import Breakpoint
 
 
 def _nowhere() -> Sequence[int]:

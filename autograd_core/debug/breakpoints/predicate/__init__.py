@@ -5,21 +5,21 @@ operators of ``logic``, ``subject`` is what an expression speaks of.  Python nev
 of it.
 """
 
-from autograd_core.debug.stopping.predicate.expression import (
+from autograd_core.debug.breakpoints.predicate.expression import (
     Expression,
     Unanswerable,
     parse,
     parse_predicate,
 )
-from autograd_core.debug.stopping.predicate.source import ExpressionError
-from autograd_core.debug.stopping.predicate.subject import (
+from autograd_core.debug.breakpoints.predicate.source import ExpressionError
+from autograd_core.debug.breakpoints.predicate.subject import (
     Inspected,
     NodeSubject,
     Nowhere,
     arriving,
     sent,
 )
-from autograd_core.debug.stopping.predicate.vocabulary import WORDS, Subject, help_text
+from autograd_core.debug.breakpoints.predicate.vocabulary import WORDS, Subject, help_text
 
 __all__ = [
     "WORDS",

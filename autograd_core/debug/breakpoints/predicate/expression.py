@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 from typing import Any, NamedTuple
 
-from autograd_core.debug.stopping.predicate.logic import Evaluate, any_of
-from autograd_core.debug.stopping.predicate.meaning import WHAT, Compiler, elements
-from autograd_core.debug.stopping.predicate.source import ExpressionError, Source
-from autograd_core.debug.stopping.predicate.vocabulary import Kind, Subject
+from autograd_core.debug.breakpoints.predicate.logic import Evaluate, any_of
+from autograd_core.debug.breakpoints.predicate.meaning import WHAT, Compiler, elements
+from autograd_core.debug.breakpoints.predicate.source import ExpressionError, Source
+from autograd_core.debug.breakpoints.predicate.vocabulary import Kind, Subject
 
 
 class Unanswerable(ValueError):
@@ -62,7 +62,7 @@ def parse_predicate(text: str) -> Expression:
     >>> parse_predicate("rms >> 10")
     Traceback (most recent call last):
         ...
-    autograd_core.debug.stopping.predicate.source.ExpressionError: unexpected '>'
+    autograd_core.debug.breakpoints.predicate.source.ExpressionError: unexpected '>'
 
     Raises:
         ExpressionError: it is no condition of this language.

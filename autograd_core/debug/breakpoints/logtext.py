@@ -7,8 +7,13 @@ from typing import Any
 
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
 from autograd_core.dag.turns import turn
+from autograd_core.debug.breakpoints.predicate import (
+    ExpressionError,
+    NodeSubject,
+    Unanswerable,
+    parse,
+)
 from autograd_core.debug.snapshot import Value
-from autograd_core.debug.stopping.predicate import ExpressionError, NodeSubject, Unanswerable, parse
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 

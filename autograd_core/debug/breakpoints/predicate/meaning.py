@@ -7,8 +7,7 @@ import operator
 from fnmatch import fnmatchcase
 from typing import Final
 
-from autograd_core.debug.snapshot import Value
-from autograd_core.debug.stopping.predicate.logic import (
+from autograd_core.debug.breakpoints.predicate.logic import (
     ARITHMETIC,
     Evaluate,
     all_of,
@@ -18,8 +17,8 @@ from autograd_core.debug.stopping.predicate.logic import (
     negation,
     real,
 )
-from autograd_core.debug.stopping.predicate.source import ExpressionError, Source
-from autograd_core.debug.stopping.predicate.vocabulary import (
+from autograd_core.debug.breakpoints.predicate.source import ExpressionError, Source
+from autograd_core.debug.breakpoints.predicate.vocabulary import (
     FACTS,
     FUNCTIONS,
     STATISTICS,
@@ -27,6 +26,7 @@ from autograd_core.debug.stopping.predicate.vocabulary import (
     Kind,
     is_tensor,
 )
+from autograd_core.debug.snapshot import Value
 from autograd_core.text import did_you_mean
 
 WHAT: Final[dict[Kind, str]] = {

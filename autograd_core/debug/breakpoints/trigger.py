@@ -13,15 +13,15 @@ from typing import NamedTuple
 
 from autograd_core.dag.statistics import format_statistics
 from autograd_core.dag.turns import turn
-from autograd_core.debug.snapshot import Incoming, Value
-from autograd_core.debug.snapshot.breakpoint import Breakpoint
-from autograd_core.debug.stopping.predicate import (
+from autograd_core.debug.breakpoints.predicate import (
     Expression,
     Inspected,
     NodeSubject,
     arriving,
     sent,
 )
+from autograd_core.debug.snapshot import Incoming, Value
+from autograd_core.debug.snapshot.breakpoint import Breakpoint
 
 Holds = Callable[[NodeSubject], bool]
 

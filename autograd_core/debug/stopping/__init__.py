@@ -1,1 +1,0 @@
-"""Where to stop: breakpoints, and the expressions in their conditions."""
