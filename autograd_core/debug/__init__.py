@@ -6,7 +6,7 @@ Each of these reads only what stands below it::
     commands    the language, on a session; checking and linting, on a graph
     passes      one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
                 scopes), what can be changed (editor); recorded_pass holds them together
-    changing    the edits that hold, what they do to a gradient, and the difference they make
+    edits       the edits that hold, what they do to a gradient, and the difference they make
     history     the nodes run one by one (driver), their steps kept (history), and the account
                 of every sum (ledger); what hooks and other code of the user's did in them
     breakpoints breakpoints and what triggers them, places, expressions
@@ -25,9 +25,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograd_core.debug.breakpoints import Stops
     from autograd_core.debug.breakpoints.locations import UnknownLocation
-    from autograd_core.debug.changing.changes import EditError
-    from autograd_core.debug.changing.difference import LeafDifference
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
+    from autograd_core.debug.edits.changes import EditError
+    from autograd_core.debug.edits.difference import LeafDifference
     from autograd_core.debug.linting import Finding, lint
     from autograd_core.debug.passes.editor import Edited
     from autograd_core.debug.session import Session
@@ -89,9 +89,9 @@ __all__ = [
 ]
 
 _HOMES = {
-    "changing.changes": ("EditError",),
+    "edits.changes": ("EditError",),
     "checking": ("InputCheck", "NodeCheck", "check", "check_current", "check_node"),
-    "changing.difference": ("LeafDifference",),
+    "edits.difference": ("LeafDifference",),
     "passes.editor": ("Edited",),
     "linting": ("Finding", "lint"),
     "breakpoints.locations": ("UnknownLocation",),

@@ -9,7 +9,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.dag import Names
 from autograd_core.dag.turns import turn
-from autograd_core.debug.changing.changes import EditError
+from autograd_core.debug.edits.changes import EditError
 from autograd_core.debug.session import Session
 
 

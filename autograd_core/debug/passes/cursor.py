@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from autograd_core.autograd.step import Step
-from autograd_core.debug.changing.edits import Edits
+from autograd_core.debug.edits import Edits
 from autograd_core.debug.history import History
 from autograd_core.debug.history.contributions import PassState
 from autograd_core.debug.history.driver_protocol import Driver, Nested

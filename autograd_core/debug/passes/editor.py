@@ -10,9 +10,9 @@ import numpy as np
 
 from autograd_core.dag.capture.backward import input_shape
 from autograd_core.dag.turns import all_turns, turn
-from autograd_core.debug.changing.changes import Change, EditError, computing, place_of, setting
-from autograd_core.debug.changing.difference import Baseline, LeafDifference, leaf_difference
-from autograd_core.debug.changing.edits import Edit
+from autograd_core.debug.edits import Edit
+from autograd_core.debug.edits.changes import Change, EditError, computing, place_of, setting
+from autograd_core.debug.edits.difference import Baseline, LeafDifference, leaf_difference
 from autograd_core.debug.history.driver_protocol import Place
 from autograd_core.debug.history.hooks import hook_ids
 from autograd_core.debug.passes.cursor import Cursor

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from autograd_core.debug.changing.changes import Change, place_of
-from autograd_core.debug.changing.difference import Baseline
+from autograd_core.debug.edits.changes import Change, place_of
+from autograd_core.debug.edits.difference import Baseline
 from autograd_core.debug.history.driver_protocol import Driver, Pending, Place
 from autograd_core.debug.history.ledger import SumChange
 from autograd_core.debug.snapshot import EditRecord

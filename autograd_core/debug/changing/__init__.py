@@ -1,1 +1,0 @@
-"""What a user has changed in a pass, and what came of it."""
