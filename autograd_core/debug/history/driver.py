@@ -41,6 +41,7 @@ from autograd_core.debug.history.driver_protocol import (
 )
 from autograd_core.debug.history.hooks import KINDS, watching
 from autograd_core.debug.history.user_code import runs_user_code
+from autograd_core.debug.snapshot.value import share
 from autograd_core.op.packed import nodes_with_packed
 
 
@@ -61,6 +62,8 @@ class NativeDriver:
         self.order = self._task.order
         self.plan = self._task.plan
         self.pending = self._task.pending
+        for seed in call.seeds:
+            share(seed)
         self.effects: dict[int, NodeEffects] = {}
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.disturbances = 0  # how often memory was changed in place that gradients may share
@@ -137,6 +140,9 @@ class NativeDriver:
             self._find_leaf(index)
         if copies.were_changed:
             step = self._settled(copies, step)
+        if users or self.call.graph:
+            for gradient in _results(step):
+                share(gradient)
         stop = log.settle(copies.copies, _results(step)) if users else log.place()
         changed = self._changed_gradients(index, start) if users and stop > start else ()
         self.disturbances += users and stop > start

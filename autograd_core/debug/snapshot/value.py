@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
+from weakref import WeakValueDictionary
 
 import numpy as np
 from numpy.typing import NDArray
 
+from autograd_core.autograd.memory import memory_of
 from autograd_core.dag.model import Shape
 from autograd_core.dag.statistics import Statistics, format_number, statistics
 from autograd_core.debug.snapshot.tensor_views import (
@@ -119,9 +121,22 @@ def value(gradient: Gradient) -> Value | None:
     """A gradient, or a tensor, as the debugger shows it."""
     if gradient is None:
         return None
+    if id(memory_of(array_of(gradient))) in _shared:
+        return current_value(gradient)
     shown = array_of(gradient).view()
     shown.flags.writeable = False
     return Value(shown)
+
+
+def share(gradient: Gradient) -> None:
+    """Take note that code of the program may hold ``gradient`` and change it later, so that what is
+    shown of it has to be a copy."""
+    memory = memory_of(array_of(gradient))
+    if memory is not None:
+        _shared[id(memory)] = memory
+
+
+_shared: Final[WeakValueDictionary[int, NDArray[Any]]] = WeakValueDictionary()
 
 
 def current_value(tensor: Any) -> Value:
