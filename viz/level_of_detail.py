@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
+from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_step
 from autograd_core.dag.folding import Folding, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
@@ -59,7 +59,7 @@ def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
 
 
 def _find(graph: Graph, text: str) -> tuple[int, ...]:
-    return find_turn(graph, text) if text.startswith("#") else find_nodes(graph, text)
+    return find_step(graph, text) if text.startswith("#") else find_nodes(graph, text)
 
 
 def folding_of(graph: Graph, view: str) -> Folding:

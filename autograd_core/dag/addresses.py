@@ -1,4 +1,8 @@
-"""Nodes by what a person types: an address, an op, a scope, the name of a leaf, a line."""
+"""Nodes by what a person types: a step number, an address, an op, a scope, a leaf, a line.
+
+Step numbers count from ``#1``, the node that runs first in the backward pass; records and methods
+hold the same as an index of the plan, from 0 on.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,6 @@ from collections.abc import Iterable
 from pathlib import PurePath
 
 from autograd_core.dag.model import Graph, Source
-from autograd_core.dag.turns import all_turns, index_of
 from autograd_core.text import did_you_mean
 
 MOST_WORDS = 10_000
@@ -65,16 +68,18 @@ _REMEDY = (
 )
 
 
-def find_turn(graph: Graph, text: str) -> tuple[int, ...]:
+def find_step(graph: Graph, text: str) -> tuple[int, ...]:
     """The node, and its partner, that runs as ``#3``: as third in the backward pass.
 
     Raises:
-        UnknownAddress: there is no such turn.
+        UnknownAddress: there is no such step.
     """
     nodes = {order: id for id, order in graph.orders.items()}
-    order = index_of(text)
+    order = step_index(text)
     if order not in nodes:
-        raise UnknownAddress(f"there is no node {text}", all_turns(max(nodes, default=-1) + 1))
+        raise UnknownAddress(
+            f"there is no node {text}", all_step_numbers(max(nodes, default=-1) + 1)
+        )
     return (nodes[order],)
 
 
@@ -111,4 +116,46 @@ def _is_at(source: Source | None, file: tuple[str, ...], line: int) -> bool:
         source is not None
         and source.line == line
         and PurePath(source.file).parts[-len(file) :] == file
+    )
+
+
+def step_number(index: int) -> str:
+    """Name the node at ``index`` of the plan as people do.
+
+    >>> step_number(0)
+    '#1'
+    """
+    return f"#{index + 1}"
+
+
+def step_index(number: str) -> int | None:
+    """Find the index in the plan that a step number means; None where it is none.
+
+    >>> step_index("#1"), step_index("#0"), step_index("mul")
+    (0, None, None)
+    """
+    digits = number[1:]
+    counted = number.startswith("#") and digits.isdecimal() and int(digits) > 0
+    return int(digits) - 1 if counted else None
+
+
+def before(position: int, length: int) -> str:
+    """Say where one stands when ``position`` of ``length`` nodes have run.
+
+    >>> before(0, 3), before(3, 3)
+    ('before #1', 'at the end')
+    """
+    return f"before {step_number(position)}" if position < length else "at the end"
+
+
+def all_step_numbers(length: int) -> str:
+    """Say which step numbers a plan of ``length`` nodes has.
+
+    >>> all_step_numbers(3), all_step_numbers(0)
+    ('they run as #1 to #3', 'nothing runs backward here')
+    """
+    return (
+        f"they run as {step_number(0)} to {step_number(length - 1)}"
+        if length
+        else "nothing runs backward here"
     )

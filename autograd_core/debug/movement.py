@@ -8,8 +8,8 @@ from contextlib import contextmanager
 from autograd_core.autograd.call import BackwardCall
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.names import Names
-from autograd_core.dag.turns import turn
 from autograd_core.debug.breakpoints import Stops
 from autograd_core.debug.breakpoints.locations import locate
 from autograd_core.debug.history.driver_protocol import NodeEffects
@@ -274,7 +274,9 @@ class Movement:
         cursor = self._cursor
         if cursor.error is not None:
             cause = f", in its {cursor.driver.failed_in}," if cursor.driver.failed_in else ""
-            return f"node {turn(cursor.position)}{cause} raised {type(cursor.error).__name__}"
+            return (
+                f"node {step_number(cursor.position)}{cause} raised {type(cursor.error).__name__}"
+            )
         if cursor.interrupted:
             return "interrupted"
         if cursor.position == cursor.length:

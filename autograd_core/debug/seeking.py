@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.movement import Movement
 from autograd_core.debug.passes.recorded_pass import RecordedPass
@@ -102,7 +102,7 @@ class Seeking(Movement):
     def _tell_where(self, index: int) -> None:
         around = self._passes[-2]
         self.stops.tell(
-            f"in {self._pass.title} inside {turn(index)} {around.graph.address(index)}, "
+            f"in {self._pass.title} inside {step_number(index)} {around.graph.address(index)}, "
             "which has run; leave goes out"
         )
 

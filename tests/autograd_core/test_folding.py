@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag import Names, capture, scope, trace
-from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_turn
+from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
@@ -358,9 +358,9 @@ def test_nodes_go_by_address_op_scope_name_line_and_turn() -> None:
     assert set(found("part")) == {"sin", "exp", "SinBackward0", "ExpBackward0"}
     assert found("x") == ["AccumulateGrad", "x"]
     assert "sin" in found(f"{PurePath(line.file).name}:{line.line}")
-    assert [graph.names[id] for id in find_turn(graph, "#2")] == ["ExpBackward0"]
+    assert [graph.names[id] for id in find_step(graph, "#2")] == ["ExpBackward0"]
     with pytest.raises(UnknownAddress, match="no node #9; they run as #1 to #4"):
-        find_turn(graph, "#9")
+        find_step(graph, "#9")
 
 
 @pytest.mark.parametrize("view", ["backward", "both"])

@@ -8,7 +8,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.dag import Names
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.edits.changes import EditError
 from autograd_core.debug.session import Session
 
@@ -28,7 +28,7 @@ def session(leaves: tuple[Any, Any]) -> Session:
     return Session(((x * 2.0) * w).sum(), names=Names({"w": w, "x": x}))
 
 
-def index_of(session: Session, name: str) -> int:
+def step_index(session: Session, name: str) -> int:
     return session.stops.locate(name)[0]
 
 
@@ -41,7 +41,7 @@ def test_a_changed_grad_holds_from_its_position_on_and_not_before(
     session: Session, leaves: tuple[Any, Any]
 ) -> None:
     w, _ = leaves
-    at = index_of(session, "w")
+    at = step_index(session, "w")
     session.jump(at + 1)
     assert told(session, "w") == "[6, 8]"
     edited = session.edit.set(at, 5.0, grad=True)
@@ -61,7 +61,7 @@ def test_changes_of_grad_add_up_and_are_undone_one_by_one(
     session: Session, leaves: tuple[Any, Any]
 ) -> None:
     w, x = leaves
-    at = index_of(session, "w")
+    at = step_index(session, "w")
     session.jump(at + 1)
     session.edit.scale(at, 2.0, grad=True)
     session.next()
@@ -82,7 +82,7 @@ def test_a_change_at_the_very_end_is_what_the_program_finds(
 ) -> None:
     w, _ = leaves
     session.jump(session.length)
-    session.edit.zero(index_of(session, "w"), grad=True)
+    session.edit.zero(step_index(session, "w"), grad=True)
     session.restart()
     session.edit.scale(0, 2.0)  # forgets what was recorded, not the change at the end
     session.finish()
@@ -95,14 +95,14 @@ def test_aborting_takes_changes_of_grad_back(session: Session, leaves: tuple[Any
     given = w.grad
     fresh = Session((w * 2.0).sum(), names=Names({"w": w}))
     fresh.jump(fresh.length)
-    fresh.edit.set(index_of(fresh, "w"), 0.0, grad=True)
+    fresh.edit.set(step_index(fresh, "w"), 0.0, grad=True)
     fresh.abort()
     assert w.grad is given
     assert w.grad.tolist() == [7.0, 7.0]
 
 
 def test_what_has_no_grad_to_change_is_told(session: Session) -> None:
-    at = index_of(session, "w")
+    at = step_index(session, "w")
     with pytest.raises(EditError, match="w has not run: change what arrives there"):
         session.edit.set(at, 1.0, grad=True)
     with pytest.raises(EditError, match="#1 is no leaf"):
@@ -139,11 +139,11 @@ def test_the_ledger_has_a_line_for_each_change(leaves: tuple[Any, Any]) -> None:
     lines = [(e.edit, e.total.text() if e.total else None) for e in session.ledger(at)]
     assert lines == [
         ("", "[3, 3]"),
-        (f"scale {turn(at)} by 10", "[30, 30]"),
+        (f"scale {step_number(at)} by 10", "[30, 30]"),
         ("", "[32, 32]"),
-        (f"zero {turn(at)}", "[0, 0]"),
+        (f"zero {step_number(at)}", "[0, 0]"),
     ]
-    assert f"scale {turn(at)} by 10" in session.do(f"info ledger {turn(at)}").text
+    assert f"scale {step_number(at)} by 10" in session.do(f"info ledger {step_number(at)}").text
 
 
 @pytest.mark.parametrize("line", ["scale 2", "clip 0.5", "zero"])

@@ -9,7 +9,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.autograd.call import interceptor
 from autograd_core.dag import Names, capture, trace
-from autograd_core.dag.addresses import find_turn
+from autograd_core.dag.addresses import find_step
 from autograd_core.debug import Session, UnknownLocation
 
 
@@ -295,7 +295,7 @@ def test_a_number_means_the_same_node_as_in_pictures(weight: Any) -> None:
     loss = (weight * 2.0).exp().sum()
     session, graph = Session(loss), capture(loss)
     for number in range(1, session.length + 1):
-        (drawn,) = find_turn(graph, f"#{number}")
+        (drawn,) = find_step(graph, f"#{number}")
         (stepped,) = session.stops.locate(f"#{number}")
         assert graph.address(drawn) == session.graph.address(stepped)
     assert session.do("next").text.startswith("#2 ")

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 import autograd_core as torch
 from autograd_core.dag import Names
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.edits.changes import EditError
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Snapshot
@@ -90,7 +90,7 @@ def test_a_position_shows_the_same_however_it_was_reached(
     program: Program, walk: list[tuple[str, int]], budget: int, point: int
 ) -> None:
     session, _ = started(program, budget)
-    session.stops.add(turn(point % session.length))
+    session.stops.add(step_number(point % session.length))
     seen: dict[tuple[int, int], list[Any]] = {}
     for name, count in walk:
         move(session, name, count)

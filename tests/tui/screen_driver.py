@@ -14,7 +14,7 @@ from textual import events
 from textual.keys import _character_to_key
 from textual.pilot import Pilot
 
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug import Session
 from tui.app import DebuggerApp, Outcome
 from tui.app.sections import SECTIONS
@@ -83,8 +83,10 @@ class Driver:
 
     def row(self, index: int) -> str:
         """The line of the execution list that shows plan node ``index``."""
-        found = [line for line in self.text().splitlines() if f" {turn(index)} " in line[:40]]
-        assert found, f"row {turn(index)} is not on the screen:\n{self.text()}"
+        found = [
+            line for line in self.text().splitlines() if f" {step_number(index)} " in line[:40]
+        ]
+        assert found, f"row {step_number(index)} is not on the screen:\n{self.text()}"
         return found[0]
 
 

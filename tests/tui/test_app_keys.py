@@ -10,8 +10,8 @@ from textual import events
 
 import autograd_core as torch
 from autograd_core import nn
+from autograd_core.dag.addresses import step_index
 from autograd_core.dag.trace import trace
-from autograd_core.dag.turns import index_of
 from autograd_core.debug import Reply, Session
 from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, drive
 from tests.tui.sessions import chain, dense, residual_net, shared_weight, troubled
@@ -54,7 +54,7 @@ def selected(screen: Driver) -> int:
     rows = [line for line in screen.text().splitlines() if line.startswith("▌")]
     found = re.search(r" (#\d+) ", rows[0])
     assert found
-    index = index_of(found[1])
+    index = step_index(found[1])
     assert index is not None
     return index
 

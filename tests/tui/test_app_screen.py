@@ -11,7 +11,7 @@ import pytest
 from textual.color import Color
 
 import autograd_core as torch
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug import Session
 from autograd_core.debug.snapshot import Reply
 from tests.tui.screen_driver import (
@@ -171,7 +171,7 @@ def test_the_selection_moves_and_nothing_runs() -> None:
             await screen.press("g", *keys)
             marked = [line for line in screen.text().splitlines() if line.startswith("▌")]
             assert len(marked) == 1
-            assert f" {turn(selected)} " in marked[0], keys
+            assert f" {step_number(selected)} " in marked[0], keys
 
     drive(session, script)
     assert session.commands == []

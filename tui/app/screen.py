@@ -13,7 +13,7 @@ from textual.containers import Container
 from textual.reactive import var
 from textual.screen import Screen
 
-from autograd_core.dag.turns import index_of, turn
+from autograd_core.dag.addresses import step_index, step_number
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Reply
 from tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
@@ -199,7 +199,7 @@ class DebuggerScreen(Screen[None]):
         if line and (ready.typed or reply.error or "\n" in reply.text):
             add_command(notes.transcript, line, reply)
         word, _, place = line.partition(" ")
-        index = index_of(place)
+        index = step_index(place)
         if word == "check" and index is not None:
             notes.checks[index] = reply
         elif word in ("difference", "diff") and not reply.error:
@@ -237,7 +237,7 @@ class DebuggerScreen(Screen[None]):
         self.send(self._filled(line))
 
     def _filled(self, line: str) -> str:
-        return line.replace("{node}", turn(self.view.node))
+        return line.replace("{node}", step_number(self.view.node))
 
     def action_until(self) -> None:
         target = self.chosen.target if self.chosen is not None else None
@@ -251,17 +251,17 @@ class DebuggerScreen(Screen[None]):
         """Run on to a node, or go back to it."""
         snapshot = self.view.snapshot
         if node < snapshot.position or snapshot.phase:
-            self.send(f"jump {turn(node)}")
+            self.send(f"jump {step_number(node)}")
         elif node > snapshot.position:
-            self.send(f"until {turn(node)}")
+            self.send(f"until {step_number(node)}")
         else:
-            self.say(f"node {turn(node)} is the current one already")
+            self.say(f"node {step_number(node)} is the current one already")
 
     def action_along(self, step: int) -> None:
         position, length = self.view.snapshot.position, self.view.snapshot.length
         stride = max(1, length // 20) * self.take_count()
         there = max(0, min(length, position + step * stride))
-        self.send(f"jump {turn(there) if there < length else 'end'}")
+        self.send(f"jump {step_number(there) if there < length else 'end'}")
 
     # -- keys: navigate ------------------------------------------------------
 
@@ -366,7 +366,7 @@ class DebuggerScreen(Screen[None]):
         here = [point for point in self.view.snapshot.breakpoints if index in point.indices]
         # the one that stands on this row alone goes first
         here.sort(key=lambda point: len(point.indices))
-        self.send(f"delete {here[0].number}" if here else f"break {turn(index)}")
+        self.send(f"delete {here[0].number}" if here else f"break {step_number(index)}")
 
     def _marked_point(self) -> int | None:
         target = self.chosen.target if self.chosen is not None else None
@@ -399,7 +399,7 @@ class DebuggerScreen(Screen[None]):
         self.show_section("changes")
 
     def action_check(self) -> None:
-        self.send(f"check {turn(self.view.node)}")
+        self.send(f"check {step_number(self.view.node)}")
         self.show_section("check")
 
     # -- keys: the prompt ----------------------------------------------------
@@ -475,9 +475,9 @@ class DebuggerScreen(Screen[None]):
                 return
         if text:
             self.app.copy_to_clipboard(text)
-            self.say(f"copied the {what} of {turn(index)}")
+            self.say(f"copied the {what} of {step_number(index)}")
         else:
-            self.say(f"no gradient has arrived at {turn(index)}", error=True)
+            self.say(f"no gradient has arrived at {step_number(index)}", error=True)
 
     def action_picture(self) -> None:
         snapshot, index = self.view.snapshot, self.view.node
@@ -532,7 +532,7 @@ class DebuggerScreen(Screen[None]):
         self.show_section(message.name)
 
     def on_position_chosen(self, message: PositionChosen) -> None:
-        self.send(f"jump {turn(message.position)}")
+        self.send(f"jump {step_number(message.position)}")
 
     async def on_hint_clicked(self, message: HintClicked) -> None:
         await self.run_action(message.action)

@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
-from autograd_core.dag.turns import turn
 from viz.picture import wording
 from viz.picture.model import View
 
@@ -108,7 +108,7 @@ def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
 def _running(before: Graph, after: Graph, plan: Sequence[int], at_once: int) -> Iterator[Shot]:
     sent = _sent(after)
     for group in _groups(plan, at_once):
-        first, last = turn(after.orders[group[0]]), turn(after.orders[group[-1]])
+        first, last = step_number(after.orders[group[0]]), step_number(after.orders[group[-1]])
         if len(group) > 1:
             names = _listed([wording.title(after, id) for id in group])
             yield Shot(f"{first} to {last} of {len(plan)}", names, (), tuple(group))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
-from autograd_core.dag.turns import turn
 from autograd_core.text import plural, printable
 from viz.picture import wording
 from viz.picture.magnitude import Gradients, sign
@@ -41,7 +41,7 @@ def right_text(
     if wording.runs_backward(graph, id):
         if order is None:
             return "", True
-        return f"{'from ' if graph.kinds[id] == 'group' else ''}{turn(order)}", True
+        return f"{'from ' if graph.kinds[id] == 'group' else ''}{step_number(order)}", True
     if id in graph.undefined:
         return "undefined", True
     if stats is not None:
@@ -120,7 +120,7 @@ def joined(text: str, chain: str, scope: str) -> str:
 def _leaf_detail(graph: Graph, id: int, text: str) -> str:
     kind, shape = graph.kinds[id], graph.shapes[id]
     if graph.halves[id] == "backward":
-        order = turn(graph.orders[id]) if id in graph.orders else ""
+        order = step_number(graph.orders[id]) if id in graph.orders else ""
         name = "" if text else "AccumulateGrad"
         known = format_shape(shape) if shape and not text else ""
         return " · ".join(part for part in (order, name, known, text) if part)

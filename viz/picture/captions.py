@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Half
 from autograd_core.dag.statistics import format_bytes, format_seconds
 from autograd_core.dag.totals import totals
-from autograd_core.dag.turns import turn
 from autograd_core.text import plural, printable
 from viz.picture.magnitude import Scale
 
@@ -22,7 +22,9 @@ def captions(
         parts = [_backward_caption(graph, view, "" if found else which)]
         if position is not None:
             last = max(graph.orders.values(), default=-1)
-            parts.append(f"{turn(position)} runs next" if position <= last else "all has run")
+            parts.append(
+                f"{step_number(position)} runs next" if position <= last else "all has run"
+            )
         if scale is not None:
             parts.append(scale.text)
         found.append(" · ".join(parts))

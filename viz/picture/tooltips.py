@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterable, Sequence
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Group, HookChange, SavedState, SavedValue, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
-from autograd_core.dag.turns import turn
 from autograd_core.text import plural, printable
 from viz.picture.wording import cost, place, saved_state, value
 
@@ -25,7 +25,7 @@ def node_tooltip(graph: Graph, id: int, address: str) -> str:
     if group := graph.groups.get(id):
         facts += map(printable, _group_facts(group))
     if id in graph.orders:
-        facts.append(f"runs as {turn(graph.orders[id])}")
+        facts.append(f"runs as {step_number(graph.orders[id])}")
     if took := cost(graph, id):
         facts.append(f"took {took}")
     for kept in graph.saved.get(id, ()):

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
+from autograd_core.dag.addresses import before
 from autograd_core.dag.model import Graph
-from autograd_core.dag.turns import before
 from autograd_core.debug.breakpoints.locations import UnknownLocation, locate
 from autograd_core.debug.breakpoints.logtext import LogText
 from autograd_core.debug.breakpoints.predicate import (

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from autograd_core.dag.addresses import UnknownAddress, find_nodes
+from autograd_core.dag.addresses import UnknownAddress, all_step_numbers, find_nodes, step_index
 from autograd_core.dag.model import Graph
-from autograd_core.dag.turns import all_turns, index_of
 
 UnknownLocation = UnknownAddress
 """What commands raise for a place that the plan does not have."""
@@ -19,7 +18,7 @@ def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
     """
     if not text.startswith("#"):
         return find_nodes(graph, text, length)
-    index = index_of(text)
+    index = step_index(text)
     if index is None or index >= length:
-        raise UnknownLocation(f"there is no node {text}", all_turns(length))
+        raise UnknownLocation(f"there is no node {text}", all_step_numbers(length))
     return (index,)

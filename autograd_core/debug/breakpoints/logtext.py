@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from typing import Any
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
-from autograd_core.dag.turns import turn
 from autograd_core.debug.breakpoints.predicate import (
     ExpressionError,
     NodeSubject,
@@ -47,7 +47,7 @@ class LogText:
         """The text for ``subject``, with its place before it."""
         address = subject.session.graph.address(subject.index)
         text = "".join(p if isinstance(p, str) else _answer(p, subject) for p in self._parts)
-        return f"{turn(subject.index)} {address}: {text}"
+        return f"{step_number(subject.index)} {address}: {text}"
 
 
 def _answer(expression: Any, subject: NodeSubject) -> str:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import NamedTuple
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_statistics
-from autograd_core.dag.turns import turn
 from autograd_core.debug.breakpoints.predicate import (
     Expression,
     Inspected,
@@ -40,7 +40,7 @@ class Trigger(NamedTuple):
     def cause(self) -> str:
         """The gradient in one phrase: ``out.1 of #4 mul:2 is nan 1/3``."""
         graph, index = self.subject.session.graph, self.subject.index
-        where = f"{self.subject.label} of {turn(index)} {graph.address(index)}"
+        where = f"{self.subject.label} of {step_number(index)} {graph.address(index)}"
         if self.subject.label.endswith(".grad"):
             where = self.subject.label
         return f"{where} is {_shown(self.subject.gradient)}"
@@ -77,7 +77,7 @@ def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int)
         if holds(subject):
             explanation = f"old {_shown(old, 'None')}, new {_shown(new, 'None')}"
             if index != position - 1:
-                explanation += f", by code that ran in {turn(position - 1)}"
+                explanation += f", by code that ran in {step_number(position - 1)}"
             return Trigger(subject, explanation)
     return None
 

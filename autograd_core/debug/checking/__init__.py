@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, Protocol
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.plan import make_plan
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.capture import capture
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.turns import turn
 from autograd_core.debug.breakpoints.locations import locate
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict
@@ -117,7 +117,7 @@ def check_node(where: Planned | Roots, place: str | int) -> NodeCheck:
         planned: Planned = _planned(tensors, caller_names())
     else:
         planned = where  # type: ignore[assignment]  # what is no tensor is a session
-    text = turn(place) if isinstance(place, int) else place
+    text = step_number(place) if isinstance(place, int) else place
     return _at(planned, locate(planned.graph, text, len(planned.order))[0])
 
 

@@ -7,8 +7,8 @@ import re
 from collections.abc import Callable
 from typing import Any, Final, NamedTuple
 
+from autograd_core.dag.addresses import before
 from autograd_core.dag.statistics import format_number
-from autograd_core.dag.turns import before
 from autograd_core.debug.breakpoints.predicate import Unanswerable, parse
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.inspecting import subject

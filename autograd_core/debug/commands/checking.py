@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import PurePath
 from typing import Final
 
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
@@ -34,7 +34,7 @@ def _all(console: Console) -> str:
     for each in check_plan(console.session):
         found.append(each)
         if console.session.take_interrupt():
-            end = f"; interrupted after {turn(each.index)}"
+            end = f"; interrupted after {step_number(each.index)}"
             break
     wrong = [each for each in found if each.verdict == "wrong"]
     skipped = [each for each in found if each.verdict == "not checkable"]
@@ -63,7 +63,7 @@ def _line(console: Console, found: NodeCheck) -> str:
 
 def _named(console: Console, found: NodeCheck) -> str:
     place = source_place(console.session.graph, found.index)
-    return f"{turn(found.index)} {found.address}" + (f" ({place})" if place else "")
+    return f"{step_number(found.index)} {found.address}" + (f" ({place})" if place else "")
 
 
 def _lint(console: Console, operands: Operands) -> str:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_bytes, format_number, format_shape
-from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, source_place, table_text, wrapped
@@ -32,7 +32,7 @@ def node(console: Console, operands: Operands) -> str:
     rows += [(f"d/d{name}", text) for name, text in _rules(detail)]
     rows += [("hook", hook) for hook in detail.hooks]
     rows += [
-        ("inside", f"{title} ran: enter {turn(index)}{f' {number}' if number > 1 else ''}")
+        ("inside", f"{title} ran: enter {step_number(index)}{f' {number}' if number > 1 else ''}")
         for number, title in enumerate(detail.nested, 1)
     ]
     if detail.source_line:
@@ -69,7 +69,7 @@ def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
 
 
 def _origin(producer: int | None) -> str:
-    return "the seed" if producer is None else turn(producer)
+    return "the seed" if producer is None else step_number(producer)
 
 
 def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
@@ -80,7 +80,7 @@ def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
             rows.append((label, "no gradient needed"))
         else:
             value = shown(each.value) if each.sent else "not yet"
-            rows.append((label, f"{value}, to {turn(each.target)}"))
+            rows.append((label, f"{value}, to {step_number(each.target)}"))
     return rows
 
 
@@ -148,7 +148,7 @@ def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str
     for entry in console.session.ledger(index, incoming.input_nr):
         origin, place = entry.edit or "the seed", ""
         if entry.producer is not None:
-            origin = f"{turn(entry.producer)} {graph.address(entry.producer)}"
+            origin = f"{step_number(entry.producer)} {graph.address(entry.producer)}"
             place = source_place(graph, entry.producer)
         given = "" if entry.edit else shown(entry.value)
         rows.append((origin, given, shown(entry.total), place))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from pathlib import PurePath
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_statistics
-from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands
 from autograd_core.debug.commands.wording import shown, table_text, wrapped
@@ -32,7 +32,7 @@ def pending(console: Console, operands: Operands) -> str:
     """The sums that wait for their node."""
     rows = [
         (
-            f"{turn(each.index)} {console.session.graph.address(each.index)}",
+            f"{step_number(each.index)} {console.session.graph.address(each.index)}",
             f"{each.arrived} of {each.expected} in",
             f"sum {shown(each.total)}",
         )
@@ -46,7 +46,9 @@ def plan(console: Console, operands: Operands) -> str:
     session = console.session
     snapshot = session.snapshot
     ready = [each.index for each in snapshot.pending if each.arrived == each.expected]
-    places = [f"{turn(index)} {session.graph.address(index)}" for index in dict.fromkeys(ready)]
+    places = [
+        f"{step_number(index)} {session.graph.address(index)}" for index in dict.fromkeys(ready)
+    ]
     more = f" and {len(places) - 8} more" if len(places) > 8 else ""
     counts = f"{plural(session.length, 'node')}, {_leaves(len(snapshot.leaves))} among them"
     done = f"{snapshot.position} have run, {snapshot.recorded} are recorded"

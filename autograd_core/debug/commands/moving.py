@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Final
 
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.position_text import arrived
@@ -97,7 +97,7 @@ def _enter(console: Console, operands: Operands) -> str:
         raise operands.error("the pass is over: name a node, as in enter #1")
     if not console.session.enter(index, number.count() - 1):
         raise operands.error(
-            f"node {turn(index)} has started no backward pass, as far as it has run"
+            f"node {step_number(index)} has started no backward pass, as far as it has run"
         )
     return arrived(console)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.inspecting import displays_text
 from autograd_core.debug.commands.stop_report import stop_text
@@ -28,4 +28,4 @@ def arrived(console: Console) -> str:
 
 def _at(console: Console) -> str:
     """What inspecting commands speak of, where that is not the node that runs next."""
-    return "" if console.selected is None else f"looking at {turn(console.selected)}; next: "
+    return "" if console.selected is None else f"looking at {step_number(console.selected)}; next: "

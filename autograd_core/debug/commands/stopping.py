@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.breakpoints.locations import UnknownLocation
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
@@ -33,7 +33,7 @@ def _set(console: Console, operands: Operands, **properties: Any) -> str:
         index = console.node()
         if index is None:
             raise operands.error("where? The pass is over, and nothing runs next")
-        place = Operands(turn(index), place.column)
+        place = Operands(step_number(index), place.column)
     kind = "breakpoint" if place.text else "catch"
     return _add(console, place, condition, kind=kind, pending=pending, **properties)
 
@@ -96,7 +96,7 @@ def _places(point: Breakpoint) -> str:
         return ""
     if not point.indices:
         return " (waits for a pass that has it)"
-    places = ", ".join(turn(index) for index in point.indices[:8])
+    places = ", ".join(step_number(index) for index in point.indices[:8])
     more = f" and {len(point.indices) - 8} more" if len(point.indices) > 8 else ""
     return f" ({places}{more})"
 

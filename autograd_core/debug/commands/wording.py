@@ -9,13 +9,13 @@ from textwrap import wrap
 
 import numpy as np
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.statistics import (
     format_number,
     format_shape,
     format_statistics,
 )
-from autograd_core.dag.turns import turn
 from autograd_core.debug.commands.language import WIDTH
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.snapshot import Snapshot, Value
@@ -29,7 +29,7 @@ def here(session: Steered) -> str:
     """Where the session stands, in one line."""
     snapshot = session.snapshot
     if snapshot.error:
-        return f"{turn(snapshot.position)} raised {snapshot.error}"
+        return f"{step_number(snapshot.position)} raised {snapshot.error}"
     if snapshot.position == snapshot.length:
         return "end of the backward pass"
     line = node_line(session.graph, snapshot.position)
@@ -49,10 +49,10 @@ def phase_text(snapshot: Snapshot) -> str:
 
 
 def node_line(graph: Graph, index: int) -> str:
-    """A node in one line: turn, address, name, formula, forward line."""
+    """A node in one line: step number, address, name, formula, forward line."""
     node = graph.node(index)
     name = "" if node.name == node.address else node.name
-    parts = (f"{turn(index)} {node.address}", name, node.formula, source_place(graph, index))
+    parts = (f"{step_number(index)} {node.address}", name, node.formula, source_place(graph, index))
     return "  ".join(part for part in parts if part)
 
 

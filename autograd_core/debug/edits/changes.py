@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.node import Port
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.history.driver_protocol import Driver, Place
 from autograd_core.tensor import Tensor
 
@@ -61,4 +61,4 @@ def place_of(driver: Driver, index: int, input_nr: int) -> Place:
     for place in places:
         if (place.nr if isinstance(place, Port) else 0) == input_nr:
             return place
-    raise EditError(f"node {turn(index)} has no input {input_nr}")
+    raise EditError(f"node {step_number(index)} has no input {input_nr}")

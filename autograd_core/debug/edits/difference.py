@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Step
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.edits.changes import EditError
 from autograd_core.debug.history.driver_protocol import Driver, NodeEffects, Pending
 
@@ -82,7 +82,7 @@ class Baseline:
                     called += [call.name for call in effects.calls]
         except Exception as error:  # of the user's
             raise EditError(
-                f"the run without changes cannot be compared: {turn(index)} raised "
+                f"the run without changes cannot be compared: {step_number(index)} raised "
                 f"{type(error).__name__}: {error}"
             ) from None
         finally:

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from autograd_core.autograd.node import Node
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import (
     Statistics,
@@ -24,7 +25,6 @@ from autograd_core.dag.statistics import (
 )
 from autograd_core.dag.trace.records import OpRecord, Origin
 from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
-from autograd_core.dag.turns import turn
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.snapshot.value import array_of
@@ -67,7 +67,7 @@ class Beginning:
         """Where it began: ``nan began in the forward pass, at #4 log:1``."""
         if self.verb == "has":
             return f"{self.trouble} is in {self.name} from before the forward pass"
-        where = self.name if self.index is None else f"{turn(self.index)} {self.name}"
+        where = self.name if self.index is None else f"{step_number(self.index)} {self.name}"
         if not self.certain:
             where = f"at {where} or before it"
         elif self.verb == "saved":

@@ -74,7 +74,7 @@ def _taken_apart(hook: Any) -> tuple[Any, Callable[..., Any]]:
 
 
 def _identity(function: Any) -> Hashable:
-    """Equal for hooks that do the same: a function made anew in every turn of a loop has another
+    """Equal for hooks that do the same: a function made anew in every round of a loop has another
     identity, but the same code and the same variables around it."""
     if isinstance(function, MethodType):
         return id(function.__self__), _identity(function.__func__)

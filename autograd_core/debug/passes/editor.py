@@ -8,8 +8,8 @@ from typing import Any, Final, NamedTuple
 
 import numpy as np
 
+from autograd_core.dag.addresses import all_step_numbers, step_number
 from autograd_core.dag.capture.backward import input_shape
-from autograd_core.dag.turns import all_turns, turn
 from autograd_core.debug.edits import Edit
 from autograd_core.debug.edits.changes import Change, EditError, computing, place_of, setting
 from autograd_core.debug.edits.difference import Baseline, LeafDifference, leaf_difference
@@ -41,7 +41,7 @@ class Edited(NamedTuple):
             steps = "1 recorded step" if self.dropped == 1 else f"{self.dropped} recorded steps"
             said.append(f"{steps} dropped, to run anew")
         if self.again:
-            nodes = ", ".join(turn(index) for index in self.again[:8])
+            nodes = ", ".join(step_number(index) for index in self.again[:8])
             more = f" and {len(self.again) - 8} more" if len(self.again) > 8 else ""
             said.append(f"the hooks or Functions of {nodes}{more} are called again: {PUT_BACK}")
         return "; ".join(said)
@@ -125,7 +125,7 @@ class Editor:
             return self._leaf_sum(index)
         self._require_ahead(index)
         driver = self._cursor.driver
-        node, name = driver.order[index], turn(index)
+        node, name = driver.order[index], step_number(index)
         place = place_of(driver, index, input_nr)
         return _Sum(
             index,
@@ -140,11 +140,11 @@ class Editor:
         self._require_live(index)
         leaf = self._leaf(index)
         if leaf is None:
-            raise EditError(f"node {turn(index)} is no leaf, and has no .grad")
+            raise EditError(f"node {step_number(index)} is no leaf, and has no .grad")
         if index >= self._cursor.position:
             raise EditError(
                 f"{leaf.name} has not run: change what arrives there, "
-                f"or its .grad behind {turn(index)}"
+                f"or its .grad behind {step_number(index)}"
             )
         node: Any = self._cursor.driver.order[index]
         variable: Tensor = node.variable
@@ -172,8 +172,8 @@ class Editor:
         self._require_ahead(index)
         edges = self._cursor.driver.order[index].edges
         if not 0 <= output_nr < len(edges) or edges[output_nr] is None:
-            raise EditError(f"node {turn(index)} sends nothing along edge {output_nr}")
-        edge, what = (index, output_nr), f"edge {output_nr} of {turn(index)}"
+            raise EditError(f"node {step_number(index)} sends nothing along edge {output_nr}")
+        edge, what = (index, output_nr), f"edge {output_nr} of {step_number(index)}"
         text = _mute_text(what, edge in self._cursor.driver.muted_edges, muted)
         return self._make(Edit(self._record(index, text), edge=edge, muted=muted))
 
@@ -186,11 +186,11 @@ class Editor:
         node = self._cursor.driver.order[index]
         ids = hook_ids(node)
         if not 0 <= number < len(ids):
-            raise EditError(f"node {turn(index)} has no hook {number}")
+            raise EditError(f"node {step_number(index)} has no hook {number}")
         if ids[number] < 0:
             raise EditError("what keeps .grad of an intermediate tensor cannot be muted")
         assert node.hooks is not None
-        hook, what = (index, ids[number]), f"{node.hooks.names()[number]} of {turn(index)}"
+        hook, what = (index, ids[number]), f"{node.hooks.names()[number]} of {step_number(index)}"
         text = _mute_text(what, hook in self._cursor.driver.muted_hooks, muted)
         return self._make(Edit(self._record(index, text), hook=hook, muted=muted))
 
@@ -201,12 +201,15 @@ class Editor:
         if not cursor.driver.live:
             raise EditError("a pass inside another one can be looked at, not changed")
         if not 0 <= index < cursor.length:
-            raise EditError(f"there is no node {turn(index)}: {all_turns(cursor.length)}")
+            raise EditError(
+                f"there is no node {step_number(index)}: {all_step_numbers(cursor.length)}"
+            )
 
     def _require_ahead(self, index: int) -> None:
         self._require_live(index)
         if index < self._cursor.position:
-            raise EditError(f"node {turn(index)} has run: go back to it first (jump {turn(index)})")
+            node = step_number(index)
+            raise EditError(f"node {node} has run: go back to it first (jump {node})")
 
     def _record(self, index: int, text: str) -> EditRecord:
         self._count += 1

@@ -3,8 +3,8 @@
 A *position* says how many nodes of the plan have run.  People count the nodes from 1 on, as
 pictures and films do: at position k, ``#k`` has run last and ``#(k + 1)`` runs next.  Records and
 methods hold *plan indices*, which count from 0 on: ``#1`` is index 0, and the node that runs next
-is index k.  :func:`~autograd_core.dag.turns.turn` makes one of the other, wherever a number is
-shown; ``Snapshot.graph`` is the backward graph whose node of id k is plan index k.
+is index k.  :func:`~autograd_core.dag.addresses.step_number` makes one of the other, wherever a
+number is shown; ``Snapshot.graph`` is the backward graph whose node of id k is plan index k.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.dag.turns import before
+from autograd_core.dag.addresses import before
 from autograd_core.text import printable
 from tui.app.sections.page import NodeTarget, Page, Target, View, sentence
 from tui.app.widgets.text import Line, Part

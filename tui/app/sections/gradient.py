@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from rich.cells import cell_len
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_shape
-from autograd_core.dag.turns import turn
 from autograd_core.debug.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
 from autograd_core.text import printable
 from tui.app.sections.page import NodeTarget, Page, Target, View
@@ -74,7 +74,7 @@ def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
     if current and snapshot.phase:
         state = "is being run"
     return [
-        Part(f"{turn(detail.index)} ", "muted"),
+        Part(f"{step_number(detail.index)} ", "muted"),
         Part(printable(name), "leaf" if is_accumulate(name) else "strong"),
         Part(f"  {printable(snapshot.graph.address(detail.index))}", "muted"),
         Part(f"  {state}", "strong" if current else "muted"),

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from textual import events
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_shape
-from autograd_core.dag.turns import turn
 from autograd_core.debug.snapshot import Breakpoint
 from autograd_core.text import printable
 from tui.app.messages import NodeClicked
@@ -161,7 +161,7 @@ class ExecutionList(ViewWidget):
         cells = self._cells_of(node)
         line = self._gutter(y, node, node + 1)
         line += self._lane_parts(self._lane_row(node), columns, glyph, colour)
-        line.append(Part(fit(turn(node), columns.number, right=True) + " ", "muted"))
+        line.append(Part(fit(step_number(node), columns.number, right=True) + " ", "muted"))
         line += name_parts(graph, node, columns, done)
         if columns.shape:
             line.append(Part(fit(format_shape(graph.shapes[node]), columns.shape) + " ", "muted"))
@@ -183,7 +183,7 @@ class ExecutionList(ViewWidget):
         if span.start not in self._span_rows:
             self._span_rows[span.start] = self.lanes.stretch(span.start, span.stop)
         line += self._lane_parts(self._span_rows[span.start], columns, "▸", "strong")
-        line.append(Part(fit(turn(span.start), columns.number, right=True) + " ", "muted"))
+        line.append(Part(fit(step_number(span.start), columns.number, right=True) + " ", "muted"))
         line.append(Part(printable(span.scope), "strong"))
         kind = self.view.snapshot.graph.modules.get(span.scope, "")
         ran = f", {done:,} have run" if 0 < done < nodes else ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autograd_core.dag.turns import turn
+from autograd_core.dag.addresses import step_number
 from tui.app.plan.lanes import LaneRow
 
 
@@ -63,7 +63,7 @@ def _overflow_cells(row: LaneRow, cap: int, glyph: str) -> list[LaneCell]:
     cells = [LaneCell(glyph, row.node)] if row.column >= cap else []
     if far:
         more = f"+{len(far) - 1}" if len(far) > 1 else ""
-        return [*cells, LaneCell(f"→{turn(min(far))}{more}", min(far))]
+        return [*cells, LaneCell(f"→{step_number(min(far))}{more}", min(far))]
     if not hidden:
         return cells
     return [*cells, LaneCell(f"+{hidden}" if cells else f"⋯+{hidden}", None)]

@@ -11,8 +11,8 @@ from typing import Literal, NamedTuple
 
 from rich.cells import cell_len, set_cell_size
 
+from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_statistics
-from autograd_core.dag.turns import turn
 from autograd_core.debug.snapshot import Snapshot, Value
 from autograd_core.text import printable
 
@@ -83,7 +83,7 @@ def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
     name = printable(graph.variables.get(index, "") if accumulate else graph.address(index))
     if cell_len(name) > limit:
         name = fit(name, limit, keep_end=True)
-    return f"{turn(index)} {'acc ' if accumulate else ''}{name}".rstrip()
+    return f"{step_number(index)} {'acc ' if accumulate else ''}{name}".rstrip()
 
 
 def value_part(value: Value) -> Part:
