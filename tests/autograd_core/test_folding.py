@@ -21,10 +21,10 @@ from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
+from autograd_core.dag.folding.totals import saved_bytes, saved_bytes_by, totals
 from autograd_core.dag.model import Graph, SavedValue
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.statistics import statistics
-from autograd_core.dag.totals import saved_bytes, saved_bytes_by, totals
 from tests.viz import sample_graphs
 from tests.viz.sample_graphs import Twin
 

@@ -14,7 +14,7 @@ from autograd_core import nn
 from autograd_core.autograd.call import make_call
 from autograd_core.autograd.graph import get_gradient_edge, saved_tensors_hooks
 from autograd_core.dag import Graph, Names, capture, trace
-from autograd_core.dag.totals import totals
+from autograd_core.dag.folding.totals import totals
 from autograd_core.debug.history.observed_pass import ObservedPass
 
 LEAVES = ("leaf", "parameter", "frozen", "constant")

@@ -15,8 +15,8 @@ from autograd_core.dag import Graph
 from autograd_core.dag.addresses import find_nodes
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.folding import neighbourhood
+from autograd_core.dag.folding.totals import saved_bytes
 from autograd_core.dag.statistics import format_bytes
-from autograd_core.dag.totals import saved_bytes
 from autograd_core.text import plural
 from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of

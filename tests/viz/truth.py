@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import LEAF_KINDS, Graph
-from autograd_core.dag.totals import totals
 from viz.picture.leaves import host_leaves
 from viz.picture.model import Picture
 

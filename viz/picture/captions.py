@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.dag.addresses import step_number
+from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import Graph, Half
 from autograd_core.dag.statistics import format_bytes, format_seconds
-from autograd_core.dag.totals import totals
 from autograd_core.text import plural, printable
 from viz.picture.magnitude import Scale
 

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import LEAF_KINDS, Graph
-from autograd_core.dag.totals import totals
 
 FEW_LEAVES = 3
 FEW_CONSUMERS = 6

@@ -5,9 +5,9 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
+from autograd_core.dag.folding.totals import values_of_edges
 from autograd_core.dag.model import Graph, Shape
 from autograd_core.dag.statistics import Statistics, format_shape
-from autograd_core.dag.totals import values_of_edges
 from viz.picture import wording
 from viz.picture.magnitude import Gradients, sign
 from viz.picture.model import Line, View

@@ -10,9 +10,9 @@ import numpy as np
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.columns import Ints
 from autograd_core.dag.folding.columns import Columns
+from autograd_core.dag.folding.totals import storages_of_edges
 from autograd_core.dag.model import EdgeKind, Graph, HookChange, Shape
 from autograd_core.dag.statistics import Statistics, pooled
-from autograd_core.dag.totals import storages_of_edges
 
 
 class _Bundle(NamedTuple):

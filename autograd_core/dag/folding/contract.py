@@ -15,10 +15,10 @@ from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.choose import Item
 from autograd_core.dag.folding.columns import Columns
 from autograd_core.dag.folding.places import Places
+from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import PARAMETER_KINDS, Cost, Graph, Group, GroupKind, Half
 from autograd_core.dag.statistics import Statistics
-from autograd_core.dag.totals import totals
 
 
 def contract(

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
+from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import Graph, Part
-from autograd_core.dag.totals import totals
 
 
 def neighbourhood(graph: Graph, centers: Sequence[int], hops: int, name: str = "") -> Graph:

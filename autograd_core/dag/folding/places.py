@@ -10,9 +10,9 @@ from autograd_core.dag.columns import grouped
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.choose import Item
 from autograd_core.dag.folding.columns import Columns, Truths
+from autograd_core.dag.folding.totals import saved_bytes_by
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half
-from autograd_core.dag.totals import saved_bytes_by
 
 
 class Places:
