@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, NamedTuple
 
-from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_step
+from autograd_core.dag.addresses import find_nodes, find_step
+from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.folding import Folding, neighbourhood, part_between
 from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph

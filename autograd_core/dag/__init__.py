@@ -2,7 +2,7 @@
 
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture import capture
-from autograd_core.dag.capture.roots import NotInGraph
+from autograd_core.dag.errors import NotInGraph
 from autograd_core.dag.model import Edge, Graph, Node, SavedValue, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics

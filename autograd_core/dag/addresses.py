@@ -9,19 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import PurePath
 
+from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.model import Graph, Source
 from autograd_core.text import did_you_mean
 
 MOST_WORDS = 10_000
-
-
-class UnknownAddress(ValueError):
-    """Nothing goes by that name; ``remedy`` says what does."""
-
-    def __init__(self, what: str, remedy: str) -> None:
-        super().__init__(f"{what}; {remedy}")
-        self.what = what
-        self.remedy = remedy
 
 
 def unknown(what: str, text: str, words: Iterable[str], remedy: str) -> UnknownAddress:

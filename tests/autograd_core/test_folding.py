@@ -17,8 +17,9 @@ from hypothesis import strategies as st
 import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag import Names, capture, scope, trace
-from autograd_core.dag.addresses import UnknownAddress, find_nodes, find_step
+from autograd_core.dag.addresses import find_nodes, find_step
 from autograd_core.dag.builder import GraphBuilder
+from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
 from autograd_core.dag.folding.totals import saved_bytes, saved_bytes_by, totals

@@ -22,8 +22,9 @@ from autograd_core.dag.capture.backward import add_backward
 from autograd_core.dag.capture.costs import add_costs
 from autograd_core.dag.capture.forward import ForwardOf, add_derived_forward, add_traced_forward
 from autograd_core.dag.capture.gradients import HookChanges, add_hooks
-from autograd_core.dag.capture.roots import NotInGraph, tensors_in
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.capture.statement import statement_of
+from autograd_core.dag.errors import NotInGraph
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics, statistics

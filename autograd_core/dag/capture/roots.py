@@ -8,16 +8,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, Final
 
+from autograd_core.dag.errors import NotInGraph
 from autograd_core.tensor import Tensor
 
 PYTORCH: Final = (
     "graphs of PyTorch itself cannot be drawn or debugged yet; run the program with "
     "'import autograd_core as torch'"
 )
-
-
-class NotInGraph(ValueError):
-    """Something has no graph: it is no tensor, or nothing it was made from requires a gradient."""
 
 
 def is_tensor(value: Any) -> bool:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from autograd_core.dag.addresses import UnknownAddress, all_step_numbers, find_nodes, step_index
+from autograd_core.dag.addresses import all_step_numbers, find_nodes, step_index
+from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.model import Graph
 
 UnknownLocation = UnknownAddress
