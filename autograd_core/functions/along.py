@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core import return_types
 from autograd_core.dimensions import wrapped, wrapped_all
+from autograd_core.dtype import bool_, float16, get_default_dtype, uint8
 from autograd_core.functions.reduction import cumsum
 from autograd_core.functions.shapes import narrow, squeeze
 from autograd_core.ops import cumulative, scatter, sorting
@@ -109,6 +110,10 @@ def _quantile(
             "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
             f"but got {interpolation}"
         )
+    if not x.dtype.is_floating_point or x.dtype is float16:
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if isinstance(q, Tensor) and q.dtype is not x.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
     shares = np.asarray(q.array if isinstance(q, Tensor) else q, x.dtype.dtype)
     if shares.size and not (shares.min() >= 0 and shares.max() <= 1):
         wrong = "q values must be in the range [0, 1]"
@@ -207,10 +212,17 @@ def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
     return after - before
 
 
+def _check_numbers(name: str, y: Tensor, x: Tensor | None) -> None:
+    if y.dtype is bool_ or (x is not None and x.dtype is bool_):
+        which = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
+
+
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """The integral of ``y`` along ``dim``, at points ``x`` or in steps of ``dx``."""
+    _check_numbers("trapezoid", y, x)
     dim = wrapped(dim, y.ndim, of_scalars=False)
     if not y._shape[dim]:
         empty = np.zeros((*y._shape[:dim], *y._shape[dim + 1 :]), y.dtype.dtype)
@@ -226,6 +238,7 @@ def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
     """The integrals of ``y`` along ``dim`` up to each point but the first."""
+    _check_numbers("cumulative_trapezoid", y, x)
     dim = wrapped(dim, y.ndim, of_scalars=False)
     after, before = _sides(y, dim)
     if x is not None:
@@ -247,6 +260,8 @@ def gradient(
 
     ``spacing`` is a number, one for each dimension, or a tensor of coordinates for each.
     """
+    if x.dtype is uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
         raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got "
                            f"{edge_order}")  # fmt: skip
@@ -269,7 +284,8 @@ def _slope(x: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
     if isinstance(spacing, Tensor):
         steps = np.diff(spacing.array)
     else:
-        steps = np.full(last, spacing, x.dtype.dtype)
+        kind = x.dtype if x.dtype.is_floating_point else get_default_dtype()
+        steps = np.full(last, spacing, kind.dtype)
     row = [1] * x.ndim
     row[dim] = -1
     before, after = (Tensor.from_array(part.reshape(row)) for part in (steps[:-1], steps[1:]))

@@ -8,16 +8,17 @@ import numpy as np
 
 from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype, float64, number_dtype, result_type
-from autograd_core.functions.convert import to_dtype
+from autograd_core.functions.convert import check_gradient, to_dtype
 from autograd_core.op.refusals import no_difference
 from autograd_core.ops import assign, elementwise, exponential, rounding, select, special_functions
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "add", "clamp", "clamp_max", "clamp_min", "clip", "conj", "conj_physical", "copysign", "div",
-    "divide", "fill", "float_power", "floor_divide", "fmod", "frexp", "lerp", "logit", "mvlgamma",
-    "nan_to_num", "polygamma", "positive", "pow", "real", "remainder", "resolve_conj",
-    "resolve_neg", "round", "rsub", "square", "sub", "subtract", "true_divide", "xlogy",
+    "add", "addcdiv", "clamp", "clamp_max", "clamp_min", "clip", "conj", "conj_physical",
+    "copysign", "div", "divide", "fill", "float_power", "floor_divide", "fmod", "frexp", "lerp",
+    "logit", "mvlgamma", "nan_to_num", "polygamma", "positive", "pow", "real", "remainder",
+    "resolve_conj", "resolve_neg", "round", "rsub", "square", "sub", "subtract", "true_divide",
+    "xlogy",
 ]  # fmt: skip
 
 
@@ -76,6 +77,8 @@ def floor_divide(x: Tensor, y: Tensor | Number) -> Tensor:
 def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """``x`` to the power of a number or a tensor."""
     if isinstance(exponent, Tensor):
+        if exponent.dtype is bool_ and (isinstance(x, bool) or getattr(x, "dtype", None) is bool_):
+            raise NotImplementedError("\"pow\" not implemented for 'Bool'")
         if isinstance(x, Tensor):
             return elementwise.pow_tensor(x, exponent)
         return elementwise.pow_base(promoted(exponent, x), base=x)
@@ -99,16 +102,19 @@ def promoted(x: Any, y: Number) -> Any:
     return to_dtype(x, own) if isinstance(x, Tensor) and own.category > x.dtype.category else x
 
 
-def _check_divisor(*values: Tensor | Number) -> None:
-    """Raise RuntimeError, in PyTorch's word, where an integer is divided by 0."""
+def _check_divisor(name: str, *values: Tensor | Number) -> None:
+    """Raise, in PyTorch's words, where an integer is divided by 0, and of truth values."""
     arrays = [v.array if isinstance(v, Tensor) else np.asarray(v) for v in values]
-    if all(a.dtype.kind in "biu" for a in arrays) and not arrays[1].all():
-        raise RuntimeError("ZeroDivisionError")
+    if all(a.dtype.kind in "biu" for a in arrays):
+        if all(a.dtype.kind == "b" for a in arrays):
+            raise NotImplementedError(f"\"{name}_cpu\" not implemented for 'Bool'")
+        if not arrays[1].all():
+            raise RuntimeError("ZeroDivisionError")
 
 
 def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
     """What is left of ``x`` after division by ``y``, with the sign of ``x``."""
-    _check_divisor(x, y)
+    _check_divisor("fmod", x, y)
     if isinstance(y, Tensor):
         return rounding.fmod(x, y)
     return rounding.fmod_number(promoted(x, y), number=y)
@@ -116,7 +122,7 @@ def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
 
 def remainder(x: Tensor | Number, y: Tensor | Number) -> Tensor:
     """``x % y``: what is left of ``x`` after division by ``y``, with the sign of ``y``."""
-    _check_divisor(x, y)
+    _check_divisor("remainder", x, y)
     if isinstance(y, Tensor):
         return rounding.remainder(x, y)
     return rounding.remainder_number(promoted(x, y), number=y)
@@ -196,11 +202,26 @@ def _check_lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> None:
         )
 
 
+def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """``x + value * tensor1 / tensor2``."""
+    if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
+        raise RuntimeError(
+            "Integer division with addcdiv is no longer supported, and in a future  release "
+            "addcdiv will perform a true division of tensor1 and tensor2. The historic addcdiv "
+            "behavior can be implemented as (input + value * torch.trunc(tensor1 / tensor2))"
+            ".to(input.dtype) for integer inputs and as (input + value * tensor1 / tensor2) for "
+            "float inputs. The future addcdiv behavior is just the latter implementation: (input "
+            "+ value * tensor1 / tensor2), for all dtypes."
+        )
+    return select.addcdiv(x, tensor1, tensor2, value=value)
+
+
 def fill(x: Tensor, value: Tensor | Number) -> Tensor:
     """``value`` in every place of ``x``."""
-    return (
-        select.fill_tensor(x, value) if isinstance(value, Tensor) else assign.fill(x, value=value)
-    )
+    if not isinstance(value, Tensor):
+        return assign.fill(x, value=value)
+    check_gradient(x.dtype, value)
+    return select.fill_tensor(x, value)
 
 
 def round(x: Tensor, *, decimals: int = 0) -> Tensor:
@@ -217,6 +238,8 @@ def nan_to_num(
 
 def frexp(x: Tensor) -> return_types.frexp:
     """``x`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
+    if not x.dtype.is_floating_point:
+        raise RuntimeError("torch.frexp() only supports floating-point dtypes")
     return return_types.frexp(*rounding.frexp(x))
 
 
@@ -232,11 +255,15 @@ def polygamma(n: int, x: Tensor) -> Tensor:
 
 def mvlgamma(x: Tensor, p: int) -> Tensor:
     """Logarithm of the gamma function of ``p`` variables, for ``x > (p - 1) / 2``."""
+    if x.dtype is bool_:
+        raise RuntimeError("The input tensor may not be a boolean tensor.")
     return special_functions.mvlgamma(x, p=p)
 
 
 def positive(x: Tensor) -> Tensor:
     """``+x``: ``x`` itself."""
+    if x.dtype is bool_:
+        raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
     return x
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.device import check_device
 from autograd_core.dtype import ALL, dtype
 from autograd_core.dtype import dtype as dtype_type
@@ -20,6 +21,18 @@ def to_dtype(x: Tensor, kind: dtype) -> Tensor:
     if not kind.is_floating_point:
         return convert.cast_discrete(x, kind.dtype)
     return convert.cast(x, kind.dtype, x.dtype.dtype)
+
+
+def check_gradient(kind: dtype, value: Any) -> None:
+    """Refuse a value that needs a gradient where the result is of whole numbers, of ``kind``.
+
+    Raises:
+        RuntimeError: it is so; in PyTorch's words.
+    """
+    if kind.is_floating_point or not isinstance(value, Tensor):
+        return
+    if value.requires_grad and is_grad_enabled():
+        raise RuntimeError(f"Autograd not support dtype: {kind.scalar_name}")
 
 
 def to(

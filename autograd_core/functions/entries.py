@@ -11,7 +11,7 @@ from autograd_core.ops.copies import (
     unsqueeze_copy,
 )
 from autograd_core.ops.cumulative import logcumsumexp
-from autograd_core.ops.diagonals import diag_embed, diagonal, diagonal_scatter, trace, tril, triu
+from autograd_core.ops.diagonals import diag_embed, diagonal, trace, tril, triu
 from autograd_core.ops.elementwise import (
     abs,
     cos,
@@ -71,7 +71,7 @@ from autograd_core.ops.products import addbmm, addmv, addr, baddbmm
 from autograd_core.ops.rearrange import constant_pad_nd, unfold
 from autograd_core.ops.reduce import argmax, argmin
 from autograd_core.ops.rounding import ceil, floor, frac, heaviside, nextafter, trunc
-from autograd_core.ops.select import addcdiv, addcmul, fmax, fmin, maximum, minimum
+from autograd_core.ops.select import addcmul, fmax, fmin, maximum, minimum
 from autograd_core.ops.shape import clone, permute, t, transpose
 from autograd_core.ops.sorting import argsort, bincount
 from autograd_core.ops.special_functions import digamma, erf, erfc, erfinv, i0, lgamma
@@ -100,7 +100,6 @@ __all__ = [
     "acos",
     "acosh",
     "addbmm",
-    "addcdiv",
     "addcmul",
     "addmm",
     "addmv",
@@ -144,7 +143,6 @@ __all__ = [
     "diag_embed",
     "diagonal",
     "diagonal_copy",
-    "diagonal_scatter",
     "digamma",
     "dot",
     "eq",

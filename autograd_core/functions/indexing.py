@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number, bool_, uint8
+from autograd_core.functions.convert import check_gradient
 from autograd_core.functions.index_checks import (
     check_added,
     check_copied,
@@ -125,6 +126,7 @@ def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
     """``x`` with ``value`` in the slices that ``index`` lists."""
     check_filled(index, value)
+    check_gradient(x.dtype, value)
     if isinstance(value, Tensor):
         return index_along.index_fill_tensor(x, value, index, dim)
     return index_along.index_fill(x, index, dim, value)
@@ -164,6 +166,7 @@ def index_put(
 def masked_fill(x: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """``x`` with ``value`` where ``mask`` holds."""
     if isinstance(value, Tensor):
+        check_gradient(x.dtype, value)
         return masking.masked_fill_tensor(x, mask, value)
     return masking.masked_fill(x, mask, value=value)
 

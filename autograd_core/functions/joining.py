@@ -209,6 +209,8 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
                 "torch.meshgrid: Expected 0D or 1D tensor in the tensor list but got:  "
                 + "  ".join(map(str, x._shape))
             )
+    if len({x.dtype for x in vectors}) > 1:
+        raise RuntimeError("meshgrid expects all tensors to have the same dtype")
     exchanged = indexing == "xy" and len(vectors) >= 2
     if exchanged:
         vectors[:2] = vectors[1::-1]

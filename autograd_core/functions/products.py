@@ -55,6 +55,8 @@ def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
                 f"contracted dimensions need to match, but first has size {x._shape[i]} in dim "
                 f"{i} and second has size {y._shape[j]} in dim {j}"
             )
+    if x.dtype is not y.dtype:
+        raise RuntimeError("both inputs should have same dtype")
     rows = [d for d in range(x.ndim) if d not in left]
     columns = [d for d in range(y.ndim) if d not in right]
     shape = (*(x._shape[d] for d in rows), *(y._shape[d] for d in columns))

@@ -8,10 +8,9 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_core import return_types
-from autograd_core.autograd.grad_mode import is_grad_enabled
-from autograd_core.dtype import Number, dtype
+from autograd_core.dtype import Number, bool_, dtype
 from autograd_core.functions.arithmetic import clamp
-from autograd_core.functions.convert import to_dtype
+from autograd_core.functions.convert import check_gradient, to_dtype
 from autograd_core.ops import cumulative, distance, loss, norms, order_statistics, reduce, select
 from autograd_core.ops import statistics as statistics_ops
 from autograd_core.ops.diagonals import diagonal
@@ -35,15 +34,13 @@ def _dims(dim: Dim) -> int | tuple[int, ...] | None:
 
 
 def _check_into(x: Tensor, kind: dtype | None) -> None:
-    """A gradient goes to floating point numbers only."""
-    if kind is not None and not kind.is_floating_point and x.requires_grad and is_grad_enabled():
-        raise RuntimeError(f"Autograd not support dtype: {kind.scalar_name}")
+    if kind is not None:
+        check_gradient(kind, x)
 
 
 def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
     """The sum of all elements, or over ``dim``."""
-    if dtype is not None:
-        _check_into(x, dtype)
+    _check_into(x, dtype)
     if dim is None:
         return reduce.sum_all(x, dtype)
     return reduce.sum_dim(x, _every(x, dim), keepdim, dtype)
@@ -308,6 +305,8 @@ def cov(x: Tensor, *, correction: int = 1) -> Tensor:
             "cov(): expected input to have two or fewer dimensions but got an input with "
             f"{x.ndim} dimensions"
         )
+    if x.dtype is bool_:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = reshape(x, (1, -1)) if x.ndim < 2 else x
     number = rows._shape[1]
     apart = rows - unsqueeze(div(reduce.sum_dim(rows, 1), number), 1)

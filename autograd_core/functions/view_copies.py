@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from autograd_core.functions.convert import check_gradient
 from autograd_core.functions.shapes import narrowed
-from autograd_core.ops import copies, rearrange
+from autograd_core.ops import copies, diagonals, rearrange
 from autograd_core.tensor import Tensor
 
 __all__ = [
-    "as_strided_copy", "as_strided_scatter", "expand_copy", "narrow_copy", "permute_copy",
-    "select_scatter", "slice_scatter", "squeeze_copy", "view_copy",
+    "as_strided_copy", "as_strided_scatter", "diagonal_scatter", "expand_copy", "narrow_copy",
+    "permute_copy", "select_scatter", "slice_scatter", "squeeze_copy", "view_copy",
 ]  # fmt: skip
 
 
@@ -50,6 +51,14 @@ def view_copy(x: Tensor, size: Sequence[int]) -> Tensor:
     return copies.view_copy(x, tuple(size))
 
 
+def diagonal_scatter(
+    x: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """``x`` with ``src`` in a diagonal."""
+    check_gradient(x.dtype, src)
+    return diagonals.diagonal_scatter(x, src, offset, dim1, dim2)
+
+
 def as_strided_scatter(
     x: Tensor,
     src: Tensor,
@@ -58,11 +67,13 @@ def as_strided_scatter(
     storage_offset: int | None = None,
 ) -> Tensor:
     """``x`` with ``src`` in the places that :func:`as_strided` reads."""
+    check_gradient(x.dtype, src)
     return rearrange.as_strided_scatter(x, src, tuple(size), tuple(stride), storage_offset)
 
 
 def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """``x`` with ``src`` at ``index`` of dimension ``dim``."""
+    check_gradient(x.dtype, src)
     return rearrange.select_scatter(x, src, dim, index)
 
 
@@ -75,4 +86,5 @@ def slice_scatter(
     step: int = 1,
 ) -> Tensor:
     """``x`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    check_gradient(x.dtype, src)
     return rearrange.slice_scatter(x, src, dim, start, end, step)

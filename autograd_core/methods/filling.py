@@ -52,6 +52,12 @@ def decided(call: Callable[..., Tensor]) -> Callable[..., Any]:
     return decided
 
 
+def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
+    """``src``, broadcast over what was there; its gradient ends at whole numbers."""
+    whole = not self.dtype.is_floating_point and isinstance(src, Tensor) and src.requires_grad
+    return assign.copy(self, src.detach() if whole else src)
+
+
 def of_own_dtype(call: Callable[..., Tensor]) -> Callable[..., Any]:
     """``call``, which may be told a dtype, where the result must be stored in the tensor."""
 
@@ -71,7 +77,7 @@ def of_own_dtype(call: Callable[..., Tensor]) -> Callable[..., Any]:
 FILLINGS: Final[dict[str, Callable[..., Any]]] = {
     "zero": assign.zero,
     "fill": functions.fill,
-    "copy": assign.copy,
+    "copy": _copied,
     "_assign": assign.assigned,
     "random": _drawn(_integers),
     "normal": _drawn(lambda rng, x, mean=0.0, std=1.0: rng.normal(mean, std, x._shape)),

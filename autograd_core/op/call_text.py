@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from autograd_core.autograd.node import GENERAL
 from autograd_core.op.record import REQUIRED, Op
@@ -82,8 +82,10 @@ def _compute_pointwise(op: Op) -> list[str]:
         else [f"{plain[0]}.dtype is {v}.dtype" for v in plain[1:]]
     )
     typed = first if first not in op.keeps_dtype else plain[0]
-    if op.result == "float":
+    if op.result == "float" or op.floats:
         same.append(f"{typed}.dtype.is_floating_point")
+    if op.numbers:
+        same.append(f"{typed}.dtype is not bool_")
     arrays = _arguments(op, [f"{v}.array" for v in op.values])
     dtype = "bool_" if op.result == "bool" else f"{typed}.dtype"
     refuse = "except TypeError as error: raise refused(op, error, " + f"{first}.dtype) from None"
@@ -157,6 +159,9 @@ def _attach(op: Op) -> list[str]:
         node.append(f"node.to = None if dtype is None else (({v}._shape, {v}.dtype),)")
     elif op.broadcasts:
         node.append(f"node.to = ({', '.join(_reduction(op, v) for v in edges)},)")
+    elif op.reduces:
+        to = ", ".join(_reduction(op, v, op.edges) for v in edges)
+        node.append(f"node.to = None if {_uniform(op)} else ({to},)")
     node += _save(op)
     node.append("if grad_mode is not None: node_made(node, grad_mode)")
     if op.view == "each":
@@ -177,9 +182,17 @@ def _edge_outside(op: Op, t: str) -> str:
     return f"None if f_{op.edges[0]} is None else Nowhere()" if op.view else "None"
 
 
-def _reduction(op: Op, value: str) -> str:
-    """For an input of an op that is not pointwise, yet broadcasts it: what to reduce to."""
-    if value not in op.broadcasts:
+def _uniform(op: Op) -> str:
+    """Whether all differentiable inputs have one dtype."""
+    first, *others = op.edges
+    absent = {v: f"{v} is None or " if v in op.optional else "" for v in others}
+    return " and ".join(f"({absent[v]}{v}.dtype is {first}.dtype)" for v in others)
+
+
+def _reduction(op: Op, value: str, reduced: Collection[str] | None = None) -> str:
+    """What to reduce the gradient of an input to, if it is one that needs it: of an op that is not
+    pointwise, yet broadcasts it."""
+    if value not in (op.broadcasts if reduced is None else reduced):
         return "None"
     to = f"({value}._shape, {value}.dtype)"
     return f"None if {value} is None else {to}" if value in op.optional else to

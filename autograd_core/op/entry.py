@@ -58,6 +58,8 @@ _OPTIONS: Final = frozenset(
         "g",
         "ans",
         "needs",
+        "floats",
+        "numbers",
     }
 )
 
@@ -71,6 +73,8 @@ def pointwise(
     *,
     result: ResultKind = "same",
     keeps: str = "",
+    floats: str = "",
+    numbers: str = "",
     linear: bool = False,
     node: str = "",
     of: str = "",
@@ -88,6 +92,8 @@ def pointwise(
         kernel: computes it on arrays; without one, the function's body does.
         result: dtype of the result: the promoted one, at least floating ("float"), or bool.
         keeps: inputs that take no part in promotion (a mask), separated by blanks.
+        floats: PyTorch's name of the kernel, of an op on floating point numbers only.
+        numbers: the same, of an op on anything but bool.
         linear: whether it is linear in each input taken alone.
         node: the node's name, where it is not PyTorch's usual spelling of the op's.
         of: the public function that this is an overload of.
@@ -117,6 +123,8 @@ def pointwise(
             linear=linear,
             result=result,
             keeps=keeps,
+            floats=floats,
+            numbers=numbers,
         )
 
     return declare
@@ -215,6 +223,8 @@ def _declare(
     view: ViewKind = False,
     result: ResultKind = "same",
     keeps: str = "",
+    floats: str = "",
+    numbers: str = "",
     broadcasts: str = "",
     holds: str = "",
     optional: frozenset[str] = frozenset(),
@@ -242,6 +252,8 @@ def _declare(
         view=view,
         result=result,
         keeps_dtype=frozenset(keeps.split()),
+        floats=floats,
+        numbers=numbers,
         broadcasts=frozenset(broadcasts.split()),
         samples=samples,
         function=function,

@@ -135,6 +135,8 @@ def mixed(
     kind = result_type(*((v.dtype, 2 if v._shape else 1) for v in operands))
     if op.result == "float" and not kind.is_floating_point:
         kind = get_default_dtype()
+    if (op.floats and not kind.is_floating_point) or (op.numbers and kind is bool_):
+        raise refused(op, TypeError(), kind)
     arrays = [
         v.array if name in op.keeps_dtype or v.dtype is kind else v.array.astype(kind.dtype)
         for name, v in zip(op.values, values, strict=True)

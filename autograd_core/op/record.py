@@ -108,6 +108,8 @@ class Op:
     samples: Sequence[Sample]
     function: Callable[..., Any]
     second: Second | None = None
+    floats: str = ""
+    numbers: str = ""
     holds: frozenset[str] = frozenset()  # attributes that may have tensors in them
     call: Callable[..., Any] = field(init=False)
     make_node_class: Callable[[Op], type[Any]] = field(init=False)
@@ -176,7 +178,7 @@ class Op:
         """Whether a gradient may have to be summed or cast to its input; not with one input, which
         has the result's shape, and its dtype if it can require a gradient at all, unless that of
         the result may be chosen."""
-        several = self.pointwise and len(self.values) > 1
+        several = len(self.values if self.pointwise else self.edges) > 1
         return bool(self.broadcasts or self.variadic) or several or self.chooses_dtype
 
     @cached_property

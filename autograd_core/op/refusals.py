@@ -38,6 +38,8 @@ REFUSED = {
     "`logical_xor()` operator instead.",
     "neg": "Negation, the `-` operator, on a bool tensor is not supported. If you are trying to "
     "invert a mask, use the `~` or `logical_not()` operator instead.",
+    "relu": "Boolean inputs not supported for relu",
+    "hardtanh": "Bool inputs not supported for hardtanh",
 }
 _BITS = {"bitwise_left_shift": "lshift", "bitwise_right_shift": "rshift"}
 
@@ -47,15 +49,20 @@ def refused(op: Op, error: TypeError, kind: dtype) -> Exception:
     name = op.public_name
     if kind is bool_ and name in REFUSED:
         return RuntimeError(REFUSED[name])
+    if op.floats or op.numbers:
+        return not_implemented(op.floats or op.numbers, kind)
     if name == "bitwise_not":
         return TypeError(
             "~ (operator.invert) is only implemented on integer and Boolean-type tensors"
         )
     if name.startswith("bitwise"):
-        return NotImplementedError(
-            f"\"{_BITS.get(name, name)}_cpu\" not implemented for '{kind.scalar_name}'"
-        )
+        return not_implemented(f"{_BITS.get(name, name)}_cpu", kind)
     return error
+
+
+def not_implemented(kernel: str, kind: dtype) -> NotImplementedError:
+    """PyTorch's error for a dtype that a kernel is not for."""
+    return NotImplementedError(f"\"{kernel}\" not implemented for '{kind.scalar_name}'")
 
 
 def no_difference(values: Sequence[Any]) -> RuntimeError:

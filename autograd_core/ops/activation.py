@@ -20,6 +20,7 @@ BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
 
 
 @pointwise(
+    floats="elu_cpu",
     x=lambda g, x, alpha, scale, input_scale: where(
         x <= 0, g * (scale * alpha * input_scale * exp(_negative(x) * input_scale)), g * scale
     ),
@@ -37,6 +38,7 @@ def elu(x, *, alpha=1.0, scale=1.0, input_scale=1.0):
 
 
 @pointwise(
+    floats="elu_cpu",
     x=lambda g, x, alpha: where(x <= 0, g * exp(_negative(x) / alpha), g),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"alpha": 0.5})),
 )
@@ -55,6 +57,7 @@ _ROOT, _CUBE = math.sqrt(2 / math.pi), 0.044715
 
 
 @pointwise(
+    floats="GeluKernelImpl",
     x=lambda g, x, approximate: g * gelu_slope(x, approximate),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"approximate": "tanh"})),
 )
@@ -90,6 +93,7 @@ def normal_cdf(x):
 
 
 @pointwise(
+    floats="silu_cpu",
     x=lambda g, x: g * (sigmoid(x) * (1 + x * (1 - sigmoid(x)))),
     samples=BOTH,
 )
@@ -99,7 +103,7 @@ def silu(x):
     return x * (np.tanh(x * 0.5) * 0.5 + 0.5)
 
 
-@pointwise(x=lambda g, x: g * mish_slope(x), samples=BOTH)
+@pointwise(floats="mish_cpu", x=lambda g, x: g * mish_slope(x), samples=BOTH)
 @in_blocks
 def mish(x):
     """``x * tanh(softplus(x))``."""
@@ -114,6 +118,7 @@ def mish_slope(x: Any) -> Any:
 
 
 @pointwise(
+    floats="softplus_cpu",
     x=lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
     samples=(*BOTH, Sample(([-1.0, 0.5, 4.0],), {"beta": 2.0, "threshold": 3.0})),
 )
@@ -125,15 +130,15 @@ def softplus(x, *, beta=1.0, threshold=20.0):
     return np.where(scaled > threshold, x, np.logaddexp(scaled, 0) / beta)
 
 
-@pointwise(x=lambda g, x: g * sigmoid(-x), samples=BOTH)
+@pointwise(floats="log_sigmoid_cpu", x=lambda g, x: g * sigmoid(-x), samples=BOTH)
 @in_blocks
 def log_sigmoid(x):
     """The logarithm of the logistic function."""
-    check_implemented("log_sigmoid_cpu", x)
     return -np.logaddexp(-x, 0)
 
 
 @pointwise(
+    floats="leaky_relu_cpu",
     x=lambda g, x, negative_slope: where(x > 0, g, g * negative_slope),
     second=Second("LeakyReluBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"negative_slope": 0.3})),
@@ -144,6 +149,7 @@ def leaky_relu(x, *, negative_slope=0.01):
 
 
 @pointwise(
+    floats="prelu_cpu",
     node="PreluKernelBackward0",
     x=lambda g, x, weight: where(x > 0, g, g * weight),
     second=Second(
@@ -159,7 +165,7 @@ def prelu(x, weight):
 
 
 @pointwise(
-    keeps="noise",
+    floats="leaky_relu_cpu",
     x=lambda g, x, noise: where(x > 0, g, g * noise),
     second=Second("RreluWithNoiseBackwardBackward0"),
     samples=(Sample(([-1.0, 2.0, -0.5], [0.2, 1.0, 0.3])), Sample(([[-1.0], [2.0]], [0.2, 0.3]))),
@@ -170,12 +176,17 @@ def rrelu_with_noise(x, noise):
 
 
 @pointwise(
+    numbers="hardtanh",
     x=lambda g, x, min_val, max_val: where(beyond(x, low=min_val, high=max_val), 0, g),
     second=Second("HardtanhBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0, 7.0],), {"min_val": 0.0, "max_val": 6.0})),
 )
 def hardtanh(x, *, min_val=-1.0, max_val=1.0):
-    """``x`` held between two numbers."""
+    """``x`` held between two numbers, whole ones for whole numbers."""
+    if x.dtype.kind in "iu":
+        min_val, max_val = int(min_val), int(max_val)
+        if x.dtype.kind == "u" and min(min_val, max_val) < 0:
+            raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
     return np.clip(x, min_val, max_val)
 
 
@@ -192,6 +203,7 @@ def between(x, *, low, high):
 
 
 @pointwise(
+    floats="hardsigmoid_cpu",
     x=lambda g, x: where(between(x, low=-3, high=3), g / 6, 0),
     second=Second("HardsigmoidBackwardBackward0"),
     samples=BOTH,
@@ -203,6 +215,7 @@ def hardsigmoid(x):
 
 
 @pointwise(
+    floats="hardswish_cpu",
     x=lambda g, x: where(between(x, low=-3, high=3), g * (x / 3 + 0.5), where(x < 3, 0, g)),
     samples=(*BOTH, Sample(([-4.0, 5.0],))),
 )
@@ -213,6 +226,7 @@ def hardswish(x):
 
 
 @pointwise(
+    floats="hardshrink_cpu",
     x=lambda g, x, lambd: where(within(x, min=-lambd, max=lambd), 0, g),
     second=Second("HardshrinkBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
@@ -223,6 +237,7 @@ def hardshrink(x, *, lambd=0.5):
 
 
 @pointwise(
+    floats="softshrink_check",
     x=lambda g, x, lambd: where(within(x, min=-lambd, max=lambd), 0, g),
     second=Second("SoftshrinkBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
@@ -233,6 +248,7 @@ def softshrink(x, *, lambd=0.5):
 
 
 @pointwise(
+    numbers="threshold_cpu",
     node="ThresholdBackward0",
     of="threshold",
     x=lambda g, x, threshold: where(x <= threshold, 0, g),
@@ -250,6 +266,7 @@ def threshold_(x, *, threshold, value):
 )
 def glu(x, /, dim=-1):
     """The first half of ``x`` along ``dim`` times the logistic function of the second."""
+    check_implemented("glu_cpu", x)
     if x.ndim == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
     if x.shape[dim] % 2:

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import c_name, check_same_dtype, scalar_name
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.linalg import matmul
 from autograd_core.ops.loss import softmax
@@ -29,6 +30,24 @@ def safe_softmax(x, /, dim):
 _CAUSAL = np.array([[0.0, -np.inf, -np.inf], [0.0, 0.5, -np.inf]])
 
 
+def check_operands(q: Any, k: Any, v: Any, mask: Any) -> None:
+    """Queries, keys and values, arrays or tensors, have one dtype, and a mask fits them.
+
+    Raises:
+        RuntimeError: they do not; in PyTorch's words.
+    """
+    if not q.dtype == k.dtype == v.dtype:
+        raise RuntimeError(
+            "Expected query, key, and value to have the same dtype, but got query.dtype: "
+            f"{c_name(q)} key.dtype: {c_name(k)} and value.dtype: {c_name(v)} instead."
+        )
+    if mask is not None and mask.dtype != q.dtype and c_name(mask) not in ("bool", "float"):
+        raise RuntimeError(
+            "Expected attn_mask dtype to be bool or float or to match query dtype, but got "
+            f"attn_mask.dtype: {c_name(mask)} and  query.dtype: {c_name(q)} instead."
+        )
+
+
 @op(
     joint=lambda g, q, k, v, mask, is_causal, scale: attention_backward(
         g, q, k, v, mask, is_causal, scale
@@ -47,6 +66,9 @@ def attention(q, k, v, mask=None, /, is_causal=False, scale=1.0):
 
     ``is_causal`` lets no query see keys that come after it.
     """
+    check_same_dtype(q, k, v, mask)
+    if q.dtype.kind != "f":
+        raise RuntimeError(f"expected scalar type Float but found {scalar_name(q)}")
     weights = _weights(q, k, mask, is_causal, scale)
     if q.shape[-1] != v.shape[-1]:
         return np.matmul(weights, v)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, Second, op
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.pooling import padded_image
 from autograd_core.ops.windows import Windows
 
@@ -39,6 +40,8 @@ def avg_pool2d(
     divisor_override=None,
 ):  # fmt: skip
     """The mean of each window of images (..., H, W)."""
+    if x.dtype != np.int64:
+        check_implemented("avg_pool2d", x)
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
     return _means(x, windows, ceil_mode, count_include_pad, divisor_override)
 
@@ -64,6 +67,8 @@ def avg_pool3d(
     divisor_override=None,
 ):  # fmt: skip
     """The mean of each window of volumes (..., D, H, W)."""
+    if x.dtype != np.int64:
+        check_implemented("avg_pool3d_out_frame", x, half=False)
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
     return _means(x, windows, ceil_mode, count_include_pad, divisor_override)
 
@@ -83,7 +88,10 @@ def _means(
         padded = next(patches)[1].copy()
         for _, patch in patches:
             padded += patch
-    padded /= _counts(windows, size, output, include_pad, divisor).astype(x.dtype)
+    counts = _counts(windows, size, output, include_pad, divisor).astype(x.dtype)
+    if x.dtype.kind != "f":
+        return np.sign(padded) * (np.abs(padded) // counts)  # towards 0, as C divides
+    padded /= counts
     return padded
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import check_same_dtype
+from autograd_core.ops.normalization import normalized_in, settled
 from autograd_core.ops.reduce import count, sum_dim
 from autograd_core.ops.shape import reshape
 
@@ -47,16 +47,18 @@ def batch_norm(
     Mean and variance are the input's own while ``training``, else those given.  ``mean`` and
     ``rstd``, the reciprocal standard deviation, are (C,).
     """
-    check_same_dtype(x, weight, bias)
+    kind, of_statistics = normalized_in("batch_norm", x, weight, bias, running_mean, running_var)
+    own, x = x.dtype, x if kind is x.dtype else x.astype(kind)
     if training:
         axes = _axes(x.ndim)
-        mean = np.mean(x, axes, dtype=x.dtype)
-        variance = np.mean(np.square(x - per_channel(mean, x.ndim)), axes, dtype=x.dtype)
+        mean = np.mean(x, axes, dtype=kind)
+        variance = np.mean(np.square(x - per_channel(mean, x.ndim)), axes, dtype=kind)
     else:
-        mean, variance = running_mean.copy(), running_var  # which a later batch may move
+        mean = running_mean.astype(kind)  # a copy: a later batch may move it
+        variance = running_var.astype(kind, copy=False)
     rstd = 1 / np.sqrt(variance + eps)
     result = (x - per_channel(mean, x.ndim)) * per_channel(rstd, x.ndim)
-    return _affine(result, weight, bias), mean, rstd
+    return settled(_affine(result, weight, bias), mean, rstd, own, of_statistics)
 
 
 def _affine(x: Any, weight: Any, bias: Any) -> Any:
@@ -125,12 +127,13 @@ def group_norm(x, weight=None, bias=None, /, num_groups=1, eps=1e-5):
             "Expected number of channels in input to be divisible by num_groups, but got input "
             f"of shape {list(x.shape)} and num_groups={num_groups}"
         )
-    check_same_dtype(x, weight, bias)
-    grouped = x.reshape(_groups(x.shape, num_groups))
-    mean = np.mean(grouped, 2, dtype=x.dtype, keepdims=True)
+    kind, of_statistics = normalized_in("GroupNormKernelImpl", x, weight, bias)
+    grouped = x.reshape(_groups(x.shape, num_groups)).astype(kind, copy=False)
+    mean = np.mean(grouped, 2, dtype=kind, keepdims=True)
     centred = grouped - mean
-    rstd = 1 / np.sqrt(np.mean(np.square(centred), 2, dtype=x.dtype, keepdims=True) + eps)
-    return _affine((centred * rstd).reshape(x.shape), weight, bias), mean, rstd
+    rstd = 1 / np.sqrt(np.mean(np.square(centred), 2, dtype=kind, keepdims=True) + eps)
+    result = _affine((centred * rstd).reshape(x.shape), weight, bias)
+    return settled(result, mean, rstd, x.dtype, of_statistics)
 
 
 def _groups(shape: tuple[int, ...], num_groups: int) -> tuple[int, int, int]:

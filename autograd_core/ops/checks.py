@@ -65,10 +65,22 @@ def scalar_name(value: Any) -> str:
     return kind.scalar_name if isinstance(kind, dtype) else from_numpy_dtype(kind).scalar_name
 
 
+def c_name(value: Any) -> str:
+    """What others of them call it: its name in C++."""
+    kind = value.dtype
+    return kind.c_name if isinstance(kind, dtype) else from_numpy_dtype(kind).c_name
+
+
 def check_implemented(kernel: str, x: Any, half: bool = True) -> None:
     """``x`` is an array of floating point numbers, which is all that ``kernel`` is for."""
     if x.dtype.kind != "f" or (not half and x.dtype == np.float16):
         raise NotImplementedError(f"\"{kernel}\" not implemented for '{scalar_name(x)}'")
+
+
+def check_not_bool(kernel: str, x: Any) -> None:
+    """``x`` is an array of numbers, which is all that ``kernel`` is for."""
+    if x.dtype.kind == "b":
+        raise NotImplementedError(f"\"{kernel}\" not implemented for 'Bool'")
 
 
 def check_castable(x: Any, to: Any) -> None:
@@ -84,6 +96,16 @@ def check_found(expected: Any, found: Any) -> None:
     """``found`` has the dtype of ``expected``; of an array or a tensor."""
     if found.dtype != expected.dtype:
         raise RuntimeError(f"Found dtype {scalar_name(found)} but expected {scalar_name(expected)}")
+
+
+def check_factors(a: Any, b: Any) -> None:
+    """Two vectors whose product is taken have one dtype."""
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            "dot : expected both vectors to have same dtype, but found "
+            f"{scalar_name(a)} and {scalar_name(b)}"
+        )
+    check_not_bool("dot", a)
 
 
 def promoted(x: Any, y: Any) -> tuple[Any, Any]:

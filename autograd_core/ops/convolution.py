@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import check_same_dtype
+from autograd_core.ops.checks import c_name, check_castable, check_same_dtype, scalar_name
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.windows import Windows
 
@@ -52,7 +52,7 @@ def convolution(x, weight, bias=None, /, stride=(), padding=(), dilation=(), gro
     Groups of channels are convolved separately.
     """
     windows = Windows(weight.shape[2:], stride, padding, dilation)
-    check_same_dtype(x, weight, bias)
+    _check_dtypes(x, weight, bias)
     _check(x, weight, bias, groups)
     each = _is_each(weight.shape, groups)
     columns, size = _columns(x, windows, groups, each)
@@ -197,7 +197,9 @@ def conv_transpose(
 ):
     """Images (N, C, ...) spread by kernels (C, O / groups, ...): (N, O, ...), what a convolution
     of those kernels would make (N, C, ...) of."""
-    check_same_dtype(x, weight, bias)
+    _check_dtypes(x, weight)
+    if bias is not None:
+        check_castable(bias, x)
     if x.shape[1] != len(weight):
         raise RuntimeError(
             f"Given transposed=1, weight of size {list(weight.shape)}, expected input"
@@ -218,11 +220,26 @@ def conv_transpose(
     ]
     shape = (len(x), outputs, *size)
     result = convolution_input(x, weight, shape, stride, padding, dilation, groups)
-    return result if bias is None else result + _per_channel(bias, x.ndim)
+    if bias is None:
+        return result
+    return np.add(result, _per_channel(bias, x.ndim), dtype=x.dtype, casting="unsafe")
 
 
 def _grouped(weight: Any, groups: int) -> Any:
     return weight.reshape(groups, len(weight) // groups, -1)
+
+
+def _check_dtypes(x: Any, weight: Any, bias: Any = None) -> None:
+    if bias is not None and bias.dtype != x.dtype:
+        raise RuntimeError(
+            f"Input type ({c_name(x)}) and bias type ({c_name(bias)}) should be the same"
+        )
+    if x.dtype == np.float16 != weight.dtype:
+        raise RuntimeError(
+            f"Input type (torch.HalfTensor) and weight type (torch.{scalar_name(weight)}Tensor) "
+            "should be the same or input should be a MKLDNN tensor and weight is a dense tensor"
+        )
+    check_same_dtype(x, weight)
 
 
 def _check(x: Any, weight: Any, bias: Any, groups: int) -> None:

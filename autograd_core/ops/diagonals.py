@@ -8,6 +8,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.shape import expand
 
@@ -128,6 +129,7 @@ def trace(x, /):
     """The sum of a matrix's diagonal."""
     if x.ndim != 2:
         raise RuntimeError("trace: expected a matrix")
+    check_not_bool("trace", x)
     return np.trace(x, dtype=np.int64 if x.dtype.kind in "biu" else None)
 
 

@@ -9,6 +9,8 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
+from autograd_core.op.refusals import REFUSED
+from autograd_core.ops.checks import check_implemented, check_same_dtype, promoted, scalar_name
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.index import index, index_put
 from autograd_core.ops.norms import vector_norm, vector_norm_backward
@@ -27,6 +29,14 @@ _APART = ([[1.0, 4.0], [3.0, 0.5]], [2.5, -1.0])
 )
 def dist(x, y, /, p=2.0):
     """The ``p``-norm of the difference."""
+    if "b" in (x.dtype.kind, y.dtype.kind):
+        raise RuntimeError(REFUSED["sub" if x.dtype == y.dtype else "sub bool"])
+    x, y = promoted(x, y)
+    if x.dtype.kind != "f":
+        raise RuntimeError(
+            "norm(): input dtype should be either floating point or complex. Got "
+            f"{scalar_name(x)} instead."
+        )
     return vector_norm(np.subtract(x, y), p)
 
 
@@ -83,6 +93,13 @@ def cdist(x, y, /, p=2.0, compute_mode=None):
 
     Batches broadcast.
     """
+    for name, points in (("X1", x), ("X2", y)):
+        if points.dtype.kind != "f":
+            raise RuntimeError(
+                f"cdist only supports floating-point dtypes, {name} got: {scalar_name(points)}"
+            )
+    check_same_dtype(x, y)
+    check_implemented("cdist", x, half=False)
     if x.ndim < 2 or y.ndim < 2:
         raise RuntimeError("cdist only supports at least 2D tensors")
     if x.shape[-1] != y.shape[-1]:
@@ -111,6 +128,9 @@ def pdist(x, /, p=2.0):
     """The distances of all pairs of the points ``x`` (n, d), n * (n - 1) / 2 of them."""
     if x.ndim != 2:
         raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
+    if x.dtype.kind != "f":
+        raise RuntimeError("pdist only supports floating-point dtypes")
+    check_implemented("pdist", x, half=False)
     first, second = _pairs(len(x))
     return vector_norm(x[first] - x[second], p, -1)
 

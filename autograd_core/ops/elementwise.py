@@ -213,6 +213,7 @@ def sigmoid(x):
 
 
 @pointwise(
+    numbers="relu",
     # by `where`, not by a product: 0 * inf would be NaN where PyTorch has 0; at NaN it has g
     x=lambda g, ans: where(ans != 0, g, 0),
     second=Second("ThresholdBackwardBackward0"),
@@ -223,7 +224,9 @@ def relu(x):
     return np.maximum(x, 0)
 
 
-@pointwise(np.absolute, x=lambda g, x: g * sgn(x), samples=(Sample(([-1.5, 2.0],)),))
+@pointwise(
+    np.absolute, numbers="abs_cpu", x=lambda g, x: g * sgn(x), samples=(Sample(([-1.5, 2.0],)),)
+)
 def abs(x):
     """Absolute value; its derivative at 0 is 0."""
 

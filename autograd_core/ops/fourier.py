@@ -28,7 +28,7 @@ _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": 
 def signal(x, /, size, dim, norm):
     """The signal of ``size`` along ``dim``, of which ``x`` is the spectrum; of its last dimension
     the first half, the other being equal."""
-    return np.fft.irfftn(x, size, dim, norm)
+    return np.fft.irfftn(x, size, dim, norm).astype(x.dtype, copy=False)
 
 
 @op(

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, Second, op
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.places import at_indices, from_indices
 from autograd_core.ops.pooling import best_places
 
@@ -27,6 +28,7 @@ def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
 
 def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
     dims = len(kernel)
+    check_implemented(f"fractional_max_pool{dims}d_out_frame", x)
     size = x.shape[x.ndim - dims :]
     planes = x.reshape(-1, math.prod(size))
     offsets = samples.reshape(len(planes), dims)

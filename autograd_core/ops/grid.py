@@ -11,6 +11,7 @@ import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.joining import stack
 from autograd_core.ops.reduce import sum_dim
 
@@ -146,6 +147,7 @@ def grid_sampler_2d(x, grid, /, mode="bilinear", padding_mode="zeros", align_cor
         padding_mode: what lies outside: "zeros", the "border", or a "reflection".
         align_corners: whether -1 and 1 are the middles of the outermost elements, or their edges.
     """
+    _check_dtypes("grid_sampler_2d_cpu_kernel_impl", x, grid)
     return _sampled(x, grid, mode, padding_mode, align_corners, (0, 0))
 
 
@@ -156,7 +158,13 @@ def grid_sampler_2d(x, grid, /, mode="bilinear", padding_mode="zeros", align_cor
 )
 def grid_sampler_3d(x, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
     """The volumes ``x`` (N, C, D, H, W) at the places ``grid`` (N, d, h, w, 3)."""
+    _check_dtypes("grid_sampler_3d_cpu", x, grid)
     return _sampled(x, grid, mode, padding_mode, align_corners, (0, 0, 0))
+
+
+def _check_dtypes(kernel: str, x: Any, grid: Any) -> None:
+    check_implemented(kernel, x)
+    check_same_dtype(x, grid)
 
 
 def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool, orders: Sequence[int]) -> Any:

@@ -9,7 +9,7 @@ import numpy as np
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.assign import misplaced
-from autograd_core.ops.checks import fitting_number
+from autograd_core.ops.checks import check_not_bool, fitting_number
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import index as picked
 from autograd_core.ops.reduce import sum_all
@@ -159,6 +159,8 @@ def index_reduce(x, source, index, /, dim, reduce, include_self=True):
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
+    if x.ndim < 2 or reduce == "mean":
+        check_not_bool("index_func_" if x.ndim < 2 else "div_floor_cpu", x)
     _at(x, index, dim)  # is in range
     return reduce_along(x, source, whole_index(index, source, dim), dim, reduce, include_self)
 

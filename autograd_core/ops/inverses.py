@@ -71,6 +71,7 @@ def det(x, /):
 )
 def cofactors(x, /):
     """The derivatives of the determinant by each element; singular matrices have them too."""
+    check_square("linalg.det", x)
     u, s, vh = np.linalg.svd(x)
     rest = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
     sign = np.linalg.det(u) * np.linalg.det(vh)
@@ -108,7 +109,7 @@ def slogdet(x, /):
 )  # fmt: skip
 def pinv(x, /, atol=None, rtol=None, hermitian=False):
     """The pseudo-inverse, taking singular values up to ``max(atol, rtol * largest)`` as zero."""
-    if x.ndim < 2 or x.dtype.kind != "f":
+    if x.ndim < 2 or x.dtype.kind != "f" or x.dtype == np.float16:
         raise RuntimeError(
             f"linalg.pinv({from_numpy_dtype(x.dtype).scalar_name}{{{list(x.shape)}}}): expected a "
             "tensor with 2 or more dimensions of float, double, cfloat or cdouble types"

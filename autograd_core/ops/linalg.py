@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import LinAlgError
+from autograd_core.op.refusals import no_common_shape
+from autograd_core.ops.checks import (
+    LinAlgError,
+    check_factors,
+    check_implemented,
+    check_not_bool,
+    check_same_dtype,
+    scalar_name,
+)
 from autograd_core.ops.elementwise import neg
+from autograd_core.ops.matrices import check_floating, check_square
 from autograd_core.ops.shape import (
     clone,
     expand,
@@ -21,6 +30,8 @@ from autograd_core.ops.shape import (
     unsafe_view,
     unsqueeze,
 )
+
+_BOOL: Final = np.dtype(bool)  # the one object, whose identity costs less to test than equality
 
 
 def _check_inner(name: str, a: Any, b: Any) -> None:
@@ -46,14 +57,11 @@ def _check_inner(name: str, a: Any, b: Any) -> None:
         )
 
 
-def _product(a: Any, b: Any, of: str = "mm") -> Any:
+def _product(a: Any, b: Any) -> Any:
     """The product of two matrices; ``dot`` takes small ones in two thirds of ``matmul``'s time."""
+    if a.dtype is _BOOL:
+        check_not_bool("addmm_impl_cpu_", a)
     if a.dtype is not b.dtype or a.shape[-1:] != b.shape[:1]:
-        if of == "addmm" and a.dtype != b.dtype:
-            first, second = (from_numpy_dtype(each.dtype).scalar_name for each in (a, b))
-            raise RuntimeError(
-                f"mat1 and mat2 must have the same dtype, but got {first} and {second}"
-            )
         _check_inner("mat1", a, b)
     if len(a) <= 32 and b.size >= 1 << 14 and b.flags.f_contiguous:
         # a few rows by the transposed weights of a layer: two thirds of the time turned round
@@ -87,6 +95,8 @@ def bmm(a, b, /):
     for name, each in (("batch1", a), ("batch2", b)):
         if each.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
+    check_same_dtype(a, b)
+    check_not_bool("bmm", a)
     _check_inner("batch1", a, b)
     return np.matmul(a, b)
 
@@ -100,8 +110,20 @@ def bmm(a, b, /):
 )
 def mv(a, b, /):
     """A matrix times a vector."""
+    if a.dtype is not b.dtype or a.dtype is _BOOL:
+        check_addmv(b, a, b)
     _check_inner("mat", a, b)
     return np.matmul(a, b)
+
+
+def check_addmv(bias: Any, a: Any, b: Any) -> None:
+    """A vector, a matrix and a vector have one dtype."""
+    if not bias.dtype == a.dtype == b.dtype:
+        raise RuntimeError(
+            "addmv input tensors must have the same dtype, but got "
+            f"{scalar_name(bias)}, {scalar_name(a)}, and {scalar_name(b)}"
+        )
+    check_not_bool("addmv_impl_cpu", a)
 
 
 @op(
@@ -121,11 +143,8 @@ def dot(a, b, /):
             f"[{a.size}] and src [{b.size}] to have the same number of elements, but got "
             f"{a.size} and {b.size} elements respectively"
         )
-    if a.dtype != b.dtype:
-        first, second = (from_numpy_dtype(each.dtype).scalar_name for each in (a, b))
-        raise RuntimeError(
-            f"dot : expected both vectors to have same dtype, but found {first} and {second}"
-        )
+    if a.dtype is not b.dtype or a.dtype is _BOOL:
+        check_factors(a, b)
     return np.dot(a, b)
 
 
@@ -144,14 +163,31 @@ def dot(a, b, /):
 )
 def addmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * (a @ b)`` for matrices ``a`` and ``b``."""
-    product = _product(a, b, "addmm")
+    if bias.dtype is not b.dtype or a.dtype is not b.dtype:
+        check_addmm(bias, a, b)
+    product = _product(a, b)
     if alpha != 1:
-        product *= alpha
+        product *= factor_of(product, alpha)
     try:
-        product += bias if beta == 1 else beta * bias
+        product += bias if beta == 1 else factor_of(product, beta) * bias
     except ValueError:
         raise _no_bias(bias.shape, product.shape) from None
     return product
+
+
+def check_addmm(bias: Any, a: Any, b: Any) -> None:
+    """A matrix and two factors have one dtype."""
+    for name, each in (("self", bias), ("mat1", a)):
+        if each.dtype != b.dtype:
+            raise RuntimeError(
+                f"{name} and mat2 must have the same dtype, but got {scalar_name(each)} and "
+                f"{scalar_name(b)}"
+            )
+
+
+def factor_of(x: Any, number: float) -> Any:
+    """``number`` as a factor of ``x``; for whole numbers, a whole one."""
+    return number if x.dtype.kind == "f" else int(number)
 
 
 def _no_bias(shape: tuple[int, ...], target: tuple[int, ...]) -> RuntimeError:
@@ -279,17 +315,7 @@ def solve_matrix(a, b, /, left=True):
     Batches broadcast; ``b`` is a batch of vectors if it has the shape of ``a`` without its last
     dimension.
     """
-    if a.ndim < 2 or a.shape[-1] != a.shape[-2]:
-        raise RuntimeError(
-            "linalg.solve: A must be batches of square matrices, but they are "
-            f"{a.shape[-2] if a.ndim > 1 else a.size} by {a.shape[-1] if a.ndim else 1} matrices"
-        )
-    if a.dtype != b.dtype:
-        names = [from_numpy_dtype(each.dtype).scalar_name for each in (a, b)]
-        raise RuntimeError(
-            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
-            f"{names[0]} and B of type {names[1]} instead"
-        )
+    _check_solvable(a, b, left)
     try:
         if _are_vectors(a, b):
             return np.linalg.solve(a, b[..., None])[..., 0]
@@ -302,6 +328,27 @@ def solve_matrix(a, b, /, left=True):
         raise LinAlgError(
             f"torch.linalg.solve: {batch}The solver failed because the input matrix is singular."
         ) from error
+    except ValueError:
+        raise no_common_shape((b.shape[:-2], a.shape[:-2])) from None
+
+
+def _check_solvable(a: Any, b: Any, left: bool) -> None:
+    check_floating("linalg.solve", a, half=True)
+    if a.dtype != b.dtype:
+        raise RuntimeError(
+            "linalg.solve: Expected A and B to have the same dtype, but found A of type "
+            f"{scalar_name(a)} and B of type {scalar_name(b)} instead"
+        )
+    check_implemented("lu_cpu", a, half=False)
+    check_square("linalg.solve", a)
+    if not b.ndim:
+        raise RuntimeError("linalg.solve: The input tensor B must have at least 2 dimensions.")
+    rows, columns = (b.shape[-1], 1) if _are_vectors(a, b) else b.shape[-2:]
+    if (rows if left else columns) != a.shape[-1]:
+        raise RuntimeError(
+            "linalg.solve: Incompatible shapes of A and B for the equation "
+            f"{'AX = B' if left else 'XA = B'} ({a.shape[-2]}x{a.shape[-1]} and {rows}x{columns})"
+        )
 
 
 def _mT(a: Any) -> Any:

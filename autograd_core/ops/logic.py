@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.op import op, pointwise
+from autograd_core.ops.checks import scalar_name
 
 
 @pointwise(np.logical_and, result="bool")
@@ -62,6 +63,8 @@ def signbit(x):
 @op()
 def isclose(x, y, /, rtol=1e-05, atol=1e-08, equal_nan=False):
     """Where ``x`` and ``y`` agree within ``atol + rtol * |y|``."""
+    if x.dtype != y.dtype:
+        raise RuntimeError(f"{scalar_name(x)} did not match {scalar_name(y)}")
     return np.isclose(x, y, rtol, atol, equal_nan)
 
 

@@ -22,7 +22,7 @@ def ndtr(x: Any) -> Any:
     """SciPy's, correct to the last digits, also far out where it is almost 0."""
     from scipy.special import ndtr  # half of the start-up time, if it were imported with us
 
-    return ndtr(x)
+    return ndtr(x).astype(x.dtype, copy=False)  # SciPy has none for float16
 
 
 def ndtr_beside(x: Any) -> Any:

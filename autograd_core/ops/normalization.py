@@ -7,9 +7,42 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import check_same_dtype
+from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.reduce import count, sum_dim
 from autograd_core.ops.shape import sum_to
+
+_USUAL: Final = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def normalized_in(kernel: str, x: Any, *parameters: Any) -> tuple[Any, Any]:
+    """The dtype to compute in, float32 for half numbers, whose squares overflow; and that of the
+    statistics, which is that of the parameters.
+
+    Raises:
+        RuntimeError: theirs is another than that of ``x``, and not float32 beside half numbers.
+    """
+    kind = x.dtype
+    if kind in _USUAL and all(each is None or each.dtype is kind for each in parameters):
+        return kind, kind
+    given = [each for each in parameters if each is not None]
+    half = x.dtype == np.float16
+    if not given or given[0].dtype == x.dtype:
+        check_implemented(kernel, x)
+        check_same_dtype(x, *given)
+        return np.float32 if half else x.dtype, x.dtype
+    if any(each.dtype != np.float32 for each in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if not half:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return np.float32, np.float32
+
+
+def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) -> tuple[Any, ...]:
+    """What was computed in one dtype, in those that results and statistics have."""
+    if result.dtype is kind is of_statistics:
+        return result, mean, rstd
+    mean, rstd = (each.astype(of_statistics, copy=False) for each in (mean, rstd))
+    return result.astype(kind, copy=False), mean, rstd
 
 
 @op(
@@ -38,9 +71,11 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
             f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
             f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(x.shape)}"
         )
-    check_same_dtype(x, weight, bias)
+    kind, of_statistics = normalized_in("LayerNormKernelImpl", x, weight, bias)
     size = count(normalized_shape)
     rows = x.reshape(-1, size)
+    if kind is not x.dtype:
+        rows = rows.astype(kind)
     mean = np.add.reduce(rows, 1, keepdims=True) / size
     result = rows - mean
     variance = np.vecdot(result, result)[:, None] / size
@@ -51,7 +86,8 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
     if bias is not None:
         result += bias.reshape(size)
     kept = x.shape[: x.ndim - len(normalized_shape)] + (1,) * len(normalized_shape)
-    return result.reshape(x.shape), mean.reshape(kept), rstd.reshape(kept)
+    kept_mean, kept_rstd = mean.reshape(kept), rstd.reshape(kept)
+    return settled(result.reshape(x.shape), kept_mean, kept_rstd, x.dtype, of_statistics)
 
 
 def _last(normalized_shape: tuple[int, ...]) -> tuple[int, ...]:

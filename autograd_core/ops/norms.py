@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_factors, check_not_bool, check_same_dtype
 from autograd_core.ops.elementwise import abs, sgn, where, zeros_of
 from autograd_core.ops.logic import isnan, logical_or
 from autograd_core.ops.matrices import check_floating
@@ -101,6 +102,8 @@ def cross(x, y, /, dim=-1):
     """The vector at right angles to both, for vectors of three elements along ``dim``."""
     if x.ndim != y.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
+    check_same_dtype(x, y)
+    check_not_bool("cross", x)
     wrapped(dim, x.ndim, of_scalars=False)
     if x.shape[dim] != 3 or y.shape[dim] != 3:
         raise RuntimeError(
@@ -118,4 +121,5 @@ def cross(x, y, /, dim=-1):
 )
 def vdot(x, y, /):
     """Inner product of two vectors."""
+    check_factors(x, y)
     return np.vdot(x, y)

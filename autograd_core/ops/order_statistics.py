@@ -6,6 +6,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
+from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.reduce import check_not_empty, evenly, picked, put_along
 from autograd_core.ops.shape import at_least_1d
 
@@ -20,6 +21,7 @@ _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 )
 def median_all(x, /):
     """The lower of the middle elements; NaN if there is one."""
+    check_not_bool("median_cpu", x)
     flat = np.sort(x, axis=None)  # NaN comes last
     if not flat.size or np.isnan(flat[-1]):
         return np.array(np.nan).astype(x.dtype)
@@ -34,6 +36,7 @@ def median_all(x, /):
 )
 def nanmedian_all(x, /):
     """The lower of the middle elements that are not NaN."""
+    check_not_bool("median_cpu", x)
     flat = np.sort(x, axis=None)
     number = int(np.count_nonzero(~np.isnan(flat)))
     return flat[(number - 1) // 2] if number else np.array(np.nan).astype(x.dtype)
@@ -47,6 +50,7 @@ def nanmedian_all(x, /):
 )
 def kthvalue(x, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, and where it is."""
+    check_not_bool("kthvalue_cpu", x)
     rows, along = at_least_1d(x), wrapped(dim, x.ndim)
     check_not_empty("kthvalue", x, along)
     if not 1 <= k <= rows.shape[along]:
@@ -65,6 +69,7 @@ def kthvalue(x, /, k, dim=-1, keepdim=False):
 )
 def median_dim(x, /, dim, keepdim=False):
     """The lower of the middle elements along ``dim``, and where it is; NaN if there is one."""
+    check_not_bool("median_out", x)
     rows = at_least_1d(x)
     check_not_empty("median", x, dim)
     order = np.argsort(rows, dim, stable=True)
@@ -85,6 +90,7 @@ def median_dim(x, /, dim, keepdim=False):
 )
 def nanmedian_dim(x, /, dim, keepdim=False):
     """The lower of the middle elements along ``dim`` that are not NaN, and where it is."""
+    check_not_bool("median_out", x)
     rows = at_least_1d(x)
     check_not_empty("nanmedian", x, dim)
     number = np.sum(~np.isnan(rows), axis=dim, keepdims=True)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, Second, op
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.pooling import best_places, padded_image
 from autograd_core.ops.windows import Windows
 
@@ -50,6 +51,7 @@ _ADAPTIVE = (Sample(((1, 2, 5, 4),), {"output_size": (2, 3)}),)
 )
 def adaptive_max_pool2d(x, /, output_size):
     """The largest element of each of ``output_size`` windows of images, and where it is."""
+    check_implemented("adaptive_max_pool2d", x)
     return adaptive_largest(x, output_size)
 
 
@@ -66,6 +68,7 @@ def adaptive_max_pool2d(x, /, output_size):
 )
 def adaptive_max_pool3d(x, /, output_size):
     """The largest element of each of ``output_size`` windows of volumes, and where it is."""
+    check_implemented("adaptive_max_pool3d_cpu", x)
     return adaptive_largest(x, output_size)
 
 
@@ -107,6 +110,7 @@ def _flat(shape: Any, indices: Any, dims: int, kind: Any) -> tuple[Any, Any, Any
 
 def _unpooled(x: Any, indices: Any, output_size: tuple[int, ...]) -> Any:
     dims = len(output_size)
+    check_implemented(f"max_unpool{dims}d", x)
     shape = (*x.shape[: x.ndim - dims], *output_size)
     if x.shape != indices.shape:
         raise RuntimeError(
@@ -162,6 +166,8 @@ _WINDOWS = {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (1, 0), "strid
 )
 def im2col(x, /, kernel_size, dilation, padding, stride):
     """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
+    if x.dtype != np.bool_:
+        check_implemented("im2col_out_cpu", x)
     if x.ndim == 3:
         return im2col(x[None], kernel_size, dilation, padding, stride)[0]
     windows = Windows(kernel_size, stride, padding, dilation)
@@ -186,6 +192,8 @@ def im2col(x, /, kernel_size, dilation, padding, stride):
 )
 def col2im(x, /, output_size, kernel_size, dilation, padding, stride):
     """Columns as :func:`im2col` makes them, added up where windows overlap."""
+    if x.dtype != np.bool_:
+        check_implemented("col2im_out_cpu", x)
     if x.ndim == 2:
         return col2im(x[None], output_size, kernel_size, dilation, padding, stride)[0]
     windows = Windows(kernel_size, stride, padding, dilation)

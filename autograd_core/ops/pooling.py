@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, Second, op
+from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.elementwise import masked
 from autograd_core.ops.windows import Windows
 
@@ -44,6 +45,7 @@ def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_
 
     ``places`` says where in its window each was found, counting row by row.
     """
+    check_not_bool("max_pool2d", x)
     return _largest(x, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 
 
@@ -65,6 +67,7 @@ def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_
 )
 def max_pool3d(x, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
     """The largest element in each window of volumes (..., D, H, W), the first of equals."""
+    check_not_bool("max_pool3d", x)
     return _largest(x, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 
 

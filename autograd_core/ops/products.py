@@ -6,9 +6,10 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import check_same_dtype
-from autograd_core.ops.linalg import bmm, mv
+from autograd_core.ops.checks import check_not_bool, check_same_dtype, promoted
+from autograd_core.ops.linalg import bmm, check_addmm, check_addmv, mv
 from autograd_core.ops.shape import expand, t, transpose, unsqueeze
 
 _SCALED = {"beta": 0.5, "alpha": 2}
@@ -17,6 +18,8 @@ _SCALED = {"beta": 0.5, "alpha": 2}
 def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
     """``beta * bias + alpha * product``; a bias times 0 is 0, be it NaN."""
     kind = product.dtype
+    if kind.kind != "f":
+        alpha, beta = int(alpha), int(beta)
     if alpha != 1:
         product = alpha * product
     shape = np.broadcast_shapes(bias.shape, product.shape)
@@ -47,7 +50,7 @@ def _outer(x: Any, y: Any) -> Any:
 )
 def addmv(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * (a @ b)`` for a matrix and a vector."""
-    check_same_dtype(a, bias, b)
+    check_addmv(bias, a, b)
     return _plus(bias, np.matmul(a, b), beta, alpha)
 
 
@@ -60,7 +63,16 @@ def addmv(bias, a, b, /, beta=1, alpha=1):
 )
 def addr(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * outer(a, b)`` for two vectors."""
-    return _plus(bias, np.multiply.outer(a, b), beta, alpha)
+    a, b = promoted(a, b)
+    product, bias = promoted(np.multiply.outer(a, b), bias)
+    if product.dtype.kind != "f":
+        for name, factor in (("beta", beta), ("alpha", alpha)):
+            if isinstance(factor, float):
+                raise RuntimeError(
+                    f"For integral input tensors, argument {name} must not be a floating point "
+                    "number."
+                )
+    return _plus(bias, product, beta, alpha)
 
 
 @op(
@@ -75,7 +87,14 @@ def addr(bias, a, b, /, beta=1, alpha=1):
 )
 def baddbmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * bmm(a, b)`` for batches of matrices."""
-    check_same_dtype(a, bias, b)
+    if bias.dtype != a.dtype:
+        names = [from_numpy_dtype(each.dtype).c_name for each in (bias, a, b)]
+        raise RuntimeError(
+            f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
+            f"{names[2]}"
+        )
+    check_same_dtype(a, b)
+    check_not_bool("baddbmm", a)
     return _plus(bias, np.matmul(a, b), beta, alpha)
 
 
@@ -91,7 +110,8 @@ def baddbmm(bias, a, b, /, beta=1, alpha=1):
 )
 def addbmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * bmm(a, b)``, the products of the batch summed."""
-    check_same_dtype(a, bias, b)
+    check_addmm(bias, a, b)
+    check_not_bool("addmm_impl_cpu_", a)
     return _plus(bias, np.add.reduce(np.matmul(a, b), 0, dtype=a.dtype), beta, alpha)
 
 

@@ -12,7 +12,7 @@ from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import check_select, select, slice_
 from autograd_core.ops.reduce import sum_dim
-from autograd_core.ops.shape import reshape
+from autograd_core.ops.shape import clone, reshape
 
 
 @op(
@@ -276,12 +276,13 @@ def _memory_places(size, stride, storage_offset):
 
 @op(
     x=lambda g, size, stride, storage_offset: as_strided_scatter(
-        g, zeros_of(as_strided(g, size, stride, storage_offset)), size, stride, storage_offset
+        g, zeros_of(as_strided(clone(g), size, stride, storage_offset)),
+        size, stride, storage_offset,
     ),
-    src=lambda g, size, stride, storage_offset: as_strided(g, size, stride, storage_offset),
+    src=lambda g, size, stride, storage_offset: as_strided(clone(g), size, stride, storage_offset),
     linear=True,
     samples=(Sample(((2, 3), (2, 2)), {"size": (2, 2), "stride": (1, 2)}),),
-)
+)  # fmt: skip
 def as_strided_scatter(x, src, /, size, stride, storage_offset=None):
     """``x`` with ``src`` in the places that :func:`as_strided` reads."""
     result = np.array(x, order="C")

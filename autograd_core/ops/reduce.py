@@ -235,10 +235,17 @@ def take_along(x, indices, /, dim, keepdim):
 @op()
 def argmax(x, /, dim=None, keepdim=False):
     """Where the largest element is; in the flattened tensor without ``dim``."""
+    _check_order("argmax", x)
     return np.argmax(x, axis=dim, keepdims=keepdim)
 
 
 @op()
 def argmin(x, /, dim=None, keepdim=False):
     """Where the smallest element is; in the flattened tensor without ``dim``."""
+    _check_order("argmin", x)
     return np.argmin(x, axis=dim, keepdims=keepdim)
+
+
+def _check_order(name, x):
+    if x.dtype.kind == "b":
+        raise RuntimeError(f"{name}(): does not support bool input")

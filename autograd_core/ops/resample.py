@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd_core.op import Sample, Second, op
+from autograd_core.ops.checks import check_implemented
 
 
 class Taps(NamedTuple):
@@ -89,13 +90,29 @@ _rule_with_input = lambda g, x, maps: resampled(g, transposed(maps))  # noqa: E7
 
 
 def _entry(
-    name: str, node: str, doc: str, example: Callable[[int, int], Taps], keeps: bool = False
+    name: str,
+    node: str,
+    doc: str,
+    example: Callable[[int, int], Taps],
+    implementation: str,
+    *others: Any,
+    keeps: bool = False,
 ) -> Any:
     """An op of its own in the table, as PyTorch has a node of its own for each kind and number
-    of dimensions; ``keeps``, of those whose node keeps the input."""
+    of dimensions.
+
+    Args:
+        implementation: PyTorch's name of its kernel.
+        others: dtypes it is for besides floating point numbers.
+        keeps: whether its node keeps the input.
+    """
     dims = int(node.partition("D")[0][-1])
 
     def kernel(x, /, maps):
+        if x.dtype not in others:
+            check_implemented(implementation, x)
+        if x.dtype == np.uint8 and any((taps.weights != 1).any() for taps in maps):
+            return _of_bytes(x, maps)
         return resampled(x, maps)
 
     kernel.__name__ = name
@@ -106,6 +123,14 @@ def _entry(
     second = Second(f"{node[:-1]}Backward0", lambda g, maps: resampled(g, maps)) if keeps else None
     declare = op(x=rule, second=second, linear=True, node=node, samples=(sample,))
     return declare(kernel)
+
+
+def _of_bytes(x: Any, maps: Maps) -> Any:
+    """The same for bytes, rounded after each dimension, the last of which comes first."""
+    for axis in reversed(range(x.ndim - len(maps), x.ndim)):
+        found = maps[axis - x.ndim].along(x.astype(np.float64), axis)
+        x = np.clip(np.floor(found + 0.5), 0, 255)
+    return x.astype(np.uint8)
 
 
 # --- what one dimension becomes ----------------------------------------------------------------
@@ -239,42 +264,52 @@ def _held(size: int, count: int) -> Taps:
     return border(size, 2, -1, "replicate")
 
 
+_COUNTS = (np.uint8, np.int8, np.int16, np.int32, np.int64)
 ADAPTIVE_MEAN = {
     n: _entry(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0",
-              "The means of as many windows as are asked for.", mean_of_windows, keeps=True)
-    for n in (2, 3)
+              "The means of as many windows as are asked for.", mean_of_windows,
+              f"adaptive_avg_pool{n}d{suffix}", keeps=True)
+    for n, suffix in ((2, ""), (3, "_cpu"))
 }  # fmt: skip
 NEAREST = {
     n: _entry(f"upsample_nearest{n}d", f"UpsampleNearest{n}DBackward0",
-              "Elements repeated, or left out.", nearest)
+              "Elements repeated, or left out.", nearest, "compute_indices_weights_nearest",
+              np.uint8)
     for n in (1, 2, 3)
 }  # fmt: skip
 NEAREST_EXACT = {
     n: _entry(f"upsample_nearest_exact{n}d", f"UpsampleNearestExact{n}DBackward0",
-              "Elements repeated, or left out, by the distance of their middles.", nearest)
+              "Elements repeated, or left out, by the distance of their middles.", nearest,
+              "compute_indices_weights_nearest", np.uint8)
     for n in (1, 2, 3)
 }  # fmt: skip
 LINEAR = {
     n: _entry(f"upsample_{kind}{n}d", f"Upsample{kind.capitalize()}{n}DBackward0",
-              "Between neighbours, in the ratio of the distances.", linear)
-    for n, kind in ((1, "linear"), (2, "bilinear"), (3, "trilinear"))
+              "Between neighbours, in the ratio of the distances.", linear,
+              "compute_indices_weights_linear", *others)
+    for n, kind, *others in ((1, "linear"), (2, "bilinear", np.uint8), (3, "trilinear"))
 }  # fmt: skip
 BICUBIC = _entry("upsample_bicubic2d", "UpsampleBicubic2DBackward0",
-                 "From four by four neighbours, by polynomials.", cubic)  # fmt: skip
+                 "From four by four neighbours, by polynomials.", cubic,
+                 "compute_indices_weights_cubic", np.uint8)  # fmt: skip
 BILINEAR_AA = _entry(
     "upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0",
     "Between neighbours, filtered where the image shrinks.", antialiased,
+    "compute_index_ranges_weights", np.uint8,
 )  # fmt: skip
 BICUBIC_AA = _entry("upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0",
-                    "By polynomials, filtered where the image shrinks.", antialiased)  # fmt: skip
+                    "By polynomials, filtered where the image shrinks.", antialiased,
+                    "compute_index_ranges_weights", np.uint8)  # fmt: skip
 REFLECTION = {
     n: _entry(f"reflection_pad{n}d", f"ReflectionPad{n}DBackward0",
-              "A border that mirrors the image.", _mirrored, keeps=True)
+              "A border that mirrors the image.", _mirrored, f"reflection_pad{n}d", *_COUNTS,
+              keeps=True)
     for n in (1, 2, 3)
 }  # fmt: skip
 REPLICATION = {
     n: _entry(f"replication_pad{n}d", f"ReplicationPad{n}DBackward0",
-              "A border that repeats the edge of the image.", _held, keeps=True)
+              "A border that repeats the edge of the image.", _held, f"replication_pad{n}d",
+              *_COUNTS, keeps=True)
     for n in (1, 2, 3)
 }  # fmt: skip
 

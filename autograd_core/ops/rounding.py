@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.op import Sample, op, pointwise
+from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.elementwise import sign, where, zeros_of
 from autograd_core.ops.exponential import ldexp
 from autograd_core.ops.logic import isfinite
@@ -14,28 +15,35 @@ _PAIR = (Sample(([1.5, -2.25, 7.0], [0.5, 0.75, -2.0])), Sample(([[1.5], [-7.25]
 _ODD_PAIR = (Sample(([1.6, -2.3, 7.0], [0.7, 0.9, -3.0])), Sample(([[1.6], [-7.3]], [2.0, 0.9])))
 
 
-@pointwise(np.floor, x=lambda g: zeros_of(g), samples=FRACTIONS)
+@pointwise(np.floor, numbers="floor_vml_cpu", x=lambda g: zeros_of(g), samples=FRACTIONS)
 def floor(x):
     """The largest whole number that is not above ``x``."""
 
 
-@pointwise(np.ceil, x=lambda g: zeros_of(g), samples=FRACTIONS)
+@pointwise(np.ceil, numbers="ceil_vml_cpu", x=lambda g: zeros_of(g), samples=FRACTIONS)
 def ceil(x):
     """The smallest whole number that is not below ``x``."""
 
 
-@pointwise(np.trunc, x=lambda g: zeros_of(g), samples=FRACTIONS)
+@pointwise(np.trunc, numbers="trunc_vml_cpu", x=lambda g: zeros_of(g), samples=FRACTIONS)
 def trunc(x):
     """``x`` without what is after the point."""
 
 
-@pointwise(of="round", node="RoundBackward0", x=lambda g: zeros_of(g), samples=FRACTIONS)
+@pointwise(
+    numbers="round_vml_cpu",
+    of="round",
+    node="RoundBackward0",
+    x=lambda g: zeros_of(g),
+    samples=FRACTIONS,
+)
 def round_(x):
     """The nearest whole number, the even one of two."""
     return np.rint(x) if x.dtype.kind == "f" else np.array(x)
 
 
 @pointwise(
+    floats="round_cpu",
     of="round",
     node="RoundBackward1",
     x=lambda g: zeros_of(g),
@@ -46,7 +54,7 @@ def round_decimals(x, *, decimals):
     return np.round(x, decimals)
 
 
-@pointwise(x=lambda g: g, samples=FRACTIONS)
+@pointwise(floats="frac_cpu", x=lambda g: g, samples=FRACTIONS)
 def frac(x):
     """What is after the point."""
     return x - np.trunc(x)
@@ -110,6 +118,7 @@ def div_rounded(x, y, *, rounding_mode):
     """The quotient rounded down ("floor") or towards 0 ("trunc"); integers stay integers."""
     if x.dtype.kind in "iu" and not np.all(y):
         raise RuntimeError("ZeroDivisionError")
+    check_not_bool(f"div_{rounding_mode}_cpu", x)
     if rounding_mode == "floor":
         return np.floor_divide(x, y)
     if rounding_mode != "trunc":
@@ -168,7 +177,7 @@ def frexp(x, /):
 
 
 @pointwise(
-    np.nextafter,
+    floats="nextafter_cpu",
     node="NextafterBackward0",
     x=lambda g, x, y: where(x == y, 0, g),
     y=lambda g: zeros_of(g),
@@ -176,6 +185,7 @@ def frexp(x, /):
 )
 def nextafter(x, y):
     """The next number after ``x`` that there is, towards ``y``."""
+    return np.nextafter(x, y)
 
 
 @pointwise()

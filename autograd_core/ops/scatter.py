@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
-from autograd_core.ops.checks import fitting_number
+from autograd_core.ops.checks import check_not_bool, fitting_number
 from autograd_core.ops.elementwise import where, zeros_of
 from autograd_core.ops.logic import logical_and
 from autograd_core.ops.rearrange import constant_pad_nd
@@ -289,4 +289,6 @@ def _refuse(message: str) -> Any:
 )
 def scatter_reduce(x, src, index, /, dim, reduce, include_self=True):
     """``x`` with the elements of ``src`` that ``index`` points to a place reduced into it."""
+    if reduce == "mean":
+        check_not_bool("scatter_gather_tensor_cpu_reduce_mean", x)
     return reduce_along(x, src, index, dim, reduce, include_self)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from autograd_core.op import Sample, op, pointwise
+from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.elementwise import PAIR, where, zeros_of
 from autograd_core.ops.logic import isnan, logical_and, logical_or
 
@@ -161,6 +162,7 @@ def _lerp(start, end, weight):
 
 
 @pointwise(
+    numbers="addcmul_cpu_out",
     x=lambda g: g,
     y=lambda g, z, value: g * (z * value),
     z=lambda g, y, value: g * (y * value),
@@ -168,7 +170,7 @@ def _lerp(start, end, weight):
 )
 def addcmul(x, y, z, *, value=1):
     """``x + value * y * z``."""
-    return np.add(x, value * (y * z))
+    return np.add(x, fitting_number(value, x.dtype) * (y * z))
 
 
 @pointwise(
@@ -182,11 +184,6 @@ def addcmul(x, y, z, *, value=1):
 )
 def addcdiv(x, y, z, *, value=1):
     """``x + value * y / z``."""
-    if x.dtype.kind != "f":
-        raise RuntimeError(
-            "Integer division with addcdiv is no longer supported, and in a future release "
-            "addcdiv will perform a true division of tensor1 and tensor2."
-        )
     return np.add(x, value * (y / z))
 
 

@@ -68,6 +68,8 @@ def argsort(x, /, dim=-1, descending=False, stable=False):
 )
 def topk(x, /, k, dim=-1, largest=True, sorted=True):
     """The ``k`` largest, or smallest, elements along ``dim``, in order, and where they were."""
+    if x.dtype.kind == "b":
+        raise RuntimeError("topk does not support bool dtypes on CPU")
     along = wrapped(dim, x.ndim)
     if not 0 <= k <= (x.shape[along] if x.ndim else 1):
         raise RuntimeError("selected index k out of range")

@@ -124,9 +124,9 @@ def keep(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     return g if keepdim else reshape(g, kept_shape(shape, every(shape, dim)))
 
 
-def _variance(x, dim, correction, keepdim):
+def _variance(x, dim, correction, keepdim, name="std and var"):
     if x.dtype.kind != "f":
-        raise RuntimeError("std and var only support floating point and complex dtypes")
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
     dims = every(x.shape, dim)
     freedom = max(count(x.shape, dims) - correction, 0)
     apart = x - np.mean(x, axis=dims, keepdims=True, dtype=x.dtype)
@@ -174,7 +174,7 @@ def std(x, /, dim=None, correction=1, keepdim=False):
 def var_mean(x, /, dim=None, correction=1, keepdim=False):
     """The variance and the mean."""
     mean = np.mean(x, axis=every(x.shape, dim), keepdims=keepdim, dtype=x.dtype)
-    return _variance(x, dim, correction, keepdim), mean
+    return _variance(x, dim, correction, keepdim, "var_mean"), mean
 
 
 @op(
@@ -194,7 +194,7 @@ def var_mean(x, /, dim=None, correction=1, keepdim=False):
 def std_mean(x, /, dim=None, correction=1, keepdim=False):
     """The standard deviation and the mean."""
     mean = np.mean(x, axis=every(x.shape, dim), keepdims=keepdim, dtype=x.dtype)
-    return np.sqrt(_variance(x, dim, correction, keepdim)), mean
+    return np.sqrt(_variance(x, dim, correction, keepdim, "std_mean")), mean
 
 
 @op(

@@ -83,13 +83,14 @@ def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
 
 
 @pointwise(
-    np.hypot,
+    floats="hypot_cpu",
     x=lambda g, x, ans: g * (x / ans),
     y=lambda g, y, ans: g * (y / ans),
     samples=PAIR,
 )
 def hypot(x, y):
     """The length of the hypotenuse over ``x`` and ``y``."""
+    return np.hypot(x, y)
 
 
 @pointwise(

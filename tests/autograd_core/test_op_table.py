@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 import pkgutil
+import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -203,6 +205,42 @@ def test_each_input_alone_gets_the_gradient_it_gets_among_others(entry: Op, samp
         seeds = [Tensor.from_array(w) for w in call.weights]
         (alone,) = grad(call.outputs(inputs), leaf, seeds)
         np.testing.assert_array_equal(alone.array, together[number].array)
+
+
+@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+def test_a_gradient_has_the_dtype_of_its_input_whatever_that_meets(
+    entry: Op, sample: Sample
+) -> None:
+    if entry.name == "cast":
+        pytest.skip("its attributes name the dtype of the gradient")
+    arrays = Call(entry, sample).arrays
+    floats = [i for i, a in enumerate(arrays) if a is not None and a.dtype.kind == "f"]
+    every = (np.float32, np.float64, np.float16)
+    for kinds in itertools.product(every, repeat=min(len(floats), 3)):
+        call = Call(entry, sample)
+        for place, kind in zip(floats, [*kinds, *kinds[:1] * len(floats)], strict=False):
+            call.arrays[place] = call.arrays[place].astype(kind)
+        call.points = [call.arrays[place] for place in call.places]
+        for create_graph in (False, True):
+            try:
+                check_dtypes(call, create_graph)
+            except RuntimeError:  # it refuses them
+                assert len(set(kinds)) > 1 or np.float16 in kinds
+
+
+def check_dtypes(call: Call, create_graph: bool) -> None:
+    """Raises RuntimeError if the op is not for these dtypes."""
+    inputs = call.tensors(call.points)
+    outputs = call.outputs(inputs)
+    assert [t.array.dtype for t in outputs] == [t.dtype.dtype for t in outputs]
+    seeds = [torch.ones_like(t) for t in outputs]
+    with warnings.catch_warnings(action="ignore"):  # of cycles
+        torch.autograd.backward(outputs, seeds, create_graph=create_graph)
+    for leaf in (inputs[place] for place in call.places):
+        if leaf.grad is not None:
+            assert leaf.grad.dtype is leaf.dtype
+            assert leaf.grad.array.dtype == leaf.array.dtype
+            assert leaf.grad.array.shape == leaf.array.shape
 
 
 # --- what a call leaves behind -----------------------------------------------------------------

@@ -9,6 +9,7 @@ import numpy as np
 
 from autograd_core import functions
 from autograd_core.autograd.grad_mode import is_grad_enabled
+from autograd_core.dtype import bool_, float16, float32
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.normalization import dropout
@@ -48,11 +49,17 @@ def scaled_dot_product_attention(
             "is_causal=True"
         )
     factor = 1 / math.sqrt(query._shape[-1]) if scale is None else scale
-    if attn_mask is not None and not attn_mask.is_floating_point():
+    attention.check_operands(query, key, value, attn_mask)
+    kind = query.dtype
+    if attn_mask is not None and attn_mask.dtype is bool_:
         attn_mask = masking(elementwise.eq(attn_mask, False), query)
     masked = attn_mask is not None and attn_mask.requires_grad and is_grad_enabled()
     if query.ndim == 4 and not dropout_p and not masked and query._shape[-1] == value._shape[-1]:
+        if attn_mask is not None:
+            attn_mask = functions.to_dtype(attn_mask, kind)
         return attention.attention(query, key, value, attn_mask, is_causal, factor)
+    if kind is float16:
+        query, key, value = (functions.to_dtype(each, float32) for each in (query, key, value))
     if is_causal:
         seen = np.tri(query._shape[-2], key._shape[-2], dtype=bool)
         attn_mask = masking(Tensor.from_array(~seen), query)
@@ -62,7 +69,7 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         scores = elementwise.add(scores, attn_mask)
     weights = dropout(attention.safe_softmax(scores, -1), dropout_p)
-    return linalg.matmul(weights, value)
+    return functions.to_dtype(linalg.matmul(weights, value), kind)
 
 
 def masking(hidden: Tensor, like: Tensor) -> Tensor:

@@ -112,6 +112,11 @@ def gumbel_softmax(
 ) -> Tensor:
     """A random choice by ``logits`` that has a gradient (Jang et al. 2016): soft, or, with
     ``hard``, one hot with the gradient of the soft one."""
+    if not logits.is_floating_point():
+        raise RuntimeError(
+            "Exponential distribution is a continuous probability distribution. dtype must be a "
+            f"floating point but you specified {logits.dtype.scalar_name}"
+        )
     noise = -np.log(generator().standard_exponential(logits._shape))
     noisy = elementwise.add(logits, Tensor.from_array(noise.astype(logits.dtype.dtype)))
     soft = loss.softmax(elementwise.div(noisy, tau), dim)

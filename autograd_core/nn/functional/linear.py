@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from autograd_core.dtype import bool_
 from autograd_core.functions import reshape
 from autograd_core.ops import elementwise, index, joining, linalg, reduce, shape
 from autograd_core.tensor import Tensor
@@ -27,6 +28,11 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
 
 def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     """``input1 @ weight[o] @ input2`` for every output o; weight (out, in1, in2)."""
+    given = {"input1": input1, "input2": input2, "weight": weight, "bias": bias}
+    kinds = {name: t.dtype for name, t in given.items() if t is not None}
+    if len(set(kinds.values())) > 1:
+        found = ", ".join(f"{name}: {kind.c_name}" for name, kind in kinds.items())
+        raise RuntimeError(f"All tensors must have the same dtype, got {found}")
     outputs, left, right = weight._shape
     flat = reshape(shape.permute(weight, (1, 0, 2)), (left, outputs * right))
     products = reshape(linalg.matmul(input1, flat), (*input1._shape[:-1], outputs, right))
@@ -94,6 +100,7 @@ def embedding_bag(
     ``padding_idx`` is in no bag.
     """
     refuse_sparse(sparse, scale_grad_by_freq)
+    _check_bag_dtypes(weight, per_sample_weights)
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if input.ndim == 2:
@@ -121,6 +128,23 @@ def embedding_bag(
     ends = np.append(starts[1:], rows._shape[0])
     bags = [_bag(rows, int(a), int(b), mode) for a, b in zip(starts, ends, strict=True)]
     return joining.stack(bags)
+
+
+def _check_bag_dtypes(weight: Tensor, factors: Tensor | None) -> None:
+    kind = weight.dtype
+    if not kind.is_floating_point:
+        found = "CPUBoolType" if kind is bool_ else f"torch.{kind.scalar_name}Tensor"
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have one of the following scalar types: "
+            f"Half, BFloat16, Float, Double; but got {found} instead (while checking arguments for "
+            "embedding_bag)"
+        )
+    if factors is not None and factors.dtype is not kind:
+        raise RuntimeError(
+            "Expected tensor for argument #1 'weight' to have the same type as tensor for argument "
+            f"#1 'per_sample_weights'; but type torch.{kind.scalar_name}Tensor does not equal "
+            f"torch.{factors.dtype.scalar_name}Tensor (while checking arguments for embedding_bag)"
+        )
 
 
 def _bag(rows: Tensor, start: int, end: int, mode: str) -> Tensor:

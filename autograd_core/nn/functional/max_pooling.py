@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 from autograd_core.functions import generator
+from autograd_core.nn.functional.reduction import check_constant
 from autograd_core.nn.functional.sizes import Sizes, check_dims, flat, signal, sizes, wanted
 from autograd_core.ops import fractional_pooling, places, pooling
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.windows import Windows
 from autograd_core.tensor import Tensor
 
@@ -46,6 +48,8 @@ def max_pool1d(
 ) -> Any:
     """The largest element in each window of signals (N, C, L) or (C, L)."""
     check_dims("max_pool1d", 1, input)
+    if not return_indices:
+        check_implemented("max_pool1d_impl", input.array)
     kernel, outside, spread = (sizes(v, 1) for v in (kernel_size, padding, dilation))
     step = kernel if stride is None else sizes(stride, 1)
     found = _largest(
@@ -129,6 +133,9 @@ def _fractional(
             )
     batch, channels = x._shape[:-dims] if x.ndim == dims + 2 else (1, x._shape[0])
     drawn = generator().random((batch, channels, dims)) if samples is None else samples.array
+    check_constant(f"fractional_max_pool{dims}d", random_samples=samples)
+    if samples is not None and samples.dtype is not x.dtype:
+        raise RuntimeError("Expect _random_samples to have the same dtype as input")
     pool = fractional_pooling.fractional_max_pool2d
     if dims == 3:
         pool = fractional_pooling.fractional_max_pool3d

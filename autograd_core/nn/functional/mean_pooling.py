@@ -5,8 +5,9 @@ from __future__ import annotations
 from math import prod
 from typing import Any
 
+from autograd_core import functions
 from autograd_core.nn.functional.sizes import Sizes, check_dims, flat, signal, sizes, wanted
-from autograd_core.ops import avg_pooling, elementwise, reduce, resample
+from autograd_core.ops import avg_pooling, elementwise, resample
 from autograd_core.tensor import Tensor
 
 
@@ -75,7 +76,7 @@ def _adaptive_mean(dims: int, x: Tensor, output_size: Any) -> Tensor:
     size = x._shape[-dims:]
     output = wanted(output_size, size)
     if set(output) == {1}:
-        return reduce.mean_dim(x, tuple(range(-dims, 0)), True)
+        return functions.mean(x, tuple(range(-dims, 0)), True)
     maps = tuple(resample.mean_of_windows(n, w) for n, w in zip(size, output, strict=True))
     return resample.ADAPTIVE_MEAN[dims](x, maps)
 

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Sequence
 
 import numpy as np
 
 from autograd_core import functions
 from autograd_core.autograd.grad_mode import undo_log
-from autograd_core.functions import generator, reshape
+from autograd_core.dtype import float16, float32
+from autograd_core.functions import generator, reshape, to_dtype
+from autograd_core.nn.functional.reduction import check_constant
 from autograd_core.ops import batch_norm as norms
 from autograd_core.ops import elementwise, normalization, reduce
+from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.exponential import rsqrt
+from autograd_core.ops.normalization import normalized_in
 from autograd_core.ops.rearrange import repeat
 from autograd_core.tensor import Tensor
 
@@ -41,10 +46,21 @@ def rms_norm(
             f"[*, {', '.join(map(str, normalized_shape))}], but got input of "
             f"size{list(input.shape)}"
         )
-    small = float(np.finfo(input.dtype.dtype).eps) if eps is None else eps
-    mean = reduce.mean_dim(functions.pow(input, 2), dims, True)
-    result = elementwise.mul(input, rsqrt(elementwise.add(mean, small)))
-    return result if weight is None else elementwise.mul(result, weight)
+    check_implemented("rms_norm", input.array)
+    if weight is not None and weight.dtype is not input.dtype:
+        warnings.warn(
+            "Mismatch dtype between input and weight: input dtype = "
+            f"{input.dtype.c_name}, weight dtype = {weight.dtype.c_name}, Cannot dispatch to fused "
+            "implementation.",
+            stacklevel=2,
+        )
+    x = to_dtype(input, float32) if input.dtype is float16 else input
+    small = float(np.finfo(x.dtype.dtype).eps) if eps is None else eps
+    mean = reduce.mean_dim(functions.pow(x, 2), dims, True)
+    result = elementwise.mul(x, rsqrt(elementwise.add(mean, small)))
+    if weight is not None:
+        result = elementwise.mul(result, weight)
+    return to_dtype(result, input.dtype)
 
 
 def batch_norm(
@@ -68,6 +84,9 @@ def batch_norm(
     for name, t in given.items():
         if t is not None and t.numel() != channels:
             raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
+    whole = not input.dtype.is_floating_point
+    if whole or running_mean is not None or running_var is not None:  # the op looks at the others
+        _check_statistics(input, weight, bias, running_mean, running_var)
     if not training:
         if running_mean is None or running_var is None:
             missing = "running_mean" if running_mean is None else "running_var"
@@ -85,6 +104,15 @@ def batch_norm(
         _move(running_mean, input.array.mean(axes), momentum)
         _move(running_var, input.array.var(axes, ddof=1), momentum)
     return result
+
+
+def _check_statistics(
+    x: Tensor, weight: Tensor | None, bias: Tensor | None, mean: Tensor | None, var: Tensor | None
+) -> None:
+    check_constant("native_batch_norm", running_mean=mean, running_var=var)
+    check_implemented("batch_norm", x.array)
+    every = (None if t is None else t.array for t in (weight, bias, mean, var))
+    normalized_in("batch_norm", x.array, *every)
 
 
 def _check_both(running_mean: Tensor | None, running_var: Tensor | None) -> None:
@@ -126,6 +154,7 @@ def instance_norm(
     every = reshape(input, (1, samples * channels, *rest))
     scale, shift = (None if t is None else repeat(t, (samples,)) for t in (weight, bias))
     if running_mean is not None and running_var is not None:
+        _check_statistics(input, weight, bias, running_mean, running_var)
         axes = tuple(range(2, input.ndim))
         _move(running_mean, input.array.mean(axes).mean(0), momentum)
         _move(running_var, input.array.var(axes, ddof=1).mean(0), momentum)
