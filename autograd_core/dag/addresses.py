@@ -53,6 +53,21 @@ def find_nodes(graph: Graph, text: str, length: int | None = None) -> tuple[int,
     raise unknown("here", text, vocabulary(graph, length), _REMEDY)
 
 
+def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
+    """Find the plan indices that ``text`` means, in execution order: ``#12`` is the twelfth node to
+    run, all else as :func:`find_nodes` reads it.
+
+    Raises:
+        UnknownAddress: none of these, with what was likely meant.
+    """
+    if not text.startswith("#"):
+        return find_nodes(graph, text, length)
+    index = step_index(text)
+    if index is None or index >= length:
+        raise UnknownAddress(f"there is no node {text}", all_step_numbers(length))
+    return (index,)
+
+
 NOT_TRACED = "run the forward pass within `with autograd_core.dag.trace():`"
 _REMEDY = (
     "write # and a number, an address such as encoder.0/addmm:2, an op such as mul, a scope, "

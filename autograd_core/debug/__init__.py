@@ -24,7 +24,6 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from autograd_core.debug.breakpoints import Stops
-    from autograd_core.debug.breakpoints.locations import UnknownLocation
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
     from autograd_core.debug.edits.changes import EditError
     from autograd_core.debug.edits.difference import LeafDifference
@@ -79,7 +78,6 @@ __all__ = [
     "Stops",
     "Term",
     "Timeline",
-    "UnknownLocation",
     "Usage",
     "Value",
     "check",
@@ -94,7 +92,6 @@ _HOMES = {
     "edits.difference": ("LeafDifference",),
     "passes.editor": ("Edited",),
     "linting": ("Finding", "lint"),
-    "breakpoints.locations": ("UnknownLocation",),
     "session": ("Session",),
     "breakpoints": ("Stops",),
     "snapshot.timeline": ("CallRecord", "LeafCall", "Timeline"),

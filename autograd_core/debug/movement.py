@@ -8,10 +8,9 @@ from contextlib import contextmanager
 from autograd_core.autograd.call import BackwardCall
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
-from autograd_core.dag.addresses import step_number
+from autograd_core.dag.addresses import locate, step_number
 from autograd_core.dag.names import Names
 from autograd_core.debug.breakpoints import Stops
-from autograd_core.debug.breakpoints.locations import locate
 from autograd_core.debug.history.driver_protocol import NodeEffects
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.recorded_pass import RecordedPass
@@ -223,7 +222,7 @@ class Movement:
         """Go on, or back, to just before the next node that ``location`` means.
 
         Raises:
-            UnknownLocation: it means nothing in this plan.
+            UnknownAddress: it means nothing in this plan.
         """
         found = locate(self.graph, location, self.length)
         ahead = [index for index in found if index > self.position]

@@ -10,7 +10,8 @@ import autograd_core as torch
 from autograd_core.autograd.call import interceptor
 from autograd_core.dag import Names, capture, trace
 from autograd_core.dag.addresses import find_step
-from autograd_core.debug import Session, UnknownLocation
+from autograd_core.dag.errors import UnknownAddress
+from autograd_core.debug import Session
 
 
 @pytest.fixture
@@ -185,7 +186,7 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
     assert places["tanh"] == places["TanhBackward0"] == (1, 2)
     assert places["encoder"] == places["encoder.0/tanh:1"] == (2,)
     assert places["weight"] == (3,)
-    with pytest.raises(UnknownLocation, match="did you mean tanh"):
+    with pytest.raises(UnknownAddress, match="did you mean tanh"):
         session.stops.add("tanhh")
 
 

@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
-from autograd_core.dag.addresses import before
+from autograd_core.dag.addresses import before, locate
+from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.model import Graph
-from autograd_core.debug.breakpoints.locations import UnknownLocation, locate
 from autograd_core.debug.breakpoints.logtext import LogText
 from autograd_core.debug.breakpoints.predicate import (
     Expression,
@@ -88,7 +88,7 @@ class Stops:
         if place not in self._known:
             try:
                 self._known[place] = self.locate(place)
-            except UnknownLocation:
+            except UnknownAddress:
                 self._known[place] = ()
         return self._known[place]
 
@@ -96,7 +96,7 @@ class Stops:
         """The plan nodes that ``place`` means in the present pass, in execution order.
 
         Raises:
-            UnknownLocation: none.
+            UnknownAddress: none.
         """
         if not place or self._graph is None:
             return ()
@@ -180,7 +180,7 @@ class Stops:
         """Set a point; ``properties`` are those of :class:`Breakpoint`.
 
         Raises:
-            UnknownLocation: ``place`` means nothing in this plan, and is not to wait for one.
+            UnknownAddress: ``place`` means nothing in this plan, and is not to wait for one.
             ExpressionError: the condition, or a log point's text, means nothing.
         """
         indices = self._found(place) if pending else self.locate(place)

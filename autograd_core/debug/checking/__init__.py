@@ -13,12 +13,11 @@ from typing import Any, NamedTuple, Protocol
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.plan import make_plan
-from autograd_core.dag.addresses import step_number
+from autograd_core.dag.addresses import locate, step_number
 from autograd_core.dag.capture import capture
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.debug.breakpoints.locations import locate
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict
 from autograd_core.tensor import Tensor
@@ -110,7 +109,7 @@ def check_node(where: Planned | Roots, place: str | int) -> NodeCheck:
             of which the first one to run is meant.
 
     Raises:
-        UnknownLocation: there is no such place.
+        UnknownAddress: there is no such place.
     """
     if isinstance(where, (Tensor, tuple, list)):
         tensors = (where,) if isinstance(where, Tensor) else tuple(where)

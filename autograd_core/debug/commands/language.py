@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from textwrap import wrap
 from typing import NamedTuple
 
-from autograd_core.debug.breakpoints.locations import UnknownLocation
+from autograd_core.dag.errors import UnknownAddress
 from autograd_core.debug.breakpoints.predicate import ExpressionError
 from autograd_core.text import did_you_mean
 
@@ -112,7 +112,7 @@ def pointing_at(operands: Operands) -> Iterator[None]:
         yield
     except ExpressionError as error:
         raise CommandError(str(error), operands.column + error.column) from None
-    except UnknownLocation as error:
+    except UnknownAddress as error:
         raise CommandError(str(error), operands.column) from None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, Final
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.debug.breakpoints.locations import UnknownLocation
+from autograd_core.dag.errors import UnknownAddress
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
@@ -78,7 +78,7 @@ def _add(console: Console, place: Operands, condition: Operands | None, **proper
         properties["condition"] = condition.text
     try:
         point = stops.add(place.text, **properties)
-    except UnknownLocation as error:
+    except UnknownAddress as error:
         later = f"; {_PENDING} {place.text} waits for a pass that has it"
         raise place.error(f"{error}{later}") from None
     if point.kind == "watch" and not _is_leaf(console, point):
