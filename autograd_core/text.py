@@ -6,6 +6,10 @@ import unicodedata
 from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import lru_cache
+from typing import Final
+
+WIDTH: Final = 80
+"""Columns of a terminal, for which texts are written."""
 
 
 def plural(count: int, one: str, many: str = "") -> str:

@@ -25,8 +25,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from autograd_core.debug.breakpoints import Stops
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
-    from autograd_core.debug.edits.changes import EditError
     from autograd_core.debug.edits.difference import LeafDifference
+    from autograd_core.debug.errors import EditError
     from autograd_core.debug.linting import Finding, lint
     from autograd_core.debug.passes.editor import Edited
     from autograd_core.debug.session import Session
@@ -87,7 +87,7 @@ __all__ = [
 ]
 
 _HOMES = {
-    "edits.changes": ("EditError",),
+    "errors": ("EditError",),
     "checking": ("InputCheck", "NodeCheck", "check", "check_current", "check_node"),
     "edits.difference": ("LeafDifference",),
     "passes.editor": ("Edited",),

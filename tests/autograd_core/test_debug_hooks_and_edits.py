@@ -10,7 +10,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.dag import Names, trace
-from autograd_core.debug.edits.changes import EditError
+from autograd_core.debug.errors import EditError
 from autograd_core.debug.session import Session
 
 

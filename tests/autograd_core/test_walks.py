@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import autograd_core as torch
 from autograd_core.dag import Names
 from autograd_core.dag.addresses import step_number
-from autograd_core.debug.edits.changes import EditError
+from autograd_core.debug.errors import EditError
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Snapshot
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program

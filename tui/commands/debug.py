@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from autograd_core.autograd.call import Gradients
 from autograd_core.debug.breakpoints import Stops
-from autograd_core.debug.commands import CommandError, command_lines
+from autograd_core.debug.commands import command_lines
+from autograd_core.debug.errors import CommandError
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot.timeline import Timeline

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from autograd_core.debug.breakpoints import Reached, Stops
-from autograd_core.debug.breakpoints.predicate import ExpressionError, parse_predicate
+from autograd_core.debug.breakpoints.predicate import parse_predicate
 from autograd_core.debug.commands.stop_report import stop_report
+from autograd_core.debug.errors import ExpressionError
 from autograd_core.debug.session import Session
 from autograd_core.program.calls import call_title
 from tui.exit_codes import ExitCode, Failure

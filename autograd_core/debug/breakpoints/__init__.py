@@ -15,13 +15,9 @@ from autograd_core.dag.addresses import before, locate
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.model import Graph
 from autograd_core.debug.breakpoints.logtext import LogText
-from autograd_core.debug.breakpoints.predicate import (
-    Expression,
-    Inspected,
-    Unanswerable,
-    parse_predicate,
-)
+from autograd_core.debug.breakpoints.predicate import Expression, Inspected, parse_predicate
 from autograd_core.debug.breakpoints.trigger import Trigger, triggered
+from autograd_core.debug.errors import Unanswerable
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
 
 

@@ -7,12 +7,8 @@ from typing import Any
 
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_number, format_shape, format_statistics
-from autograd_core.debug.breakpoints.predicate import (
-    ExpressionError,
-    NodeSubject,
-    Unanswerable,
-    parse,
-)
+from autograd_core.debug.breakpoints.predicate import NodeSubject, parse
+from autograd_core.debug.errors import ExpressionError, Unanswerable
 from autograd_core.debug.snapshot import Value
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")

@@ -6,10 +6,9 @@ from autograd_core.debug.commands.completing import complete
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.files import command_lines
 from autograd_core.debug.commands.helping import TOPICS
-from autograd_core.debug.commands.language import CommandError
 from autograd_core.debug.protocol import Steered
 
-__all__ = ["CommandError", "Console", "command_lines", "complete", "open_console"]
+__all__ = ["Console", "command_lines", "complete", "open_console"]
 
 
 def open_console(session: Steered) -> Console:

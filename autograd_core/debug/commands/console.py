@@ -6,7 +6,8 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from typing import Final, Literal, NamedTuple
 
-from autograd_core.debug.commands.language import LONGEST_LINE, CommandError, Operands
+from autograd_core.debug.commands.language import LONGEST_LINE, Operands
+from autograd_core.debug.errors import CommandError
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.snapshot import Leave, Reply
 from autograd_core.text import did_you_mean

@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Final
 
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.language import CommandError, Operands, choose
+from autograd_core.debug.commands.language import Operands, choose
+from autograd_core.debug.errors import CommandError
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
 from autograd_core.text import plural
 

@@ -16,7 +16,8 @@ from autograd_core.debug.commands import (
     stopping,
 )
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.language import WIDTH, Operands
+from autograd_core.debug.commands.language import Operands
+from autograd_core.text import WIDTH
 
 _PLACES: Final = """\
 A place is one of

@@ -10,13 +10,13 @@ from autograd_core.debug.breakpoints.predicate import (
     NodeSubject,
     Nowhere,
     Subject,
-    Unanswerable,
     arriving,
     parse,
 )
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
+from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, tensor_text
+from autograd_core.debug.errors import CommandError, Unanswerable
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.snapshot import Value
 

@@ -5,42 +5,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from textwrap import wrap
 from typing import NamedTuple
 
 from autograd_core.dag.errors import UnknownAddress
-from autograd_core.debug.breakpoints.predicate import ExpressionError
+from autograd_core.debug.errors import CommandError, ExpressionError
 from autograd_core.text import did_you_mean
 
-WIDTH = 80
 LONGEST_LINE = 4000  # characters; Python reads no number of more than 4300 digits
-
-
-class CommandError(ValueError):
-    """What was typed cannot be carried out; ``column`` is where in the line, None for nowhere.
-
-    ``line`` is the line it was in, and ``place`` where that line stands, ``FILE:NUMBER``, when
-    it was not typed but read.
-    """
-
-    def __init__(self, message: str, column: int | None = None) -> None:
-        super().__init__(message)
-        self.column = column
-        self.line = ""
-        self.place = ""
-
-    @property
-    def text(self) -> str:
-        """The line, a caret under the wrong word, and what is wrong with it."""
-        heading = f"{self.place}: " if self.place else ""
-        if self.column is None:
-            return f"{heading}{self}"
-        caret = " " * self.column + "^"
-        if heading:
-            return f"{heading}{self}\n  {self.line}\n  {caret}"
-        if len(caret) + 1 + len(str(self)) <= WIDTH:
-            return f"{self.line}\n{caret} {self}"
-        return "\n".join([self.line, caret, *wrap(str(self), WIDTH)])
 
 
 class Operands(NamedTuple):

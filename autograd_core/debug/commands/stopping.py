@@ -7,7 +7,8 @@ from typing import Any, Final
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.language import CommandError, Operands, pointing_at
+from autograd_core.debug.commands.language import Operands, pointing_at
+from autograd_core.debug.errors import CommandError
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
 from autograd_core.text import plural
 

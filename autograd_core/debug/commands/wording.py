@@ -16,9 +16,9 @@ from autograd_core.dag.statistics import (
     format_shape,
     format_statistics,
 )
-from autograd_core.debug.commands.language import WIDTH
 from autograd_core.debug.protocol import Steered
 from autograd_core.debug.snapshot import Snapshot, Value
+from autograd_core.text import WIDTH
 
 _BARS = "▁▂▃▄▅▆▇█"
 _CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"

@@ -9,14 +9,11 @@ import numpy as np
 
 from autograd_core.autograd.node import Port
 from autograd_core.dag.addresses import step_number
+from autograd_core.debug.errors import EditError
 from autograd_core.debug.history.driver_protocol import Driver, Place
 from autograd_core.tensor import Tensor
 
 Change = Callable[[Any], Any]
-
-
-class EditError(ValueError):
-    """The change cannot be made here; the text says why, and where it could."""
 
 
 def setting(value: Any, shape: tuple[int, ...], dtype: Any, graph: bool) -> Change:

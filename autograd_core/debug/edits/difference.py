@@ -11,7 +11,7 @@ import numpy as np
 from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Step
 from autograd_core.dag.addresses import step_number
-from autograd_core.debug.edits.changes import EditError
+from autograd_core.debug.errors import EditError
 from autograd_core.debug.history.driver_protocol import Driver, NodeEffects, Pending
 
 Leaves = dict[int, Any]  # the .grad of leaves after a pass, by plan index

@@ -11,8 +11,9 @@ import numpy as np
 from autograd_core.dag.addresses import all_step_numbers, step_number
 from autograd_core.dag.capture.backward import input_shape
 from autograd_core.debug.edits import Edit
-from autograd_core.debug.edits.changes import Change, EditError, computing, place_of, setting
+from autograd_core.debug.edits.changes import Change, computing, place_of, setting
 from autograd_core.debug.edits.difference import Baseline, LeafDifference, leaf_difference
+from autograd_core.debug.errors import EditError
 from autograd_core.debug.history.driver_protocol import Place
 from autograd_core.debug.history.hooks import hook_ids
 from autograd_core.debug.passes.cursor import Cursor

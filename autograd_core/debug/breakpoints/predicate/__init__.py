@@ -5,13 +5,7 @@ operators of ``logic``, ``subject`` is what an expression speaks of.  Python nev
 of it.
 """
 
-from autograd_core.debug.breakpoints.predicate.expression import (
-    Expression,
-    Unanswerable,
-    parse,
-    parse_predicate,
-)
-from autograd_core.debug.breakpoints.predicate.source import ExpressionError
+from autograd_core.debug.breakpoints.predicate.expression import Expression, parse, parse_predicate
 from autograd_core.debug.breakpoints.predicate.subject import (
     Inspected,
     NodeSubject,
@@ -24,12 +18,10 @@ from autograd_core.debug.breakpoints.predicate.vocabulary import WORDS, Subject,
 __all__ = [
     "WORDS",
     "Expression",
-    "ExpressionError",
     "Inspected",
     "NodeSubject",
     "Nowhere",
     "Subject",
-    "Unanswerable",
     "arriving",
     "help_text",
     "parse",

@@ -7,12 +7,9 @@ from typing import Any, NamedTuple
 
 from autograd_core.debug.breakpoints.predicate.logic import Evaluate, any_of
 from autograd_core.debug.breakpoints.predicate.meaning import WHAT, Compiler, elements
-from autograd_core.debug.breakpoints.predicate.source import ExpressionError, Source
+from autograd_core.debug.breakpoints.predicate.source import Source
 from autograd_core.debug.breakpoints.predicate.vocabulary import Kind, Subject
-
-
-class Unanswerable(ValueError):
-    """An expression that makes sense but has no value here: a division by zero, say."""
+from autograd_core.debug.errors import ExpressionError, Unanswerable
 
 
 class Expression(NamedTuple):

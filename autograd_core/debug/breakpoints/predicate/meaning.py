@@ -17,7 +17,7 @@ from autograd_core.debug.breakpoints.predicate.logic import (
     negation,
     real,
 )
-from autograd_core.debug.breakpoints.predicate.source import ExpressionError, Source
+from autograd_core.debug.breakpoints.predicate.source import Source
 from autograd_core.debug.breakpoints.predicate.vocabulary import (
     FACTS,
     FUNCTIONS,
@@ -26,6 +26,7 @@ from autograd_core.debug.breakpoints.predicate.vocabulary import (
     Kind,
     is_tensor,
 )
+from autograd_core.debug.errors import ExpressionError
 from autograd_core.debug.snapshot import Value
 from autograd_core.text import did_you_mean
 

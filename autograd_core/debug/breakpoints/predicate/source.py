@@ -6,6 +6,8 @@ import ast
 import re
 from typing import Final, NoReturn
 
+from autograd_core.debug.errors import ExpressionError
+
 LONGEST: Final = 500  # characters; so nothing is nested deeper than Python can read
 _WORD = r"[^\W\d]\w*(?:\.\w+)*"
 _LEAF = r"(?:\d+\.)+[^\W\d]\w*(?:\.\w+)*?\.grad(?:\.\w+)?"  # 0.weight.grad, in a Sequential
@@ -18,14 +20,6 @@ _TOKEN = re.compile(
 )
 _COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
 _INSTEAD = {"=": "==", "&": "and", "|": "or", "!": "not", "^": "**"}
-
-
-class ExpressionError(ValueError):
-    """An expression that means nothing; ``column`` is where, from 0 on."""
-
-    def __init__(self, message: str, column: int) -> None:
-        super().__init__(message)
-        self.column = column
 
 
 class Source:
