@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NoReturn
 
 from tui import output
-from tui.exit_codes import ExitCode, Failure, exit_code_of, is_message_of_script
-from tui.options import Answered, Parser
+from tui.errors import Answered, ExitCode, Failure, exit_code_of, is_message_of_script
+from tui.options import Parser
 from tui.output import say
 
 COMMANDS = ("render", "film", "debug", "check", "ops", "embed")

@@ -6,7 +6,7 @@ import argparse
 from typing import Any, NoReturn
 
 from tui import output
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import Answered, ExitCode, Failure
 
 TARGET = """\
 TARGET is one of
@@ -31,10 +31,6 @@ class _Help(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, max_help_position=20, width=79)
-
-
-class Answered(Exception):
-    """All that was asked for is said: --help or --version."""
 
 
 class Parser(argparse.ArgumentParser):

@@ -16,7 +16,7 @@ import sys
 from contextlib import suppress
 from typing import Any, Literal
 
-from tui.exit_codes import ExitCode
+from tui.errors import ExitCode
 
 _ASCII = {
     "·": "*", "−": "-", "×": "x", "…": "...", "⋯": "...", "→": "->", "←": "<-", "↑": "^",

@@ -8,7 +8,7 @@ import pytest
 
 from tui.cli import main
 from tui.commands.embed import embed
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 
 MODEL = """\
 import autograd_core as torch

@@ -38,13 +38,8 @@ from tui.app.widgets.prompt import MessageLine, Prompt
 from tui.app.widgets.status import StatusLine
 from tui.app.widgets.timeline import Timeline
 from tui.app.widgets.too_small import TooSmall
-from tui.app.worker import (
-    AtWork,
-    Progress,
-    SessionWorker,
-    SnapshotReady,
-    Work,
-)
+from tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
+from tui.errors import AtWork
 
 PROGRESS_SECONDS = 0.05
 

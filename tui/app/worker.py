@@ -18,12 +18,9 @@ from textual.message import Message
 
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Reply, Snapshot
+from tui.errors import AtWork
 
 Work = Callable[[Session], Reply]
-
-
-class AtWork(Exception):
-    """The session cannot be asked now; the text is for the user."""
 
 
 class Progress(NamedTuple):

@@ -16,7 +16,7 @@ from autograd_core.program.target import Target, parse_target
 from autograd_core.tensor import Tensor
 from tui import output
 from tui.commands.report import Report, report_text
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, words
 
 _NOTES = f"""\

@@ -22,7 +22,7 @@ from autograd_core.program.process import user_code
 from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target, require_file
 from tui.commands.fail_on import FailOn
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, TARGET, Parser, size
 from tui.output import show
 from tui.terminal import show_screen, why_no_screen

@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograd_core.own_files import FOLDER
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 from tui.options import Parser
 from tui.output import say
 from viz.errors import CannotWrite

@@ -8,7 +8,7 @@ from autograd_core.debug.commands.stop_report import stop_report
 from autograd_core.debug.errors import ExpressionError
 from autograd_core.debug.session import Session
 from autograd_core.program.calls import call_title
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 
 
 class FailOn:

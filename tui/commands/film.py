@@ -14,7 +14,7 @@ from autograd_core.program.errors import ProgramError
 from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target
 from tui.commands.render import writable
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, seconds
 from tui.output import say
 from viz.films import film_of

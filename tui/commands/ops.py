@@ -15,7 +15,7 @@ from autograd_core.op.formula import rule_text
 from autograd_core.op.generate import code_text
 from autograd_core.op.record import REQUIRED
 from autograd_core.text import did_you_mean
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 from tui.options import Parser
 from tui.output import show
 

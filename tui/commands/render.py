@@ -18,7 +18,7 @@ from autograd_core.dag.model import Graph
 from autograd_core.program.calls import CallSelector, InterceptedCall, run_and_capture
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
-from tui.exit_codes import ExitCode, Failure
+from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser, positive_number
 from tui.output import flush, say, show_bytes
 from viz.options import RenderOptions, render_options

@@ -27,7 +27,7 @@ from tui.app.widgets.rows import (
     source_text,
 )
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
-from tui.app.worker import AtWork
+from tui.errors import AtWork
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
 LANES_PER_TICK = 3_000

@@ -11,7 +11,7 @@ from tui.app.messages import SectionChosen, TargetClicked
 from tui.app.sections.page import Page, Section, Target, View, sentence
 from tui.app.widgets.line_view import ViewWidget
 from tui.app.widgets.text import Line, Part
-from tui.app.worker import AtWork
+from tui.errors import AtWork
 
 
 class Pane(ViewWidget):

@@ -14,7 +14,7 @@ from tui.app.sections.page import View
 from tui.app.widgets.charts import TROUBLE, decades, level
 from tui.app.widgets.line_view import ViewWidget
 from tui.app.widgets.text import Line, Part
-from tui.app.worker import AtWork
+from tui.errors import AtWork
 
 NODES_PER_TICK = 60
 LABEL = " "

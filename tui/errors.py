@@ -1,4 +1,4 @@
-"""How a command ends: one message, and one exit code for each kind of error."""
+"""What the command and the screen cannot do: one message, and an exit code for each kind."""
 
 from __future__ import annotations
 
@@ -24,6 +24,14 @@ class Failure(Exception):
         super().__init__(message)
         self.message = message
         self.code = code
+
+
+class Answered(Exception):
+    """All that was asked for is said: --help or --version."""
+
+
+class AtWork(Exception):
+    """The session cannot be asked now; the text is for the user."""
 
 
 def exit_code_of(error: Exception) -> ExitCode | None:
