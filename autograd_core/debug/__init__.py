@@ -23,7 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from autograd_core.debug.breakpoints import Stops
+    from autograd_core.debug.breakpoints import Breakpoints
     from autograd_core.debug.checking import InputCheck, NodeCheck, check, check_current, check_node
     from autograd_core.debug.edits.difference import LeafDifference
     from autograd_core.debug.errors import EditError
@@ -53,6 +53,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Breakpoint",
+    "Breakpoints",
     "CallRecord",
     "Contribution",
     "EditError",
@@ -75,7 +76,6 @@ __all__ = [
     "Saved",
     "Session",
     "Snapshot",
-    "Stops",
     "Term",
     "Timeline",
     "Usage",
@@ -93,7 +93,7 @@ _HOMES = {
     "passes.editor": ("Edited",),
     "linting": ("Finding", "lint"),
     "session": ("Session",),
-    "breakpoints": ("Stops",),
+    "breakpoints": ("Breakpoints",),
     "snapshot.timeline": ("CallRecord", "LeafCall", "Timeline"),
 }
 _HOME_OF = {name: module for module, names in _HOMES.items() for name in names}

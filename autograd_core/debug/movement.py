@@ -10,7 +10,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.step import Step
 from autograd_core.dag.addresses import locate, step_number
 from autograd_core.dag.names import Names
-from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.history.driver_protocol import NodeEffects
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.recorded_pass import RecordedPass
@@ -33,15 +33,15 @@ class Movement:
         call: which call of the program this is, from 1 on; those of ``backward`` and of ``grad``
             are counted apart.
         kind: which of the two it is.
-        stops: breakpoints and the like.
+        breakpoints: where to stop.
         graph: the backward graph of the pass in view; node k is plan index k.
         edit: changes gradients, edges and hooks of that pass; see :class:`Editor`.
     """
 
-    def __init__(self, first: RecordedPass, call: int, stops: Stops) -> None:
+    def __init__(self, first: RecordedPass, call: int, breakpoints: Breakpoints) -> None:
         self.call = call
         self.kind = first.call.kind
-        self.stops = stops
+        self.breakpoints = breakpoints
         self._passes: list[RecordedPass] = []
         self._enter(first)
         self._say("before the first node")
@@ -52,7 +52,7 @@ class Movement:
 
     def _look_at_last(self) -> None:
         self.graph, self.edit = self._pass.graph, self._pass.edit
-        self.stops.bind(self.graph, self.length, self._pass.places, self._pass.run_user_code)
+        self.breakpoints.bind(self.graph, self.length, self._pass.places, self._pass.run_user_code)
         self._say(self._where())
 
     # where we are

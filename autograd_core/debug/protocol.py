@@ -7,7 +7,7 @@ from typing import Protocol
 
 from autograd_core.autograd.node import Node
 from autograd_core.dag.names import Names
-from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.breakpoints.predicate import Inspected
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.snapshot import (
@@ -73,7 +73,7 @@ class DebugSession(Protocol):
 class Steered(DebugSession, Inspected, Protocol):
     """What the command language moves and asks: the methods behind its words."""
 
-    stops: Stops
+    breakpoints: Breakpoints
     timeline: Timeline
 
     @property

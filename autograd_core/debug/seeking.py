@@ -16,7 +16,7 @@ from autograd_core.debug.passes.recorded_pass import RecordedPass
 
 
 class Seeking(Movement):
-    """Moves until one of ``stops`` is reached; see :class:`Movement`."""
+    """Moves until one of ``breakpoints`` is reached; see :class:`Movement`."""
 
     _unasked: tuple[RecordedPass, int] | None = None  # where a stop inside came before
 
@@ -34,7 +34,7 @@ class Seeking(Movement):
             inside = self._pass.inside
             self.leave()
             self._go(inside)  # behind that node, the way back leads into it again
-            if self._stands_at(self.stops.at(self, self.position)):
+            if self._stands_at(self.breakpoints.at(self, self.position)):
                 return
         self._seek(False)
 
@@ -43,7 +43,7 @@ class Seeking(Movement):
         with self._moving():
             self._cursor.leave_node()
             if ahead and self._was_passed_over():
-                reached = self.stops.at(self, self.position)
+                reached = self.breakpoints.at(self, self.position)
             reached = reached or self._find(ahead)
         self._stands_at(reached)
 
@@ -65,13 +65,13 @@ class Seeking(Movement):
         while cursor.position != end:
             if not ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
                 return reached
-            cursor.travel(self._next_stop(end), halting=bool(self.stops.points))
+            cursor.travel(self._next_stop(end), halting=bool(self.breakpoints.points))
             if cursor.error is not None or cursor.interrupted:
                 return None
             if ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
                 self._unasked = (self._passes[-2], cursor.position)
                 return reached
-            if reached := self.stops.at(self, cursor.position):
+            if reached := self.breakpoints.at(self, cursor.position):
                 return reached
         return None
 
@@ -84,13 +84,13 @@ class Seeking(Movement):
     def _find_inside(self, index: int, ahead: bool) -> Reached | None:
         """The first stop in the passes that ran inside node ``index``, or the last one, and stand
         there; without one, stay where we are."""
-        count = self.nested(index) if self.stops.points else 0
+        count = self.nested(index) if self.breakpoints.points else 0
         outer = self._cursor
         for number in range(count) if ahead else reversed(range(count)):
             self.enter(index, number)
             inner = self._cursor
             inner.travel(self._end(not ahead))
-            if reached := self.stops.at(self, inner.position) or self._find(ahead):
+            if reached := self.breakpoints.at(self, inner.position) or self._find(ahead):
                 self._tell_where(index)
                 return reached
             outer.interrupted, inner.interrupted = inner.interrupted, False
@@ -101,7 +101,7 @@ class Seeking(Movement):
 
     def _tell_where(self, index: int) -> None:
         around = self._passes[-2]
-        self.stops.tell(
+        self.breakpoints.tell(
             f"in {self._pass.title} inside {step_number(index)} {around.graph.address(index)}, "
             "which has run; leave goes out"
         )
@@ -109,9 +109,9 @@ class Seeking(Movement):
     def _next_stop(self, end: int) -> int:
         """The next position towards ``end`` at which a stop is possible."""
         ahead = end > self.position
-        if self.stops.conditional:
+        if self.breakpoints.conditional:
             return self.position + (1 if ahead else -1)
-        positions = self.stops.positions
+        positions = self.breakpoints.positions
         if ahead:
             place = bisect_right(positions, self.position)
             return min(positions[place], end) if place < len(positions) else end

@@ -14,13 +14,12 @@ from autograd_core.autograd.call import BackwardCall, Gradients, make_call
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.commands import complete, open_console
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.passes.recorded_pass import RecordedPass
 from autograd_core.debug.seeking import Seeking
 from autograd_core.debug.snapshot import (
-    Breakpoint,
     Entry,
     Reply,
     Snapshot,
@@ -46,7 +45,7 @@ class Session(Seeking):
         gradient, retain_graph, create_graph: as ``backward`` takes them.
         names: names of tensors; by default the variables of the calling program.
         call: which backward call of the program this is, from 1 on.
-        stops: where to stop; handed from session to session, they outlive a call.
+        breakpoints: where to stop; handed from session to session, they outlive a call.
         timeline: what calls before this one did; this one is added when it is over.
         history_bytes: how much the recording may take; beyond, it is computed again when it is
             asked for.
@@ -71,13 +70,15 @@ class Session(Seeking):
         create_graph: bool = False,
         names: Names | Mapping[str, Any] | None = None,
         call: int = 1,
-        stops: Stops | None = None,
+        breakpoints: Breakpoints | None = None,
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
         measured: profile | None = None,
     ) -> None:
         backward_call = make_call(tensors_in(roots), gradient, retain_graph, create_graph)
-        self._begin(backward_call, _names(names), call, stops, timeline, history_bytes, measured)
+        self._begin(
+            backward_call, _names(names), call, breakpoints, timeline, history_bytes, measured
+        )
 
     @classmethod
     def of_call(
@@ -86,14 +87,14 @@ class Session(Seeking):
         *,
         names: Names,
         call: int = 1,
-        stops: Stops | None = None,
+        breakpoints: Breakpoints | None = None,
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
         measured: profile | None = None,
     ) -> Session:
         """The session of a call of ``backward`` or ``grad`` that was intercepted."""
         session = cls.__new__(cls)
-        session._begin(backward_call, names, call, stops, timeline, history_bytes, measured)
+        session._begin(backward_call, names, call, breakpoints, timeline, history_bytes, measured)
         return session
 
     def _begin(
@@ -101,13 +102,13 @@ class Session(Seeking):
         backward_call: BackwardCall,
         names: Names,
         call: int,
-        stops: Stops | None,
+        breakpoints: Breakpoints | None,
         timeline: Timeline | None,
         history_bytes: int,
         measured: profile | None,
     ) -> None:
         first = RecordedPass(backward_call, names, history_bytes, measured)
-        super().__init__(first, call, Stops() if stops is None else stops)
+        super().__init__(first, call, Breakpoints() if breakpoints is None else breakpoints)
         self.timeline = Timeline() if timeline is None else timeline
         self._closed = False
         self.console = open_console(proxy(self))  # a cycle would keep the graph alive
@@ -118,10 +119,6 @@ class Session(Seeking):
         run = f"{self.position} of {self.length} nodes have run"
         hint = f"; {self._pass.hint}" if self._pass.hint else ""
         return f"<Session: {self._pass.title}, {run}{hint}>"
-
-    @property
-    def breakpoints(self) -> tuple[Breakpoint, ...]:
-        return self.stops.points
 
     @property
     def snapshot(self) -> Snapshot:
@@ -139,7 +136,7 @@ class Session(Seeking):
             current=None if finished else self.detail(position),
             leaves=self._pass.inspector.leaves(),
             pending=self._pass.inspector.pending(),
-            breakpoints=self.breakpoints,
+            breakpoints=self.breakpoints.points,
             bytes_recorded=cursor.history.usage.bytes,
             error="" if error is None else f"{type(error).__name__}: {error}",
             usage=cursor.history.usage,

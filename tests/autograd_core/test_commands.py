@@ -288,7 +288,7 @@ def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Sessi
     assert answers(session, "info display") == answers(session, "display")
     answers(session, "undisplay 2")
     a = torch.tensor(1.0, requires_grad=True)
-    later = Session(a.tanh() * 2.0, stops=session.stops)
+    later = Session(a.tanh() * 2.0, breakpoints=session.breakpoints)
     assert answers(later, "next").splitlines()[1:] == ["1: op = tanh"]
     assert answers(later, "undisplay") == "nothing is displayed any more"
     assert answers(later, "display") == "nothing is displayed"

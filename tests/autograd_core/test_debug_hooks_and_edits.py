@@ -411,7 +411,7 @@ def test_breakpoints_are_those_of_the_pass_in_view(weight: Any) -> None:
     loss, _ = nested_program(weight)
     session = Session(loss)
     session.next(2)
-    session.stops.add("mul", pending=True)
+    session.breakpoints.add("mul", pending=True)
     session.enter(1)
     session.reverse_continue()
     assert session.graph.names[session.position] == "MulBackward0"

@@ -345,7 +345,7 @@ def test_what_is_reported_is_true_of_any_program(
     session = Session(loss, names={"w": w})
     session.do("catch nan, inf")
     said = session.do("continue").text
-    reached = session.stops.last
+    reached = session.breakpoints.last
     if reached is None or not reached.trigger.computed:
         return
     index = reached.trigger.subject.index

@@ -29,7 +29,7 @@ def session(leaves: tuple[Any, Any]) -> Session:
 
 
 def step_index(session: Session, name: str) -> int:
-    return session.stops.locate(name)[0]
+    return session.breakpoints.locate(name)[0]
 
 
 def told(session: Session, name: str) -> str | None:
@@ -130,7 +130,7 @@ def test_the_ledger_has_a_line_for_each_change(leaves: tuple[Any, Any]) -> None:
     w, _ = leaves
     y = w * 1.0
     session = Session((y * 2.0 + y * 3.0).sum(), names=Names({"w": w}))
-    at = session.stops.locate("mul")[-1]
+    at = session.breakpoints.locate("mul")[-1]
     session.jump(3)
     assert len(list(session.ledger(at))) == 1
     session.edit.scale(at, 10.0)

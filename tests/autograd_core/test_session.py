@@ -159,7 +159,7 @@ def test_the_gradient_of_a_gradient_can_be_debugged(weight: Any) -> None:
 
 
 def test_breakpoints_stop_in_both_directions_and_count_hits(session: Session) -> None:
-    session.stops.add("mul")
+    session.breakpoints.add("mul")
     stops = []
     for _ in range(4):
         session.continue_()
@@ -179,7 +179,7 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
         z = y.tanh() + y
     session = Session(z)
     places = {
-        place: session.stops.add(place).indices
+        place: session.breakpoints.add(place).indices
         for place in ("#1", "tanh", "TanhBackward0", "encoder.0/tanh:1", "encoder", "weight")
     }
     assert places["#1"] == (0,)
@@ -187,15 +187,15 @@ def test_places_are_indices_addresses_ops_leaves_and_scopes(weight: Any) -> None
     assert places["encoder"] == places["encoder.0/tanh:1"] == (2,)
     assert places["weight"] == (3,)
     with pytest.raises(UnknownAddress, match="did you mean tanh"):
-        session.stops.add("tanhh")
+        session.breakpoints.add("tanhh")
 
 
 def test_breakpoints_outlive_their_call(weight: Any) -> None:
     first = Session(weight.tanh() * 2)
-    first.stops.add("tanh")
-    second = Session(weight * 3, stops=first.stops)
+    first.breakpoints.add("tanh")
+    second = Session(weight * 3, breakpoints=first.breakpoints)
     assert second.breakpoints[0].indices == ()
-    third = Session(weight.tanh() + 1, stops=second.stops)
+    third = Session(weight.tanh() + 1, breakpoints=second.breakpoints)
     third.continue_()
     assert third.graph.names[third.position] == "TanhBackward0"
 
@@ -297,7 +297,7 @@ def test_a_number_means_the_same_node_as_in_pictures(weight: Any) -> None:
     session, graph = Session(loss), capture(loss)
     for number in range(1, session.length + 1):
         (drawn,) = find_step(graph, f"#{number}")
-        (stepped,) = session.stops.locate(f"#{number}")
+        (stepped,) = session.breakpoints.locate(f"#{number}")
         assert graph.address(drawn) == session.graph.address(stepped)
     assert session.do("next").text.startswith("#2 ")
     assert session.position == 1

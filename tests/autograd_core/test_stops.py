@@ -10,7 +10,7 @@ import pytest
 import autograd_core as torch
 from autograd_core.dag import trace
 from autograd_core.debug import Session
-from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints import Breakpoints
 
 LINE = next(
     number
@@ -19,13 +19,13 @@ LINE = next(
 )
 
 
-def recurrence(weight: Any, steps: int = 3, stops: Stops | None = None) -> Session:
+def recurrence(weight: Any, steps: int = 3, breakpoints: Breakpoints | None = None) -> Session:
     """state = weight · state + 1, from 1: the gradient doubles at every step."""
     with trace():
         state = torch.tensor(1.0)
         for _ in range(steps):
             state = weight * state + 1.0
-    return Session(state, stops=stops)
+    return Session(state, breakpoints=breakpoints)
 
 
 @pytest.fixture
@@ -207,7 +207,7 @@ def test_ignored_hits_are_counted_and_passed_by(session: Session) -> None:
     session.do("break mul")
     assert session.do("ignore 1 2").text == "breakpoint 1 ignores its next 2 hits"
     assert stops_of(session) == ["mul:1"]
-    point = session.stops.points[0]
+    point = session.breakpoints.points[0]
     assert (point.hits, point.ignore) == (3, 0)
 
 
@@ -215,7 +215,7 @@ def test_disabled_points_neither_stop_nor_count(session: Session) -> None:
     for command in ("break mul", "catch rms > 1", "watch weight", "disable"):
         session.do(command)
     assert stops_of(session) == []
-    assert [point.hits for point in session.stops.points] == [0, 0, 0]
+    assert [point.hits for point in session.breakpoints.points] == [0, 0, 0]
     session.do("restart")
     session.do("enable 1 3")
     assert stops_of(session) == ["mul:3", "mul:2", "mul:1"]
@@ -227,7 +227,7 @@ def test_of_several_points_at_one_place_the_first_is_reported_and_all_count(
     for command in ("break #2 if rms > 5", "break mul", "break #2"):
         session.do(command)
     assert session.do("continue").text.splitlines()[0] == "breakpoint 2: mul"
-    assert [point.hits for point in session.stops.points] == [0, 1, 1]
+    assert [point.hits for point in session.breakpoints.points] == [0, 1, 1]
 
 
 def test_a_condition_without_an_answer_is_told_once_and_is_no_hit(session: Session) -> None:
@@ -245,26 +245,29 @@ def test_points_outlive_their_pass_and_wait_for_their_place(weight: Any) -> None
     for command in ("break mul", "break --pending tanh if rms < 2", "catch zero"):
         assert not first.do(command).error
     assert "waits for a pass that has it" in first.do("info breakpoints").text
-    second = Session(weight.tanh() * 2.0, call=2, stops=first.stops)
-    assert [point.indices for point in second.stops.points] == [(0,), (1,), ()]
+    second = Session(weight.tanh() * 2.0, call=2, breakpoints=first.breakpoints)
+    assert [point.indices for point in second.breakpoints.points] == [(0,), (1,), ()]
     assert second.do("continue").text.splitlines()[0] == "breakpoint 2: tanh if rms < 2" or (
         second.position == second.length
     )
-    assert recurrence(weight, stops=second.stops).stops.points[1].indices == ()
+    assert recurrence(weight, breakpoints=second.breakpoints).breakpoints.points[1].indices == ()
 
 
 def test_numbers_are_never_used_twice(session: Session) -> None:
     for command in ("break mul", "break add", "delete 2", "break weight"):
         session.do(command)
-    assert [point.number for point in session.stops.points] == [1, 3]
+    assert [point.number for point in session.breakpoints.points] == [1, 3]
 
 
 def test_the_session_need_not_look_after_each_step_without_conditions(session: Session) -> None:
-    assert (session.stops.conditional, list(session.stops.positions)) == (False, [])
+    assert (session.breakpoints.conditional, list(session.breakpoints.positions)) == (False, [])
     session.do("break mul if rms > 3")
     session.do("watch weight")
-    assert (session.stops.conditional, list(session.stops.positions)) == (False, [1, 3, 5, 7])
+    assert (session.breakpoints.conditional, list(session.breakpoints.positions)) == (
+        False,
+        [1, 3, 5, 7],
+    )
     session.do("catch nan")
-    assert session.stops.conditional
+    assert session.breakpoints.conditional
     session.do("disable")
-    assert (session.stops.conditional, list(session.stops.positions)) == (False, [])
+    assert (session.breakpoints.conditional, list(session.breakpoints.positions)) == (False, [])

@@ -45,13 +45,13 @@ def place(session: Session) -> tuple[int, str]:
 
 
 def test_a_breakpoint_inside_is_hit_once_the_node_has_run_and_said_to_be(session: Session) -> None:
-    session.stops.add("tanh", pending=True)
+    session.breakpoints.add("tanh", pending=True)
     reply = session.do("continue")
     assert place(session) == (2, "tanh:1")
     assert session.frames[0].position == 2
     assert session.snapshot.reason == "breakpoint 1: tanh"
     assert "inside #2 once:1, which has run; leave goes out" in reply.text
-    assert session.breakpoints[0].hits == 1
+    assert session.breakpoints.points[0].hits == 1
 
 
 def test_the_node_behind_one_with_a_pass_inside_has_none(session: Session) -> None:
@@ -63,8 +63,8 @@ def test_the_node_behind_one_with_a_pass_inside_has_none(session: Session) -> No
 
 
 def test_continuing_at_the_end_of_the_inner_pass_goes_on_around_it(session: Session) -> None:
-    session.stops.add("tanh", pending=True)
-    session.stops.add("#4")
+    session.breakpoints.add("tanh", pending=True)
+    session.breakpoints.add("#4")
     places = []
     for _ in range(4):
         session.continue_()
@@ -74,7 +74,7 @@ def test_continuing_at_the_end_of_the_inner_pass_goes_on_around_it(session: Sess
 
 
 def test_going_back_finds_the_stops_inside_too(session: Session) -> None:
-    session.stops.add("tanh", pending=True)
+    session.breakpoints.add("tanh", pending=True)
     session.jump(4)
     places = []
     for _ in range(3):
@@ -84,8 +84,8 @@ def test_going_back_finds_the_stops_inside_too(session: Session) -> None:
 
 
 def test_a_stop_right_behind_the_node_is_not_lost_to_one_inside_it(session: Session) -> None:
-    session.stops.add("tanh", pending=True)
-    session.stops.add("exp")
+    session.breakpoints.add("tanh", pending=True)
+    session.breakpoints.add("exp")
     places = []
     for _ in range(4):
         session.continue_()
@@ -94,14 +94,14 @@ def test_a_stop_right_behind_the_node_is_not_lost_to_one_inside_it(session: Sess
 
 
 def test_a_catch_names_the_node_inside(session: Session) -> None:
-    session.stops.add(kind="catch", condition="op == 'tanh'")
+    session.breakpoints.add(kind="catch", condition="op == 'tanh'")
     session.do("continue")
     assert len(session.frames) == 2
     assert "tanh:1" in session.snapshot.reason
 
 
 def test_a_log_point_inside_speaks_without_stopping(session: Session) -> None:
-    session.stops.add("tanh", pending=True, kind="log", message="here {in.rms}")
+    session.breakpoints.add("tanh", pending=True, kind="log", message="here {in.rms}")
     reply = session.do("continue")
     assert "here" in reply.text
     assert place(session) == (1, "end")
@@ -117,7 +117,7 @@ def test_a_pass_two_deep_is_entered_to_the_stop() -> None:
     y = x * 3
     y.register_hook(again)
     session = Session(y.sum())
-    session.stops.add("tanh", pending=True)
+    session.breakpoints.add("tanh", pending=True)
     session.continue_()
     assert place(session) == (3, "tanh:1")
     assert [frame.position for frame in session.frames[:2]] == [2, 2]
@@ -126,7 +126,7 @@ def test_a_pass_two_deep_is_entered_to_the_stop() -> None:
 def test_stops_inside_change_no_gradient(session: Session) -> None:
     plain = torch.tensor([1.0, 2.0], requires_grad=True)
     Once.apply(plain.exp()).sum().backward()
-    session.stops.add("tanh", pending=True)
+    session.breakpoints.add("tanh", pending=True)
     session.continue_()
     session.reverse_continue()
     session.continue_()

@@ -9,7 +9,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.dag import Names, trace
-from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 from autograd_core.debug.snapshot.timeline import Timeline
@@ -20,19 +20,23 @@ def weight() -> Any:
     return torch.tensor([1.0, -2.0], requires_grad=True)
 
 
-def train(weight: Any, calls: int, *, forget: bool, record_all: bool) -> tuple[Timeline, Stops]:
-    timeline, stops = Timeline(), Stops()
+def train(
+    weight: Any, calls: int, *, forget: bool, record_all: bool
+) -> tuple[Timeline, Breakpoints]:
+    timeline, breakpoints = Timeline(), Breakpoints()
     names = Names({"weight": weight})
     for call in range(1, calls + 1):
         if not forget:
             weight.grad = None
         with trace():
             loss = (weight * float(call)).sum()
-            session = Session(loss, names=names, call=call, timeline=timeline, stops=stops)
+            session = Session(
+                loss, names=names, call=call, timeline=timeline, breakpoints=breakpoints
+            )
         if record_all:
             session.jump(session.length)
         session.finish()
-    return timeline, stops
+    return timeline, breakpoints
 
 
 @pytest.mark.parametrize("record_all", [True, False])

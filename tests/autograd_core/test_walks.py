@@ -90,7 +90,7 @@ def test_a_position_shows_the_same_however_it_was_reached(
     program: Program, walk: list[tuple[str, int]], budget: int, point: int
 ) -> None:
     session, _ = started(program, budget)
-    session.stops.add(step_number(point % session.length))
+    session.breakpoints.add(step_number(point % session.length))
     seen: dict[tuple[int, int], list[Any]] = {}
     for name, count in walk:
         move(session, name, count)

@@ -307,7 +307,7 @@ def test_capital_b_asks_for_a_condition_and_capital_w_for_a_leaf() -> None:
         assert "◆" in screen.row(1)[:3]
         await screen.press("W")
         await screen.complete_line(session.snapshot.leaves[0].name)
-        kinds = [point.kind for point in session.breakpoints]
+        kinds = [point.kind for point in session.breakpoints.points]
         assert kinds == ["breakpoint", "watch"]
 
     drive(session, script)

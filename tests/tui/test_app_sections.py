@@ -331,7 +331,7 @@ def test_breakpoints_are_switched_and_deleted_by_key() -> None:
         assert screen.row(2).startswith("▌")
         await screen.press("delete")
         assert "●" not in screen.row(2)[:3]
-        assert [point.number for point in session.breakpoints] == [1]
+        assert [point.number for point in session.breakpoints.points] == [1]
         assert "choose a breakpoint first" in await screen.press("escape", "delete")
 
     drive(session, script, (80, 30))

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from autograd_core.autograd.call import Gradients
-from autograd_core.debug.breakpoints import Stops
+from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.commands import command_lines
 from autograd_core.debug.errors import CommandError
 from autograd_core.debug.history import DEFAULT_BUDGET
@@ -205,7 +205,7 @@ class _Face:
         self._batch = batch
         self._fail_on = fail_on
         self._title = title
-        self._stops = Stops() if fail_on is None else fail_on.stops
+        self._breakpoints = Breakpoints() if fail_on is None else fail_on.breakpoints
         self._timeline = Timeline()
         self.detached = False  # whether to stop no more
         self.history_bytes = DEFAULT_BUDGET  # of each pass
@@ -221,7 +221,7 @@ class _Face:
             found.call,
             names=found.names,
             call=found.number,
-            stops=self._stops,
+            breakpoints=self._breakpoints,
             timeline=self._timeline,
             history_bytes=self.history_bytes,
         )
@@ -239,7 +239,7 @@ class _Face:
         session = Session(
             root,
             names=names,
-            stops=self._stops,
+            breakpoints=self._breakpoints,
             timeline=self._timeline,
             history_bytes=self.history_bytes,
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from autograd_core.debug.breakpoints import Reached, Stops
+from autograd_core.debug.breakpoints import Breakpoints, Reached
 from autograd_core.debug.breakpoints.predicate import parse_predicate
 from autograd_core.debug.commands.stop_report import stop_report
 from autograd_core.debug.errors import ExpressionError
@@ -19,10 +19,10 @@ class FailOn:
     """
 
     def __init__(self, condition: str) -> None:
-        self.stops = Stops()
+        self.breakpoints = Breakpoints()
         try:
             parse_predicate(condition)
-            self._point = self.stops.add(kind="catch", born=True, condition=condition)
+            self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
         except ExpressionError as error:
             raise Failure(
                 f"--fail-on {condition}: {error} (at character {error.column + 1})",
@@ -46,7 +46,7 @@ class FailOn:
         Raises:
             Failure: it has.
         """
-        reached = self.stops.last
+        reached = self.breakpoints.last
         if reached is not None and reached.point.number == self._point.number:
             raise Failure(_report(session, reached), ExitCode.FOUND)
 

@@ -1,7 +1,7 @@
 """Where a session stops: breakpoints, catches, watches and log points, and their counts.
 
-One :class:`Stops` serves all passes of a program, one after the other; places that do not exist
-in the present pass wait for one in which they do.
+One :class:`Breakpoints` serves all passes of a program, one after the other; places that do not
+exist in the present pass wait for one in which they do.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Reached(NamedTuple):
         return self.point.title
 
 
-class Stops:
+class Breakpoints:
     """All points, in the order in which they were set.
 
     A session asks :meth:`at` after every step when :attr:`conditional` says so, and otherwise

@@ -43,7 +43,7 @@ def _target(console: Console, words: list[Operands], at: Operands, kind: str) ->
         if place != word.text:
             kind = "grad"
         with pointing_at(word):
-            index = console.session.stops.locate(place)[0]
+            index = console.session.breakpoints.locate(place)[0]
     if index is None:
         raise at.error("the pass is over: name a node, or go back")
     return _Target(index, kind, nr)

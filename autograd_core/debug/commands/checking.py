@@ -22,7 +22,7 @@ def _check(console: Console, operands: Operands) -> str:
     index = console.node()
     if operands.text:
         with pointing_at(operands):
-            index = session.stops.locate(operands.text)[0]
+            index = session.breakpoints.locate(operands.text)[0]
     if index is None:
         raise operands.error("the pass is over: name a node, as in check #1, or check all")
     return _line(console, check_node(session, index))

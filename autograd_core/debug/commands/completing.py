@@ -51,7 +51,7 @@ def _offers(session: Steered, operand: Operand, before: list[str]) -> Iterable[s
         case "leaf":
             return [f"{leaf.name}.grad" for leaf in session.snapshot.leaves] if not before else ()
         case "point":
-            return [str(point.number) for point in session.stops.points]
+            return [str(point.number) for point in session.breakpoints.points]
         case "topic":
             return [each.word for each in TOPICS] if not before else _places(session)
         case "word":

@@ -60,7 +60,7 @@ def _save(console: Console, operands: Operands) -> str:
     what, file = operands.first()
     choose(what.required("save breakpoints FILE"), ["breakpoints"], "thing to save:")
     path = Path(file.required("to which file? save breakpoints FILE").text)
-    points = console.session.stops.points
+    points = console.session.breakpoints.points
     try:
         if path.exists() and not path.read_text(encoding="utf-8").startswith(_HEADER):
             raise file.error(f"{path} holds something else; save to another file")

@@ -16,7 +16,7 @@ def _index(console: Console, operands: Operands) -> int:
     """The node in question: the one named, the selected one, or the current one."""
     if operands.text:
         with pointing_at(operands):
-            return console.session.stops.locate(operands.text)[0]
+            return console.session.breakpoints.locate(operands.text)[0]
     index = console.node()
     if index is None:
         raise operands.error("the pass is over: name a node, as in #1")

@@ -55,7 +55,7 @@ def _display(console: Console, operands: Operands) -> str:
         return displays_text(console) or "nothing is displayed"
     with pointing_at(operands):
         parse(operands.text)
-    displays = console.session.stops.displays
+    displays = console.session.breakpoints.displays
     number = max(displays, default=0) + 1
     displays[number] = operands.text
     return display_line(console, number)
@@ -63,12 +63,14 @@ def _display(console: Console, operands: Operands) -> str:
 
 def displays_text(console: Console) -> str:
     """Every display, with the value that it has here."""
-    return "\n".join(display_line(console, number) for number in console.session.stops.displays)
+    return "\n".join(
+        display_line(console, number) for number in console.session.breakpoints.displays
+    )
 
 
 def display_line(console: Console, number: int) -> str:
     """One display: ``1: rms = 0.5``."""
-    expression = parse(console.session.stops.displays[number])
+    expression = parse(console.session.breakpoints.displays[number])
     try:
         value = expression.value(subject(console))
     except Unanswerable as reason:
@@ -77,7 +79,7 @@ def display_line(console: Console, number: int) -> str:
 
 
 def _undisplay(console: Console, operands: Operands) -> str:
-    displays = console.session.stops.displays
+    displays = console.session.breakpoints.displays
     if not operands.text:
         displays.clear()
         return "nothing is displayed any more"
@@ -92,9 +94,9 @@ def _list(console: Console, operands: Operands) -> str:
     middle = session.position if console.selected is None else console.selected
     if operands.text:
         with pointing_at(operands):
-            middle = session.stops.locate(operands.text)[0]
+            middle = session.breakpoints.locate(operands.text)[0]
     first = max(0, min(middle - _AROUND, session.length - 2 * _AROUND - 1))
-    marked = {index for point in session.stops.points for index in point.indices}
+    marked = {index for point in session.breakpoints.points for index in point.indices}
     rows = []
     for index in range(first, min(session.length, first + 2 * _AROUND + 1)):
         here = "->" if index == session.position else " *" if index == console.selected else "  "
@@ -160,7 +162,7 @@ def _climb(console: Console, steps: int) -> str:
 def _choose(console: Console, operands: Operands) -> str:
     if operands.text:
         with pointing_at(operands):
-            console.selected = console.session.stops.locate(operands.text)[0]
+            console.selected = console.session.breakpoints.locate(operands.text)[0]
     index = console.node()
     if index is None:
         raise operands.error("the pass is over: name a node, as in frame #1")

@@ -78,7 +78,7 @@ def _jump(console: Console, operands: Operands) -> str:
         session.jump(session.length)
         return arrived(console)
     with pointing_at(operands):
-        session.jump(session.stops.locate(f"#{text}" if text.isdecimal() else text)[0])
+        session.jump(session.breakpoints.locate(f"#{text}" if text.isdecimal() else text)[0])
     return arrived(console)
 
 
@@ -92,7 +92,7 @@ def _enter(console: Console, operands: Operands) -> str:
     index = console.node()
     if place.text:
         with pointing_at(place):
-            index = console.session.stops.locate(place.text)[0]
+            index = console.session.breakpoints.locate(place.text)[0]
     if index is None:
         raise operands.error("the pass is over: name a node, as in enter #1")
     if not console.session.enter(index, number.count() - 1):

@@ -14,10 +14,10 @@ def arrived(console: Console) -> str:
 
     A stop that is about a node which has run lets inspecting commands speak of that one.
     """
-    stops = console.session.stops
-    reached = stops.take_reached()
+    breakpoints = console.session.breakpoints
+    reached = breakpoints.take_reached()
     console.follow(reached.point.commands if reached else ())
-    said = stops.take_messages()
+    said = breakpoints.take_messages()
     if reached is not None:
         said.append(stop_text(console.session, reached))
         if reached.trigger.subject.index != console.session.position:

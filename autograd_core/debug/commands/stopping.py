@@ -66,24 +66,24 @@ def _logpoint(console: Console, operands: Operands) -> str:
         place, message = operands.first()
     message.required("what is it to say? TEXT may hold expressions, as in rms is {rms}")
     with pointing_at(message):
-        console.session.stops.check_text(message.text)
+        console.session.breakpoints.check_text(message.text)
     return _add(console, place, None, kind="log", message=message.text, pending=pending)
 
 
 def _add(console: Console, place: Operands, condition: Operands | None, **properties: Any) -> str:
-    stops = console.session.stops
+    breakpoints = console.session.breakpoints
     if condition is not None:
         condition.required("an expression is missing here, such as rms > 10")
         with pointing_at(condition):
-            stops.check_condition(condition.text)
+            breakpoints.check_condition(condition.text)
         properties["condition"] = condition.text
     try:
-        point = stops.add(place.text, **properties)
+        point = breakpoints.add(place.text, **properties)
     except UnknownAddress as error:
         later = f"; {_PENDING} {place.text} waits for a pass that has it"
         raise place.error(f"{error}{later}") from None
     if point.kind == "watch" and not _is_leaf(console, point):
-        stops.delete(point.number)
+        breakpoints.delete(point.number)
         raise place.error(f"'{point.text}' is no leaf; info leaves lists them")
     return f"{point.title}{_places(point)}"
 
@@ -106,13 +106,13 @@ def _places(point: Breakpoint) -> str:
 
 
 def _delete(console: Console, operands: Operands) -> str:
-    stops = console.session.stops
+    breakpoints = console.session.breakpoints
     if not operands.text:
-        stops.delete()
+        breakpoints.delete()
         return "all breakpoints deleted"
     points = [_point(console, word) for word in operands.words()]
     for point in points:
-        stops.delete(point.number)
+        breakpoints.delete(point.number)
     return "\n".join(f"{point.label} deleted" for point in points)
 
 
@@ -125,10 +125,10 @@ def _disable(console: Console, operands: Operands) -> str:
 
 
 def _switch(console: Console, operands: Operands, enabled: bool) -> str:
-    stops = console.session.stops
-    chosen = [_point(console, word) for word in operands.words()] or list(stops.points)
+    breakpoints = console.session.breakpoints
+    chosen = [_point(console, word) for word in operands.words()] or list(breakpoints.points)
     for point in chosen:
-        stops.change(point.number, enabled=enabled)
+        breakpoints.change(point.number, enabled=enabled)
     word = "enabled" if enabled else "disabled"
     return "\n".join(f"{point.label} {word}" for point in chosen) or "no breakpoints"
 
@@ -138,7 +138,7 @@ def _ignore(console: Console, operands: Operands) -> str:
     point = _point(console, number.required("which? ignore NUMBER COUNT"))
     count.required("how often? ignore NUMBER COUNT")
     times = 0 if count.text == "0" else count.count()
-    console.session.stops.change(point.number, ignore=times)
+    console.session.breakpoints.change(point.number, ignore=times)
     if not times:
         return f"{point.label} stops at its next hit"
     return f"{point.label} ignores its next {plural(times, 'hit')}"
@@ -151,8 +151,8 @@ def _condition(console: Console, operands: Operands) -> str:
         raise condition.error("a point without a place needs a condition; delete deletes it")
     if condition.text:
         with pointing_at(condition):
-            console.session.stops.check_condition(condition.text)
-    changed = console.session.stops.change(point.number, condition=condition.text)
+            console.session.breakpoints.check_condition(condition.text)
+    changed = console.session.breakpoints.change(point.number, condition=condition.text)
     return changed.title if condition.text else f"{changed.title} (no condition)"
 
 
@@ -160,9 +160,9 @@ def _commands(console: Console, operands: Operands) -> str:
     point = _point(console, operands if operands.text else Operands("$", operands.column))
 
     def done(lines: tuple[str, ...]) -> str:
-        if console.session.stops.point(point.number) is None:
+        if console.session.breakpoints.point(point.number) is None:
             raise CommandError(f"{point.label} is gone")
-        console.session.stops.change(point.number, commands=lines)
+        console.session.breakpoints.change(point.number, commands=lines)
         return f"{point.label} carries out {plural(len(lines), 'command')}"
 
     console.take_down(done)
@@ -171,12 +171,12 @@ def _commands(console: Console, operands: Operands) -> str:
 
 def _point(console: Console, word: Operands) -> Breakpoint:
     """The point that a number, or ``$`` for the last one, means."""
-    stops = console.session.stops
+    breakpoints = console.session.breakpoints
     if word.text == "$":
-        if not stops.points:
+        if not breakpoints.points:
             raise word.error("there are no breakpoints")
-        return stops.points[-1]
-    point = stops.point(word.count())
+        return breakpoints.points[-1]
+    point = breakpoints.point(word.count())
     if point is None:
         raise word.error(f"there is no breakpoint {word.text} (info breakpoints lists them)")
     return point
@@ -185,7 +185,7 @@ def _point(console: Console, word: Operands) -> Breakpoint:
 def points_text(console: Console) -> str:
     """All points, for ``info breakpoints``."""
     lines = []
-    for point in console.session.stops.points:
+    for point in console.session.breakpoints.points:
         notes = [] if point.kind == "catch" else [plural(len(point.indices), "node")]
         if not point.indices and point.kind != "catch":
             notes = ["waits for a pass that has it"]
