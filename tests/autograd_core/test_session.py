@@ -194,7 +194,7 @@ def test_breakpoints_outlive_their_call(weight: Any) -> None:
     first = Session(weight.tanh() * 2)
     first.breakpoints.add("tanh")
     second = Session(weight * 3, breakpoints=first.breakpoints)
-    assert second.breakpoints[0].indices == ()
+    assert second.breakpoints.points[0].indices == ()
     third = Session(weight.tanh() + 1, breakpoints=second.breakpoints)
     third.continue_()
     assert third.graph.names[third.position] == "TanhBackward0"
