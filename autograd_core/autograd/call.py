@@ -24,6 +24,7 @@ from autograd_core.autograd.grad_mode import (
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node, resolve
 from autograd_core.autograd.step import evaluating
+from autograd_core.autograd.task import running
 from autograd_core.tensor import Tensor
 
 Place = Tensor | GradientEdge
@@ -125,7 +126,7 @@ def run(call: BackwardCall) -> Gradients:
         for node in task.order:
             if type(node) is AccumulateGrad:
                 mode.undo_log.keep_gradient(node.variable)
-    with pass_mode(call.graph), noting_freed(call, task):
+    with pass_mode(call.graph, task), noting_freed(call, task):
         if mode is not None and mode.anomaly is not None:
             run_watched(task, mode.anomaly.check_nan)
         elif mode is not None and mode.profiler is not None:
@@ -176,10 +177,12 @@ class pass_mode:
     """The state a backward pass runs in: gradients on, and its ops traced, under ``create_graph``
     only, and NumPy as silent as PyTorch about overflow and division by zero."""
 
-    def __init__(self, graph: bool) -> None:
+    def __init__(self, graph: bool, task: GraphTask | None = None) -> None:
         self._graph = graph
+        self._task = task
 
     def __enter__(self) -> None:
+        self._running = running.set(self._task)
         mode = with_gradients(self._graph)
         if mode.tracer is not None and not self._graph:
             mode = replace(mode, tracer=None)
@@ -190,6 +193,7 @@ class pass_mode:
     def __exit__(self, *error: Any) -> None:
         self._silent.__exit__(*error)
         leave_mode(self._token)
+        running.reset(self._running)
 
 
 def listed(given: Places) -> tuple[Place, ...]:

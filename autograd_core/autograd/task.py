@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextvars import ContextVar
 from typing import Self
 
 from autograd_core.autograd.deliver import Gradient
@@ -118,3 +119,7 @@ class PlannedTask:
             return
         for port in self.ports.get(node, ()):
             self.pending[port] = incoming[port.nr]
+
+
+running: ContextVar[PlannedTask | None] = ContextVar("autograd_core_running", default=None)
+"""The pass that is at work, of passes within passes the innermost one."""

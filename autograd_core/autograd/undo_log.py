@@ -15,6 +15,7 @@ import random
 import sys
 from collections.abc import Callable, Iterable, Iterator, MutableMapping
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, Final, Protocol, TypeVar
 from weakref import ref
 
@@ -88,6 +89,10 @@ class UndoLog:
     def keep_items(self, mapping: MutableMapping[Any, Any]) -> None:
         """``mapping`` will have other items."""
         self.keep(_Items, mapping)
+
+    def keep_attributes(self, thing: Any, names: tuple[str, ...]) -> None:
+        """The attributes ``names`` of ``thing`` will have other values."""
+        self.keep(partial(_Attributes, names=names), thing)
 
     def keep_random_state(self) -> None:
         """Random numbers may be drawn from Python's generator, and from NumPy's global one."""
@@ -288,6 +293,28 @@ class _Items:
         return len(mapping) == len(held) and all(
             mapping.get(key, UNSET) is value for key, value in held.items()
         )
+
+
+class _Attributes:
+    """Some attributes of an object."""
+
+    __slots__ = ("held", "names", "thing")
+    nbytes = 0
+
+    def __init__(self, thing: Any, names: tuple[str, ...]) -> None:
+        self.thing = thing
+        self.names = names
+        self.held = [getattr(thing, name) for name in names]
+
+    def swap(self) -> None:
+        now = [getattr(self.thing, name) for name in self.names]
+        for name, value in zip(self.names, self.held, strict=True):
+            setattr(self.thing, name, value)
+        self.held = now
+
+    def is_idle(self) -> bool:
+        pairs = zip(self.names, self.held, strict=True)
+        return all(getattr(self.thing, name) is value for name, value in pairs)
 
 
 class _RandomState:

@@ -29,12 +29,18 @@ class Held(tuple[Any, ...]):
         made.tensors, made.versions = tensors, None
         return made
 
-    def packed(self, hooks: Hooks) -> Held:
-        """The same with tensors that ``hooks`` have taken away, arrays and all."""
-        taken = [Packed(t, hooks) if isinstance(t, Tensor) else t for t in self.tensors]
+    def packed(self, hooks: Hooks, only: int | None = None, *, detached: bool = False) -> Held:
+        """The same with tensors, or ``only`` the one of that number, that ``hooks`` have taken
+        away, arrays and all."""
+        taken = [
+            Packed(t, hooks, detached=detached)
+            if isinstance(t, Tensor) and only in (None, number)
+            else t
+            for number, t in enumerate(self.tensors)
+        ]
         pairs = zip(self, taken, strict=True)
-        kept = Held([part if t is None else None for part, t in pairs], taken)
-        kept.versions = [0] * len(taken)
+        kept = Held([None if isinstance(t, Packed) else part for part, t in pairs], taken)
+        kept.versions = self.versions
         return kept
 
     def each(self, name: str) -> Iterator[tuple[str, Any, SavedState]]:

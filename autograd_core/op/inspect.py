@@ -9,9 +9,10 @@ from autograd_core.autograd.version import was_detached
 from autograd_core.op.graph import saved_tensor
 from autograd_core.op.held import Held, held
 from autograd_core.op.marks import FREED, NOT_SAVED
-from autograd_core.op.packed import Hooks, Packed
+from autograd_core.op.packed import SavedTensor
+from autograd_core.op.packing import pack_part, pack_value
 from autograd_core.op.record import Op
-from autograd_core.op.saved import watched
+from autograd_core.op.saved import freed, watched
 from autograd_core.tensor import Tensor
 
 _USUAL: Final = {"x": "self", "y": "other", "ans": "result"}
@@ -29,6 +30,7 @@ def saved_attributes(op: Op) -> dict[str, property]:
         found[f"_raw_saved_{spelled(name)}"] = property(_raw_reader(name))
     for name in op.held:
         found[f"_saved_{spelled(name)}"] = property(_held_reader(name))
+        found[f"_raw_saved_{spelled(name)}"] = property(_raw_held_reader(name))
     for name in op.saved_plain:
         if name in op.held:
             continue
@@ -57,46 +59,34 @@ def _held_reader(name: str) -> Callable[[Any], Any]:
 
 
 def _raw_reader(name: str) -> Callable[[Any], SavedTensor]:
-    return lambda node: SavedTensor(node, name)
+    def read(node: Any) -> SavedTensor:
+        def value() -> Any:
+            kept = getattr(node, name)
+            return None if kept is NOT_SAVED else kept
+
+        return SavedTensor(value, lambda hooks: pack_value(node, name, hooks, detached=True))
+
+    return read
+
+
+def _raw_held_reader(name: str) -> Callable[[Any], tuple[SavedTensor, ...]]:
+    def read(node: Any) -> tuple[SavedTensor, ...]:
+        kept = getattr(node, name)
+        if kept is FREED:
+            raise freed(node)
+        count = len(kept.tensors) if isinstance(kept, Held) else 0
+        return tuple(_raw_part(node, name, number) for number in range(count))
+
+    return read
+
+
+def _raw_part(node: Any, name: str, number: int) -> SavedTensor:
+    def value() -> Any:
+        kept = getattr(node, name)
+        return FREED if kept is FREED else kept.tensors[number]
+
+    return SavedTensor(value, lambda hooks: pack_part(node, name, number, hooks))
 
 
 def _plain_reader(name: str) -> Callable[[Any], Any]:
     return lambda node: getattr(node, name)
-
-
-class SavedTensor:
-    """A saved value that is not unpacked yet; hooks can still be set on it."""
-
-    __slots__ = ("_name", "_node")
-
-    def __init__(self, node: Any, name: str) -> None:
-        self._node = node
-        self._name = name
-
-    def register_hooks(
-        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
-    ) -> None:
-        """Hand the value to ``pack_hook`` now, and get it back from ``unpack_hook`` when needed.
-
-        Raises:
-            RuntimeError: it has hooks already, or was freed.
-        """
-        node, name = self._node, self._name
-        if getattr(node, name) is FREED:
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor after it has been freed. Saved "
-                "intermediate values of the graph are freed when you call .backward() or "
-                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
-                "graph a second time or if you need to access saved variables after calling "
-                "backward."
-            )
-        if isinstance(getattr(node, name), Packed):
-            raise RuntimeError(
-                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
-                "only one pair of hooks is allowed at a time."
-            )
-        value = _reader(name)(node)
-        hooks: Hooks = (pack_hook, unpack_hook)
-        is_result = name in node.op.outputs
-        setattr(node, name, Packed(value.detach() if is_result else value, hooks, is_result))
-        setattr(node, f"{name}_version", (0,) if is_result else 0)

@@ -8,6 +8,7 @@ from weakref import WeakSet
 
 from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.autograd.node import Edge, Node
+from autograd_core.op.marks import FREED
 from autograd_core.tensor import Tensor
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
@@ -28,17 +29,22 @@ class Packed:
 
     version = None  # what was packed is out of reach of in-place changes
 
-    def __init__(self, tensor: Tensor, hooks: Hooks, is_result: bool = False) -> None:
+    def __init__(
+        self, tensor: Tensor, hooks: Hooks, *, is_result: bool = False, detached: bool = False
+    ) -> None:
+        """Hand ``tensor``, or that without its place in the graph, to the hook that packs it."""
         pack, self.unpack = hooks
-        self.edge: Edge = tensor.edge
-        self.record = tensor.record
+        # A node knows that a result is its own, and must not keep itself alive.
+        self.edge: Edge = None if is_result else tensor.edge
+        self.record = None if is_result else tensor.record
         self.shape, self.dtype = tensor._shape, tensor.dtype.dtype
         self.nbytes = tensor.nbytes
         self.is_result = is_result
-        before = tensor._version
+        given = tensor.detach() if detached else tensor
+        before = given._version
         with no_grad():
-            self.packed = pack(tensor)
-        if tensor._version != before:
+            self.packed = pack(given)
+        if given._version != before:
             raise RuntimeError(
                 "A saved tensor pack hook is modifying its input in place. Tensors provided as "
                 "input to pack hook cannot be modified by in-place operations as this can lead to "
@@ -47,18 +53,20 @@ class Packed:
             )
 
     def tensor(self) -> Tensor:
-        """What was saved, at its old place in the graph.
+        """What was saved, at its old place in the graph; what was outside and still is, is the very
+        tensor that the hook returns.
 
         Raises:
             TypeError: the unpack hook returned something else than a tensor.
         """
-        with no_grad():
-            unpacked = self.unpack(self.packed)
+        unpacked = self.unpack(self.packed)
         if not isinstance(unpacked, Tensor):
             raise TypeError(
                 "Output of saved tensor unpack_hook expected to be a Tensor but got result of "
                 f"type {type(unpacked).__name__}"
             )
+        if self.edge is None and unpacked.edge is None:
+            return unpacked
         result = unpacked.detach()
         result.edge, result.record = self.edge, self.record
         return result
@@ -68,19 +76,40 @@ class Packed:
         return self.tensor().array
 
 
-def pack_saved(node: Any, hooks: Hooks) -> None:
-    """Hand everything that ``node`` has saved to ``hooks``."""
-    nodes_with_packed.add(node)
-    for name in node.op.saved:
-        value = getattr(node, name)
-        if isinstance(value, Tensor):
-            if not isinstance(value.record, (int, float)):  # a number is no saved tensor
-                setattr(node, name, Packed(value, hooks))
-                setattr(node, f"{name}_version", 0)
-        elif hasattr(value, "shape"):
-            setattr(node, name, Packed(Tensor.from_array(value), hooks, True))
-            setattr(node, f"{name}_version", (0,))
-    for name in node.op.held:
-        value = getattr(node, name)
-        if hasattr(value, "packed"):
-            setattr(node, name, value.packed(hooks))
+class SavedTensor:
+    """A saved value that is not unpacked yet; hooks can still be set on it."""
+
+    __slots__ = ("_pack", "_value")
+
+    def __init__(self, value: Callable[[], Any], pack: Callable[[Hooks], None]) -> None:
+        """``value`` tells what is kept; ``pack`` hands it to hooks."""
+        self._value = value
+        self._pack = pack
+
+    def register_hooks(
+        self, pack_hook: Callable[[Tensor], Any], unpack_hook: Callable[[Any], Tensor]
+    ) -> None:
+        """Hand the value to ``pack_hook`` now, and get it back from ``unpack_hook`` when needed.
+
+        Raises:
+            RuntimeError: it is None, has hooks already, or was freed.
+        """
+        value = self._value()
+        if value is FREED:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor after it has been freed. Saved "
+                "intermediate values of the graph are freed when you call .backward() or "
+                "autograd.grad(). Specify retain_graph=True if you need to backward through the "
+                "graph a second time or if you need to access saved variables after calling "
+                "backward."
+            )
+        if value is None:
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor with value None is forbidden"
+            )
+        if isinstance(value, Packed):
+            raise RuntimeError(
+                "Calling register_hooks on a saved tensor whose hooks have already been set. Hint: "
+                "only one pair of hooks is allowed at a time."
+            )
+        self._pack((pack_hook, unpack_hook))

@@ -295,6 +295,179 @@ def test_saved_values_can_be_read_again_and_again(torch: Any) -> None:
         y.sum().backward()
 
 
+class Reading:
+    """Functions that save their arguments, and read them in the backward pass."""
+
+    def __init__(self, torch: Any, times: int) -> None:
+        self.read: list[Any] = []
+        reading = self.read
+
+        class Product(torch.autograd.Function):
+            @staticmethod
+            def forward(ctx: Any, x: Any, w: Any) -> Any:
+                ctx.save_for_backward(x, w)
+                return x * w
+
+            @staticmethod
+            def backward(ctx: Any, g: Any) -> Any:
+                reading.extend(ctx.saved_tensors for _ in range(times))
+                return g * reading[-1][1], None
+
+        self.product = Product.apply
+
+
+def test_a_pass_gets_each_saved_value_once(torch: Any) -> None:
+    module = checkpoints(torch)
+    x, w = leaf(torch, 1.0, 2.0), torch.ones(2)
+    y = module.checkpoint(Reading(torch, 2).product, x, w, use_reentrant=False)
+    with pytest.raises(module.CheckpointError) as caught:
+        y.sum().backward()
+    assert str(caught.value) == (
+        "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already unpacked "
+        "once. If you are calling ctx.saved_tensors in backward, make sure to do so only once. "
+        "Otherwise please open an issue with details on your use case."
+    )
+    Reading(torch, 2).product(x, w).sum().backward()  # without a checkpoint it may read twice
+    assert x.grad.tolist() == [1.0, 1.0]
+
+
+def test_each_pass_and_each_reading_outside_of_one_runs_the_function_again(torch: Any) -> None:
+    runs = []
+
+    def function(x: Any) -> Any:
+        runs.append(x)
+        return x.sin().exp(), x.cos().exp()
+
+    x = leaf(torch, 1.0, 2.0)
+    first, second = checkpoints(torch).checkpoint(function, x, use_reentrant=False)
+    counts = [len(runs)]
+    for read in (
+        lambda: first.grad_fn._saved_result,
+        lambda: first.grad_fn._saved_result,
+        lambda: (first + second).sum().backward(retain_graph=True),
+        lambda: second.sum().backward(),
+    ):
+        read()
+        counts.append(len(runs))
+    assert counts == [1, 2, 3, 4, 5]
+
+
+def test_a_pass_within_the_pass_has_values_of_its_own(torch: Any) -> None:
+    x = leaf(torch, 1.0, 2.0)
+    y = checkpoints(torch).checkpoint(lambda x: x.sin().exp(), x, use_reentrant=False)
+    inner: list[Any] = []
+    z, total = y * 1, y.sum()
+    z.register_hook(lambda g: inner.extend(torch.autograd.grad(total, x, retain_graph=True)))
+    z.sum().backward()
+    assert inner[0].tolist() == x.grad.tolist()
+
+
+def test_the_second_run_gets_the_arguments_themselves(torch: Any) -> None:
+    given = []
+
+    def function(*arguments: Any) -> Any:
+        given.append(arguments)
+        return arguments[0] * arguments[1].sin() * arguments[2]
+
+    reading = Reading(torch, 1)
+    x, w = leaf(torch, 1.0, 2.0), torch.ones(2)
+    arguments = x, x * 1, w
+    checkpoints(torch).checkpoint(function, *arguments, use_reentrant=False).sum().backward()
+    assert all(a is b for a, b in zip(given[1], arguments, strict=True))
+    checkpoints(torch).checkpoint(reading.product, x.sin(), w, use_reentrant=False).sum().backward()
+    assert reading.read[0][1] is w
+
+
+def changed_within(x: Any, w: Any) -> Any:
+    return x.mul_(2).sin() * w
+
+
+def times_w(x: Any, w: Any) -> Any:
+    return (x * w).sin().exp()
+
+
+@pytest.mark.parametrize(
+    ("function", "change", "message"),
+    [
+        (times_w, lambda x, w: w.add_(1), "[torch.FloatTensor [2]] is at version 1; expected"),
+        (times_w, lambda x, w: x.mul_(2), "[torch.FloatTensor [2]], which is output 0 of Mul, is"),
+        (changed_within, lambda x, w: None, "[torch.FloatTensor [2]], which is output 0 of Mul"),
+    ],
+    ids=["a constant", "a result", "by the function"],
+)
+def test_arguments_that_were_changed_in_place_are_refused(
+    torch: Any, function: Any, change: Any, message: str
+) -> None:
+    x, w = leaf(torch, 1.0, 2.0) * 1, torch.ones(2)
+    y = checkpoints(torch).checkpoint(function, x, w, use_reentrant=False)
+    change(x, w)
+    with pytest.raises(RuntimeError) as caught:
+        y.sum().backward()
+    assert message in str(caught.value)
+
+
+def test_hooks_around_a_checkpoint_get_its_arguments(torch: Any) -> None:
+    x, w = leaf(torch, 1.0, 2.0), torch.ones(2)
+    log: list[Any] = []
+
+    def pack(t: Any) -> Any:
+        log.append("x" if t is x else "w" if t is w else "another")
+        return t
+
+    def unpack(t: Any) -> Any:
+        log.append("unpack")
+        return t
+
+    with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
+        y = checkpoints(torch).checkpoint(lambda x, w: (x * w).sin(), x, w, use_reentrant=False)
+    y.sum().backward()
+    assert log == ["x", "w", "unpack", "unpack"]
+
+
+def test_without_a_graph_no_argument_is_kept(torch: Any) -> None:
+    kept = []
+    x = leaf(torch, 1.0)
+    with torch.autograd.graph.saved_tensors_hooks(kept.append, lambda t: t), torch.no_grad():
+        y = checkpoints(torch).checkpoint(torch.exp, x, use_reentrant=False)
+    assert not y.requires_grad
+    assert kept == []
+
+
+def test_a_second_run_to_the_end_may_not_save_more(torch: Any) -> None:
+    module = checkpoints(torch)
+    function = changing(lambda x: x.exp(), lambda x: x.exp().sin())
+    with module.set_checkpoint_early_stop(False):
+        y = module.checkpoint(function, leaf(torch, 1.0), use_reentrant=False)
+    with pytest.raises(module.CheckpointError) as caught:
+        y.sum().backward()
+    assert str(caught.value).startswith(
+        "torch.utils.checkpoint: trying to save more tensors during recomputation than during the "
+        "original forward pass."
+    )
+
+
+def test_tracing_and_contexts_exclude_each_other(torch: Any) -> None:
+    with pytest.raises(ValueError, match="debug=True is incompatible with non-default context_fn"):
+        checkpoints(torch).checkpoint(
+            torch.exp, leaf(torch, 1.0), use_reentrant=False, debug=True, context_fn=lambda: None
+        )
+
+
+def test_a_sequence_asks_for_the_kind_too(torch: Any) -> None:
+    with pytest.warns(
+        UserWarning, match=r"checkpoint_sequential: the use_reentrant parameter"
+    ) as w:
+        checkpoints(torch).checkpoint_sequential([torch.exp, torch.sin], 2, leaf(torch, 1.0))
+    assert len(w) == 1
+    assert str(w[0].message) == (
+        "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "
+        "passed explicitly. In version 2.9 we will raise an exception if use_reentrant is not "
+        "passed. use_reentrant=False is recommended, but if you need to preserve the current "
+        "default behavior, you can pass use_reentrant=True. Refer to docs for more details on the "
+        "differences between the two variants."
+    )
+
+
 def test_wrong_options_of_a_sequence_are_refused(torch: Any) -> None:
     functions = [torch.exp, torch.sin]
     with pytest.raises(ValueError, match="Unexpected keyword arguments: foo"):

@@ -180,6 +180,116 @@ def test_one_value_can_have_hooks_of_its_own(torch: Any) -> None:
     assert numbers(x.grad) == [7, 7]
 
 
+def test_a_result_is_handed_to_hooks_with_its_place_in_the_graph(torch: Any) -> None:
+    class Doubled(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x * 2
+            ctx.save_for_backward(y, x)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[0]
+
+    packed: list[Any] = []
+    x = vector(torch)
+    keep = torch.autograd.graph.saved_tensors_hooks(lambda t: (packed.append(t), t)[1], lambda t: t)
+    with keep:
+        y, z = x.exp(), Doubled.apply(x)
+    assert [t.grad_fn for t in packed] == [y.grad_fn, z.grad_fn, None]
+    assert [t.requires_grad for t in packed] == [True, True, True]
+    assert packed[2] is x
+
+
+def test_a_constant_comes_back_as_the_tensor_that_the_hook_returns(torch: Any) -> None:
+    w, other = torch.ones(2), torch.zeros(2)
+    indices = torch.tensor([0, 1])
+    for unpack, result in ((lambda t: t, w), (lambda t: other, other)):
+        with torch.autograd.graph.saved_tensors_hooks(lambda t: t, unpack):
+            y = vector(torch) * w
+        assert y.grad_fn._saved_other is result
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: t):
+        z = vector(torch).index_select(0, indices)
+    assert z.grad_fn._saved_index is indices
+    with torch.autograd.graph.saved_tensors_hooks(lambda t: t, lambda t: vector(torch)):
+        y = vector(torch) * w
+    assert not y.grad_fn._saved_other.requires_grad
+
+
+def test_unpacking_runs_in_the_mode_around_it(torch: Any) -> None:
+    modes: list[bool] = []
+    x = vector(torch)
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    with hooks(lambda t: t, lambda t: (modes.append(torch.is_grad_enabled()), t)[1]):
+        y = x.exp().sum()
+    torch.autograd.grad(y, x, create_graph=True)
+    with torch.no_grad():
+        _ = y.grad_fn.next_functions[0][0]._saved_result
+    y.backward()
+    assert modes == [True, False, False]
+
+
+def test_hooks_of_one_value_get_it_without_its_place_in_the_graph(torch: Any) -> None:
+    given: list[Any] = []
+    x = vector(torch) * 1
+    y = x * x
+    raw = y.grad_fn._raw_saved_self
+    raw.register_hooks(lambda t: (given.append((t is x, t.requires_grad)), t)[1], lambda t: t)
+    assert given == [(False, False)]
+    assert y.grad_fn._saved_self.grad_fn is x.grad_fn
+
+
+def test_what_a_function_saved_can_have_hooks_of_its_own(torch: Any) -> None:
+    class Square(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            y = x * x
+            ctx.save_for_backward(x, None, y)
+            return y
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.saved_tensors[0] * 2
+
+    x = vector(torch)
+    y = Square.apply(x)
+    saved, none, result = y.grad_fn._raw_saved_tensors
+    saved.register_hooks(lambda t: t * 10, lambda t: t)
+    result.register_hooks(lambda t: t, lambda t: t)
+    assert y.grad_fn.saved_tensors[2].grad_fn is y.grad_fn
+    with pytest.raises(RuntimeError, match="only one pair of hooks is allowed"):
+        saved.register_hooks(lambda t: t, lambda t: t)
+    with pytest.raises(RuntimeError, match="on a saved tensor with value None is forbidden"):
+        none.register_hooks(lambda t: t, lambda t: t)
+    y.sum().backward()
+    assert numbers(x.grad) == [20, 40]
+    with pytest.raises(RuntimeError, match="second time"):
+        _ = y.grad_fn._raw_saved_tensors
+
+
+def test_an_index_can_have_hooks_of_its_own(torch: Any) -> None:
+    x = torch.ones(2, 3, requires_grad=True)
+    y = x[:, torch.tensor([0, 2])]
+    none, indices = y.grad_fn._raw_saved_indices
+    with pytest.raises(RuntimeError, match="on a saved tensor with value None is forbidden"):
+        none.register_hooks(lambda t: t, lambda t: t)
+    indices.register_hooks(lambda t: t * 0, lambda t: t)
+    with pytest.raises(RuntimeError, match="only one pair of hooks is allowed"):
+        indices.register_hooks(lambda t: t, lambda t: t)
+    y.sum().backward()
+    assert x.grad.tolist() == [[2.0, 0.0, 0.0]] * 2
+    with pytest.raises(RuntimeError, match="second time"):
+        _ = y.grad_fn._raw_saved_indices
+
+
+def test_what_was_not_saved_has_no_hooks(torch: Any) -> None:
+    y = vector(torch) * torch.ones(2)
+    assert y.grad_fn._saved_self is None
+    with pytest.raises(RuntimeError, match="on a saved tensor with value None is forbidden"):
+        y.grad_fn._raw_saved_self.register_hooks(lambda t: t, lambda t: t)
+
+
 def test_hooks_can_be_forbidden(torch: Any) -> None:
     graph = importlib.import_module(f"{torch.__name__}.autograd.graph")
     hooks = graph.saved_tensors_hooks(lambda t: t, lambda t: t)

@@ -246,6 +246,64 @@ def test_a_pass_that_is_aborted_or_only_drawn_leaves_no_trace(
     assert program.state() == before
 
 
+def exp(x: Any) -> Any:
+    return x.exp()
+
+
+def at_one(x: Any) -> Any:
+    return x[torch.tensor([1, 0])]
+
+
+def raw_of(y: Any) -> Any:
+    """What the node of ``y`` keeps, for hooks to be set on it."""
+    node = y.grad_fn
+    match node.name():
+        case "ExpBackward0":
+            return node._raw_saved_result
+        case "IndexBackward0":
+            return node._raw_saved_indices[0]
+    return node._raw_saved_tensors[0]
+
+
+@pytest.mark.parametrize("op", [exp, at_one, _calling(lambda: None).apply])
+@pytest.mark.parametrize("late", [False, True])
+def test_reading_a_value_that_was_packed_by_itself_is_code_of_the_users(
+    op: Callable[[Any], Any], late: bool
+) -> None:
+    def built(log: Any) -> tuple[Any, Any]:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = op(x)
+
+        def pack(*given: Any) -> None:
+            raw_of(y).register_hooks(lambda t: t.clone(), lambda t: (log.add_(1), t)[1])
+
+        z = y * 1.0
+        if late:  # while the pass is recorded
+            z.register_hook(pack)
+        else:
+            pack()
+        return x, z.sum()
+
+    counted, counted_again = torch.zeros(()), torch.zeros(())
+    x, loss = built(counted)
+    loss.backward()
+    assert counted.item() == 1
+    other, loss = built(counted_again)
+    session = Session(loss, history_bytes=0)
+    for _ in range(2):
+        session.continue_()
+        assert counted_again.item() == 1
+        session.restart()
+        assert counted_again.item() == 0
+    session.edit.scale(0, 2.0)
+    session.continue_()
+    assert not session.snapshot.error
+    session.edit.undo()
+    session.finish()
+    assert counted_again.item() == 1
+    assert other.grad.tolist() == x.grad.tolist()
+
+
 # -- what is shown of it ------------------------------------------------------------------------
 
 

@@ -229,8 +229,8 @@ PLAIN_OPS = (
     "mul", "add", "sin", "constant", "leaf", "leaf", "buffer", "relu", "sum", "split", "retained",
 )  # fmt: skip
 CODE_OPS = (
-    "inner", "hooked", "in_place", "after", "drawn", "once", "scratch", "packed", "checkpoint",
-    "reentrant",
+    "inner", "hooked", "in_place", "after", "drawn", "once", "scratch", "packed", "packed alone",
+    "packed late", "checkpoint", "reentrant",
 )  # fmt: skip
 EFFECT_OPS = tuple(
     f"{place} {name}" for place in ("tensor", "post", "pre", "do") for name in EFFECTS
@@ -268,6 +268,15 @@ def apply(op: str, a: Any, b: Any, run: Run) -> Any:
         case "packed":
             with saved_tensors_hooks(lambda t: t, lambda t: (_draw(run), t)[1]):
                 return a.exp()
+        case "packed alone":
+            y = a.exp()
+            _pack(y, run)
+            return y
+        case "packed late":  # by a hook, of the pass that will read it
+            y = a.exp()
+            z = y * 1.0
+            z.register_hook(lambda g: _pack(y, run))
+            return z
         case "checkpoint" | "reentrant":
             return checkpoint(
                 lambda x: run.model.norm(torch.stack([x, x * 2])).sum(0) * torch.rand(2),
@@ -296,6 +305,12 @@ def apply(op: str, a: Any, b: Any, run: Run) -> Any:
         }[place]
         register(lambda *given: (EFFECTS[effect](run), None)[1])
     return y
+
+
+def _pack(y: Any, run: Run) -> None:
+    """Let the node of ``y`` draw numbers when it reads what it has saved."""
+    saved = y.grad_fn._raw_saved_result
+    saved.register_hooks(lambda t: t.clone(), lambda t: (_draw(run), t)[1])
 
 
 def halved(g: Any) -> None:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from typing import Any, Final
 from weakref import ref
 
+from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.autograd.node import Node, Port, SavedState, resolve
-from autograd_core.op.packed import Hooks, Packed
+from autograd_core.op.packed import Hooks, Packed, SavedTensor
 from autograd_core.op.saved import freed, modified
 from autograd_core.tensor import Tensor
 
@@ -102,13 +103,19 @@ class FunctionCtx:
 
     saved_variables = saved_tensors
 
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        if self._saved is None:
+            raise freed(self._node())
+        return tuple(_raw(kept, self._node()) for kept in self._saved)
+
 
 class KeptTensor:
     """A tensor as a node may keep it: a result only as an array, lest both hold each other."""
 
     __slots__ = ("output_nr", "value", "version", "versions")
 
-    def __init__(self, tensor: Tensor, output_nr: int | None) -> None:
+    def __init__(self, tensor: Tensor, output_nr: int | None = None) -> None:
         self.output_nr = output_nr
         self.value: Any = tensor if output_nr is None else tensor.array
         if tensor.version is None:
@@ -122,14 +129,20 @@ class KeptTensor:
             return "packed"
         return "kept" if self.versions[0] == self.version else "changed"
 
-    def pack(self, hooks: Hooks) -> None:
-        """Hand the value to ``hooks``."""
-        value = self.value
-        tensor = value if isinstance(value, Tensor) else Tensor.from_array(value)
-        self.value = Packed(tensor, hooks, is_result=self.output_nr is not None)
-        self.versions = [self.version]
+    def pack(self, hooks: Hooks, node: Node | None = None, *, detached: bool = False) -> None:
+        """Hand the value, which ``node`` keeps, to ``hooks``."""
+        tensor, is_result = self.unpack(node), self.output_nr is not None
+        packed = Packed(tensor, hooks, is_result=is_result, detached=detached)
+        if (log := undo_log()) is not None:
+            log.keep_attributes(self, ("value", "versions"))
+        self.value, self.versions = packed, [self.version]
 
-    def unpack(self, node: Node | None) -> Tensor:
+    def unpack(self, node: Node | None = None) -> Tensor:
+        """The tensor, within its graph.
+
+        Raises:
+            RuntimeError: it was changed in place.
+        """
         if self.state == "changed":
             if isinstance(self.value, Tensor):
                 place = None if self.value.is_leaf else resolve(self.value.edge)
@@ -144,3 +157,9 @@ class KeptTensor:
         if node is not None:
             tensor.edge = Port(node, self.output_nr) if node.ported else node
         return tensor
+
+
+def _raw(kept: KeptTensor | None, node: Node | None) -> SavedTensor:
+    if kept is None:
+        return SavedTensor(lambda: None, lambda hooks: None)
+    return SavedTensor(lambda: kept.value, lambda hooks: kept.pack(hooks, node, detached=True))

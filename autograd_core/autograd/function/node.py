@@ -11,6 +11,7 @@ from autograd_core.autograd.grad_mode import Line, enable_grad, no_grad
 from autograd_core.autograd.node import GENERAL, InputMetadata, Node, SavedState, next_sequence_nr
 from autograd_core.autograd.version import changed_at
 from autograd_core.dtype import dtype, float32
+from autograd_core.op.packed import SavedTensor
 from autograd_core.tensor import Tensor
 
 
@@ -76,6 +77,11 @@ class FunctionNode(Node):
     @property
     def saved_tensors(self) -> tuple[Tensor | None, ...]:
         found: tuple[Tensor | None, ...] = self.ctx.saved_tensors
+        return found
+
+    @property
+    def _raw_saved_tensors(self) -> tuple[SavedTensor, ...]:
+        found: tuple[SavedTensor, ...] = self.ctx._raw_saved_tensors
         return found
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:

@@ -145,7 +145,7 @@ def _keep(node: FunctionNode, numbers: Mapping[int, int]) -> None:
         if mode.saved_hooks is not None:
             for kept in node.ctx._saved:
                 if kept is not None:
-                    kept.pack(mode.saved_hooks)
+                    kept.pack(mode.saved_hooks, node)
         if mode.anomaly is not None:
             mode.anomaly.keep_traceback(node)
 

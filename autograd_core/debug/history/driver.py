@@ -94,13 +94,14 @@ class NativeDriver:
         muted = bool(self.muted_edges)
         self._program, self._user_mode, self._leaf_of = current_mode(), None, None
         self._log.forget_random_state()  # the program may have drawn numbers
-        with pass_mode(self.call.graph):
+        with pass_mode(self.call.graph, self._task):
             for index in range(start, stop):
                 node = order[index]
                 began = perf_counter()
                 kind = node.kind
                 if node.hooks is not None or kind == LEAF or kind >= GENERAL or node in packed:
                     step = self._observe_around(index, node)
+                    packed = nodes_with_packed or ()  # a hook may have set further ones
                 else:
                     step = observe(index, node)
                 if muted:
@@ -248,7 +249,7 @@ class NativeDriver:
         if self.muted_edges or self.muted_hooks:
             self.record(start, len(self.order), lambda step, seconds: True)
             return
-        with pass_mode(self.call.graph):
+        with pass_mode(self.call.graph, self._task):
             self._task.run(start)
 
     # going back and forth

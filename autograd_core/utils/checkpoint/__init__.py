@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, Final
 
+from autograd_core.autograd.grad_mode import builds_graph
 from autograd_core.utils.checkpoint.random_state import random_state
 from autograd_core.utils.checkpoint.recomputing import (
     CheckpointError,
@@ -27,6 +28,13 @@ __all__ = [
     "noop_context_fn",
     "set_checkpoint_early_stop",
 ]
+
+
+_ADVICE: Final = (
+    "use_reentrant=False is recommended, but if you need to preserve the current default behavior, "
+    "you can pass use_reentrant=True. Refer to docs for more details on the differences between "
+    "the two variants."
+)
 
 
 def checkpoint(
@@ -66,9 +74,7 @@ def checkpoint(
         warnings.warn(
             "torch.utils.checkpoint: the use_reentrant parameter should be passed explicitly. "
             "Starting in PyTorch 2.9, calling checkpoint without use_reentrant will raise an "
-            "exception. use_reentrant=False is recommended, but if you need to preserve the "
-            "current default behavior, you can pass use_reentrant=True. Refer to docs for more "
-            "details on the differences between the two variants.",
+            f"exception. {_ADVICE}",
             stacklevel=2,
         )
         use_reentrant = True
@@ -78,10 +84,14 @@ def checkpoint(
                 "determinism_check should be one of ['default', 'none'], but got "
                 f"{determinism_check}"
             )
+        if debug and context_fn is not noop_context_fn:
+            raise ValueError("debug=True is incompatible with non-default context_fn")
+        if not builds_graph():
+            return function(*args, **kwargs)
         state = random_state() if preserve_rng_state else None
         check_metadata = determinism_check == "default"
         frame = Frame(function, args, kwargs, state, check_metadata, early_stop)
-        return frame.run(context_fn)
+        return frame.run(context_fn, args)
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     if context_fn is not noop_context_fn or debug:
@@ -100,6 +110,14 @@ def checkpoint_sequential(
     **kwargs: Any,
 ) -> Any:
     """``functions`` one after the other, in ``segments`` checkpoints; the last segment is none."""
+    if use_reentrant is None:
+        warnings.warn(
+            "torch.utils.checkpoint.checkpoint_sequential: the use_reentrant parameter should be "
+            "passed explicitly. In version 2.9 we will raise an exception if use_reentrant is not "
+            f"passed. {_ADVICE}",
+            stacklevel=2,
+        )
+        use_reentrant = True
     if kwargs:
         raise ValueError("Unexpected keyword arguments: " + ",".join(kwargs))
     chain = list(functions.children()) if hasattr(functions, "children") else list(functions)

@@ -9,8 +9,10 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
-from autograd_core.autograd.grad_mode import enable_grad, undo_log
+from autograd_core.autograd.function.ctx import KeptTensor
+from autograd_core.autograd.grad_mode import current_mode, enable_grad, undo_log
 from autograd_core.autograd.graph import saved_tensors_hooks
+from autograd_core.autograd.task import PlannedTask, running
 from autograd_core.tensor import Tensor
 from autograd_core.utils.checkpoint.random_state import random_numbers_from
 
@@ -43,6 +45,9 @@ class _Holder:
     __slots__ = ("__weakref__",)
 
 
+_Values = WeakKeyDictionary[_Holder, Tensor]
+
+
 class _StopRecomputation(Exception):
     """All that was saved is there again."""
 
@@ -60,7 +65,7 @@ class Frame:
         early_stop: bool,
     ) -> None:
         self._function = function
-        self._args = args
+        self._args = [_kept(each) if isinstance(each, Tensor) else each for each in args]
         self._kwargs = kwargs
         self._again: AbstractContextManager[Any] = nullcontext()
         self._random_state = random_state
@@ -68,13 +73,14 @@ class Frame:
         self._early_stop = early_stop and _early_stop.get()
         self._holders: list[ref[_Holder]] = []
         self._metadata: list[dict[str, Any]] = []
-        self._recomputed: WeakKeyDictionary[_Holder, Tensor] = WeakKeyDictionary()
+        # what each pass has computed again and not used yet
+        self._values: WeakKeyDictionary[PlannedTask, _Values] = WeakKeyDictionary()
 
-    def run(self, contexts: ContextFn) -> Any:
+    def run(self, contexts: ContextFn, args: tuple[Any, ...]) -> Any:
         """What the function returns; the nodes get holders for what they save."""
         first, self._again = contexts()
         with saved_tensors_hooks(self.pack, self.unpack), first:
-            return self._function(*self._args, **self._kwargs)
+            return self._function(*args, **self._kwargs)
 
     def pack(self, saved: Tensor) -> _Holder:
         """Let go of ``saved``."""
@@ -84,31 +90,54 @@ class Frame:
         return holder
 
     def unpack(self, holder: _Holder) -> Tensor:
-        """What was saved as ``holder``, computed again; each pass does that once."""
-        if (log := undo_log()) is not None:
-            log.keep_items(self._recomputed)
-        if holder not in self._recomputed:
-            self._recompute()
-        return self._recomputed.pop(holder)
+        """What was saved as ``holder``, computed again; each pass does that once, and lets go of
+        what it has been given.
 
-    def _recompute(self) -> None:
+        Raises:
+            CheckpointError: this pass has been given it already.
+        """
+        task = running.get()
+        if task is None:
+            return self._recomputed()[holder]
+        log = undo_log()
+        if log is not None:
+            log.keep_items(self._values)
+        if task not in self._values:
+            self._values[task] = self._recomputed()
+        values = self._values[task]
+        if holder not in values:
+            raise CheckpointError(
+                "torch.utils.checkpoint: Unpack is being triggered for a tensor that was already "
+                "unpacked once. If you are calling ctx.saved_tensors in backward, make sure to do "
+                "so only once. Otherwise please open an issue with details on your use case."
+            )
+        if log is not None:
+            log.keep_items(values)
+        return values.pop(holder)
+
+    def _recomputed(self) -> _Values:
+        """All that was saved, from a second run."""
         found: list[Tensor] = []
 
         def take(saved: Tensor) -> Tensor:
-            found.append(saved.detach())
+            if len(found) == len(self._holders):
+                raise CheckpointError(
+                    "torch.utils.checkpoint: trying to save more tensors during recomputation than "
+                    "during the original forward pass."
+                )
+            found.append(saved.detach() if saved.requires_grad else saved)
             if self._early_stop and len(found) == len(self._holders):
                 raise _StopRecomputation
             return saved
 
         hooks = saved_tensors_hooks(take, lambda saved: saved)
         random = random_numbers_from(self._random_state)
+        args = [each.unpack() if isinstance(each, KeptTensor) else each for each in self._args]
         with suppress(_StopRecomputation), random, enable_grad(), self._again, hooks:
-            self._function(*self._args, **self._kwargs)
+            self._function(*args, **self._kwargs)
         self._check(found)
-        for known, value in zip(self._holders, found, strict=True):
-            holder = known()
-            if holder is not None:
-                self._recomputed[holder] = value
+        pairs = ((known(), value) for known, value in zip(self._holders, found, strict=True))
+        return WeakKeyDictionary({holder: value for holder, value in pairs if holder is not None})
 
     def _check(self, found: list[Tensor]) -> None:
         if len(found) != len(self._holders):
@@ -131,6 +160,15 @@ class Frame:
                 "torch.utils.checkpoint: Recomputed values for the following tensors have "
                 f"different metadata than during the forward pass.\n{''.join(different)}"
             )
+
+
+def _kept(argument: Tensor) -> KeptTensor:
+    """An argument as a node would save it: a change of it is found, and hooks around get it."""
+    kept = KeptTensor(argument)
+    mode = current_mode()
+    if mode is not None and mode.saved_hooks is not None:
+        kept.pack(mode.saved_hooks)
+    return kept
 
 
 def _metadata(tensor: Tensor) -> dict[str, Any]:
