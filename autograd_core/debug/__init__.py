@@ -2,19 +2,20 @@
 
 Each of these reads only what stands below it::
 
-    session     the face: seeking (goes to the next stop) on movement (goes to a position)
     commands    the language, on a session; checking and linting, on a graph
+    session     the debugger of one call: it moves (stop_search goes on to the next stop), tells
+                and changes, in the innermost of the passes that are open (pass_stack)
+    breakpoints where to stop: places, expressions, and what triggers a stop
     passes      one pass: where it stands (cursor), what is to be seen of it (inspector, terms,
                 scopes), what can be changed (editor); recorded_pass holds them together
-    edits       the edits that hold, what they do to a gradient, and the difference they make
-    history     the nodes run one by one (driver), their steps kept (history), and the account
-                of every sum (ledger); what hooks and other code of the user's did in them
-    breakpoints breakpoints and what triggers them, places, expressions
-    snapshot    what is handed out: frozen, and good for any face
+    edits       what a user changed, what that does to a gradient, and the difference it makes
+    history     the nodes run one by one (driver), their steps kept, and the account of every sum
+                (ledger); what hooks and other code of the program did in them
+    snapshot    what is handed out: frozen, and good for any front end
 
 A step that has run is never run again to be looked at: ``history`` keeps it, ``driver`` undoes and
-redoes it, ``ledger`` reads it.  Code of the user's runs only where ``driver`` runs a node; what it
-changes in the program is in an undo log (:mod:`autograd_core.autograd.undo_log`).
+redoes it, ``ledger`` reads it.  The program's own code runs only where ``driver`` runs a node; what
+it changes is in an undo log (:mod:`autograd_core.autograd.undo_log`).
 """
 
 from __future__ import annotations

@@ -6,30 +6,43 @@ recording calls no code, moving past its end runs the next node.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from weakref import proxy
 
 from autograd_core.autograd.call import BackwardCall, Gradients, make_call
+from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
+from autograd_core.autograd.step import Step
+from autograd_core.dag.addresses import locate
 from autograd_core.dag.capture.roots import tensors_in
+from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.debug.breakpoints import Breakpoints
-from autograd_core.debug.commands import complete, open_console
+from autograd_core.debug.breakpoints import Breakpoints, Reached
 from autograd_core.debug.history import DEFAULT_BUDGET
+from autograd_core.debug.history.driver_protocol import NodeEffects
+from autograd_core.debug.pass_stack import PassStack
+from autograd_core.debug.passes.cursor import Cursor
+from autograd_core.debug.passes.editor import Editor
+from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.passes.recorded_pass import RecordedPass
-from autograd_core.debug.seeking import Seeking
 from autograd_core.debug.snapshot import (
     Entry,
+    Frame,
+    LeafGradient,
+    NodeDetail,
+    Phase,
     Reply,
     Snapshot,
 )
 from autograd_core.debug.snapshot.timeline import Timeline
+from autograd_core.debug.stop_search import StopSearch
 from autograd_core.tensor import Tensor
 
 
-class Session(Seeking):
-    """Debug one backward pass.
+class Session:
+    """Debug one backward pass, and those that are started inside it.
 
     >>> import autograd_core as torch
     >>> a = torch.tensor(2.0, requires_grad=True)
@@ -57,8 +70,11 @@ class Session(Seeking):
         RuntimeError: as ``backward`` does.
 
     Attributes:
+        call: which call of the program this is, from 1 on; those of ``backward`` and of ``grad``
+            are counted apart.
+        kind: which of the two it is.
+        breakpoints: where it stops.
         timeline: the calls of the program that are over.
-        console: carries out command lines.
     """
 
     def __init__(
@@ -107,24 +123,97 @@ class Session(Seeking):
         history_bytes: int,
         measured: profile | None,
     ) -> None:
-        first = RecordedPass(backward_call, names, history_bytes, measured)
-        super().__init__(first, call, Breakpoints() if breakpoints is None else breakpoints)
+        self.call, self.kind = call, backward_call.kind
+        self.breakpoints = Breakpoints() if breakpoints is None else breakpoints
         self.timeline = Timeline() if timeline is None else timeline
+        first = RecordedPass(backward_call, names, history_bytes, measured, call)
+        self._stack = PassStack(first, self.breakpoints)
+        self._search = StopSearch(self._stack, self.breakpoints)
+        self._selected: int | None = None
+        self._carry_out: Callable[[str, str], Reply] | None = None
         self._closed = False
-        self.console = open_console(proxy(self))  # a cycle would keep the graph alive
-
-    # where we are
+        self._say("before the first node")
 
     def __repr__(self) -> str:
         run = f"{self.position} of {self.length} nodes have run"
-        hint = f"; {self._pass.hint}" if self._pass.hint else ""
-        return f"<Session: {self._pass.title}, {run}{hint}>"
+        hint = f"; {self._view.hint}" if self._view.hint else ""
+        return f"<Session: {self._view.title}, {run}{hint}>"
+
+    # the pass in view, and what it is composed of
+
+    @property
+    def _view(self) -> RecordedPass:
+        return self._stack.view
+
+    @property
+    def cursor(self) -> Cursor:
+        """Where the session stands in the pass, and what has been recorded of it."""
+        return self._view.cursor
+
+    @property
+    def inspector(self) -> Inspector:
+        """Describes nodes, leaves and sums at this position."""
+        return self._view.inspector
+
+    @property
+    def edit(self) -> Editor:
+        """Changes gradients, edges and hooks at this position."""
+        return self._view.edit
+
+    @property
+    def graph(self) -> Graph:
+        """The backward graph; node k is plan index k."""
+        return self._view.graph
+
+    @property
+    def order(self) -> Sequence[Node]:
+        """The nodes of the plan, in the order in which they run."""
+        return self.cursor.driver.order
+
+    @property
+    def roots(self) -> Sequence[Tensor]:
+        """What the pass was called on."""
+        return self._view.call.roots
+
+    @property
+    def backward_call(self) -> BackwardCall:
+        """The call that started the pass."""
+        return self._view.call
+
+    @property
+    def names(self) -> Names:
+        """The program's variables, where it was called."""
+        return self._view.names
+
+    @property
+    def steps(self) -> list[Step]:
+        """What the nodes did, up to here."""
+        history = self.cursor.history
+        return [history[index] for index in range(self.position)]
+
+    @property
+    def effects(self) -> Mapping[int, NodeEffects]:
+        """What nodes that run the user's code did besides sending gradients, by index."""
+        return self.cursor.driver.effects
+
+    @property
+    def length(self) -> int:
+        """How many nodes the plan has."""
+        return self.cursor.length
+
+    @property
+    def position(self) -> int:
+        """The plan index of the node that runs next; another thread may read it."""
+        return self.cursor.position
+
+    # what it tells
 
     @property
     def snapshot(self) -> Snapshot:
         """The debugger as it stands, frozen."""
-        cursor = self._cursor
+        cursor, inspector = self.cursor, self.inspector
         position, error, finished = cursor.position, cursor.error, cursor.position == cursor.length
+        usage = cursor.history.usage
         return Snapshot(
             call=self.call,
             position=position,
@@ -133,30 +222,185 @@ class Session(Seeking):
             status="failed" if error else "finished" if finished else "paused",
             reason=self.reason,
             graph=self.graph,
-            current=None if finished else self.detail(position),
-            leaves=self._pass.inspector.leaves(),
-            pending=self._pass.inspector.pending(),
+            current=None if finished else inspector.detail(position),
+            leaves=inspector.leaves(),
+            pending=inspector.pending(),
             breakpoints=self.breakpoints.points,
-            bytes_recorded=cursor.history.usage.bytes,
+            bytes_recorded=usage.bytes,
             error="" if error is None else f"{type(error).__name__}: {error}",
-            usage=cursor.history.usage,
+            usage=usage,
             phase=cursor.phase,
             edits=self.edit.records,
             frames=self.frames,
-            hint=self._pass.hint,
+            hint=self._view.hint,
             calls=self.timeline.calls,
             kind=self.kind,
         )
 
+    def detail(self, index: int) -> NodeDetail:
+        """Describe plan node ``index``, as far as it is known at this position."""
+        return self.inspector.detail(index)
+
+    def phases(self, index: int) -> tuple[Phase, ...]:
+        """Tell what has happened inside node ``index`` so far: hooks, formula, deliveries ..."""
+        return self.inspector.phases(index)
+
+    def leaf(self, index: int) -> LeafGradient | None:
+        """Describe the ``.grad`` of the leaf whose AccumulateGrad is node ``index``, None
+        elsewhere."""
+        return self.inspector.leaf(index)
+
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
-        """Every contribution to one input of node ``index`` so far, and every change by the user,
-        with the running sum."""
-        changes = self._cursor.edits.of_sum(index, input_nr)
-        return self._pass.ledger.entries(index, input_nr, self._cursor.state, changes)
+        """List every contribution to one input of node ``index`` so far, and every change by the
+        user, with the running sum."""
+        return self.inspector.ledger(index, input_nr)
 
     def path(self, index: int) -> tuple[int, ...]:
-        """The shortest way of the gradient from a root to node ``index``, as plan indices."""
-        return self._pass.ledger.order_of_contributions.path(index)
+        """Find the shortest way of the gradient from a root to node ``index``, as plan indices."""
+        return self.inspector.path(index)
+
+    @property
+    def reason(self) -> str:
+        """Why it stands here; where a change was undone, only where that is."""
+        return self._reason if self._said_at == self._place() else self.cursor.reason
+
+    def _say(self, reason: str) -> None:
+        self._reason, self._said_at = reason, self._place()
+
+    def _place(self) -> tuple[RecordedPass, int, int]:
+        return self._view, self.position, self.cursor.phase
+
+    # passes inside passes
+
+    @property
+    def frames(self) -> tuple[Frame, ...]:
+        """The passes that are open inside each other, the outermost first; the last is in view."""
+        return self._stack.frames
+
+    def nested(self, index: int) -> int:
+        """Count the passes that were started inside node ``index``."""
+        return len(self._view.nested(index))
+
+    def enter(self, index: int, number: int = 0) -> bool:
+        """View a pass that was started inside node ``index``; False if there is none."""
+        entered = self._stack.enter(index, number)
+        if entered:
+            self._say(self.cursor.reason)
+        return entered
+
+    def leave(self) -> bool:
+        """View the pass around this one again; False if there is none."""
+        left = self._stack.leave()
+        if left:
+            self._say(self.cursor.reason)
+        return left
+
+    # moving
+
+    def next(self, count: int = 1) -> None:
+        """Run the next node, or several."""
+        self.jump(self.position + count)
+
+    def back(self, count: int = 1) -> None:
+        """Undo the last node, or several; inside a node, the first is what it has done."""
+        self.jump(self.position - count + (self.cursor.phase > 0))
+
+    def step(self, count: int = 1) -> None:
+        """Go on by a phase of a node: a hook, the formula, one delivery ..."""
+        with self._moving() as cursor:
+            while count and not cursor.interrupted and cursor.step():
+                count -= 1
+
+    def step_back(self, count: int = 1) -> None:
+        """Go back by a phase."""
+        with self._moving() as cursor:
+            while count and not cursor.interrupted and cursor.step_back():
+                count -= 1
+
+    def over(self, count: int = 1) -> None:
+        """Go on behind the module that begins here, or by one node."""
+        self._repeat(count, self._view.scopes.over, self.length)
+
+    def back_over(self, count: int = 1) -> None:
+        """Go back before the module that ends here, or by one node."""
+        self._repeat(count, self._view.scopes.back_over, 0)
+
+    def out(self, count: int = 1) -> None:
+        """Go on behind the module around this node."""
+        self._repeat(count, self._view.scopes.out, self.length)
+
+    def back_out(self, count: int = 1) -> None:
+        """Go back before the module around the node before."""
+        self._repeat(count, self._view.scopes.back_out, 0)
+
+    def _repeat(self, count: int, target: Callable[[int], int], end: int) -> None:
+        """Go to the ``target`` of where we are, ``count`` times or until ``end``; without trying a
+        node again that raises."""
+        while count and (before := self.position) != end:
+            self.jump(target(before))
+            count = count - 1 if self.position != before else 0
+
+    def until(self, location: str, count: int = 1) -> None:
+        """Go on, or back, to just before the next node that ``location`` means.
+
+        Raises:
+            UnknownAddress: it means nothing in this plan.
+        """
+        found = locate(self.graph, location, self.length)
+        ahead = [index for index in found if index > self.position]
+        self.jump(ahead[min(count, len(ahead)) - 1] if ahead else found[0])
+
+    def jump(self, position: int) -> None:
+        """Go to any position, forwards or back."""
+        with self._moving() as cursor:
+            cursor.travel(max(0, min(position, self.length)))
+
+    def restart(self) -> None:
+        """Go back to before the first node."""
+        self.jump(0)
+
+    def continue_(self) -> None:
+        """Go on to the next stop, or to the end; at the end of a pass inside another one, go on in
+        that one."""
+        if self._search.at_end:
+            self.leave()
+        self._seek(self._search.ahead)
+
+    def reverse_continue(self) -> None:
+        """Go back to the stop before, or to the start; at the start of a pass inside another one,
+        go back in that one."""
+        if self.position == 0 and len(self._stack) > 1:
+            inside = self._view.inside
+            self.leave()
+            self.jump(inside)  # behind that node, the way back leads into it again
+            if reached := self._search.here():
+                self._say(reached.reason)
+                return
+        self._seek(self._search.back)
+
+    def _seek(self, search: Callable[[], Reached | None]) -> None:
+        with self._moving():
+            reached = search()
+        if reached is not None:
+            self._say(reached.reason)
+
+    @contextmanager
+    def _moving(self) -> Iterator[Cursor]:
+        """Move inside; afterwards, say where that led."""
+        cursor = self.cursor
+        cursor.interrupted = False
+        yield cursor
+        self._say(self.cursor.reason)
+        cursor.interrupted = False
+
+    def interrupt(self) -> None:
+        """Stop before the next node; called by another thread."""
+        self.cursor.interrupted = True
+
+    def take_interrupt(self) -> bool:
+        """Answer, for something that does not move, whether it was asked to stop."""
+        asked, self.cursor.interrupted = self.cursor.interrupted, False
+        return asked
 
     # the end
 
@@ -167,38 +411,57 @@ class Session(Seeking):
         """
         if not self._closed:
             self._leave_all()
-            self._pass.run_out()
+            self._view.run_out()
             self._closed = True
-            self.timeline.add(self._pass.record(self.call))
+            self.timeline.add(self._view.record())
 
     @property
     def gradients(self) -> Gradients:
         """After :meth:`finish`, what a call of ``grad`` returns to the program."""
-        return self._pass.driver.gradients()
+        return self._view.driver.gradients()
 
     def abort(self) -> None:
         """Leave every ``.grad`` as it was before the pass."""
         if not self._closed:
             self._leave_all()
-            self._go(0)
+            self.restart()
             self._closed = True
+
+    def _leave_all(self) -> None:
+        while self.leave():
+            pass
+
+    # the command language
 
     @property
     def selected(self) -> int | None:
         """The node that inspecting commands speak of; None at the end of the pass."""
-        return self.console.node()
+        if self._selected is not None:
+            return self._selected
+        return self.position if self.position < self.length else None
 
-    def select(self, index: int) -> None:
-        """Let inspecting commands speak of node ``index``, until something moves."""
-        self.console.selected = index
+    def select(self, index: int | None) -> None:
+        """Let inspecting commands speak of node ``index``, until a command moves; None is the node
+        that runs next."""
+        self._selected = index
+
+    def do(self, line: str, place: str = "") -> Reply:
+        """Carry out one command, such as ``next 10``; an empty line repeats the last one.
+
+        ``place`` says where a line stands that was read from a file.
+        """
+        if self._carry_out is None:
+            # the language moves sessions, and so stands above them
+            from autograd_core.debug.commands import open_console
+
+            self._carry_out = open_console(proxy(self)).do  # a cycle would keep the graph alive
+        return self._carry_out(line, place)
 
     def complete(self, line: str, column: int) -> list[str]:
-        """What may stand where the word before ``column`` of a command line stands."""
-        return complete(proxy(self), line, column)
+        """Offer what may stand where the word before ``column`` of a command line stands."""
+        from autograd_core.debug.commands import complete  # above the session, as said there
 
-    def do(self, line: str) -> Reply:
-        """Carry out one command, such as ``next 10``; an empty line repeats the last one."""
-        return self.console.do(line)
+        return complete(self, line, column)
 
 
 def _names(given: Names | Mapping[str, Any] | None) -> Names:

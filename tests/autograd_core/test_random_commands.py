@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import autograd_core as torch
 from autograd_core import nn
 from autograd_core.dag import trace
-from autograd_core.debug import Session
+from autograd_core.debug import Reply, Session
 from autograd_core.debug.commands import complete
 from autograd_core.debug.commands.console import DEFECT
 from autograd_core.debug.commands.helping import TOPICS
@@ -117,12 +117,13 @@ garbage = st.text(string.printable + "é−∂\x00\u2028", max_size=20).filter(
 def test_no_line_raises_and_undone_edits_leave_no_trace(program: Program, lines: list[str]) -> None:
     leaves, loss = program()
     session = Session(loss)
+    reply = Reply("")
     for line in lines:
         reply = session.do(line)
         assert reply.text or not reply.error
         assert DEFECT not in reply.text
-    while session.console.open_block:
-        session.do("end")
+    while reply.open_block:
+        reply = session.do("end")
     while session.leave():
         pass
     while session.edit.records:

@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from autograd_core.autograd.call import Gradients
 from autograd_core.debug.breakpoints import Breakpoints
-from autograd_core.debug.commands import command_lines
+from autograd_core.debug.commands import command_lines, open_console
 from autograd_core.debug.errors import CommandError
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import Reply
 from autograd_core.debug.snapshot.timeline import Timeline
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.errors import ProgramError, ScriptDone
@@ -269,16 +270,17 @@ class _Face:
         places, self._places = self._places, ()
         for place in places:
             try:
-                session.console.carry_out(f"break {place}", [])
+                open_console(session).carry_out(f"break {place}", [])
             except CommandError as error:
                 raise Failure(f"--break {place}: {error}", ExitCode.USAGE) from None
 
     def _carry_out(self, session: Session) -> str:
         """Carry out the commands that wait; how they leave the session, "" when they do not."""
+        reply = Reply("")
         while self._lines:
             line = self._lines.popleft()
             show(f"(gradstep) {line.text}")
-            reply = session.console.do(line.text, line.place)
+            reply = session.do(line.text, line.place)
             if reply.error:
                 raise Failure(reply.text, ExitCode.USAGE)
             if reply.text:
@@ -287,7 +289,7 @@ class _Face:
                 self._fail_on.check(session)
             if reply.leave:
                 return reply.leave
-        if session.console.open_block:
+        if reply.open_block:
             raise Failure("the commands of -x end within commands: end is missing", ExitCode.USAGE)
         return ""
 

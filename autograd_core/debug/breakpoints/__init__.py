@@ -6,6 +6,7 @@ exist in the present pass wait for one in which they do.
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
@@ -15,9 +16,10 @@ from autograd_core.dag.addresses import before, locate
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.model import Graph
 from autograd_core.debug.breakpoints.logtext import LogText
-from autograd_core.debug.breakpoints.predicate import Expression, Inspected, parse_predicate
+from autograd_core.debug.breakpoints.predicate import Expression, parse_predicate
 from autograd_core.debug.breakpoints.trigger import Trigger, triggered
 from autograd_core.debug.errors import Unanswerable
+from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
 
 
@@ -45,9 +47,7 @@ class Reached(NamedTuple):
 class Breakpoints:
     """All points, in the order in which they were set.
 
-    A session asks :meth:`at` after every step when :attr:`conditional` says so, and otherwise
-    only at :attr:`positions`.  ``displays`` are the expressions to show at every stop,
-    ``last`` is the last stop of all passes.
+    ``displays`` are the expressions to show at every stop, ``last`` is the last stop of all passes.
     """
 
     def __init__(self, points: Iterable[Breakpoint] = ()) -> None:
@@ -104,23 +104,26 @@ class Breakpoints:
     def points(self) -> tuple[Breakpoint, ...]:
         return tuple(self._points)
 
-    @property
-    def positions(self) -> Sequence[int]:
-        """The positions at which an enabled point with a place may stop, ascending."""
-        return self._positions
+    def next_position(self, position: int, end: int) -> int:
+        """Find the next position from ``position`` towards ``end`` at which :meth:`at` is to be
+        asked."""
+        ahead = end > position
+        if self._everywhere:
+            return position + (1 if ahead else -1)
+        positions = self._positions
+        if ahead:
+            number = bisect_right(positions, position)
+            return min(positions[number], end) if number < len(positions) else end
+        number = bisect_left(positions, position)
+        return positions[number - 1] if number else end
 
-    @property
-    def conditional(self) -> bool:
-        """Whether :meth:`at` is to be asked after every step, not only at :attr:`positions`."""
-        return bool(self._everywhere)
-
-    def at(self, session: Inspected, position: int) -> Reached | None:
+    def at(self, inspector: Inspector, position: int) -> Reached | None:
         """The stop that the arrival at ``position`` is, forwards or backwards; counts hits."""
         stopped: Reached | None = None
         numbers = sorted({*self._everywhere, *self._by_position.get(position, ())})
         for number in numbers:
             point = self.point(number)
-            trigger = None if point is None else self._trigger(point, session, position)
+            trigger = None if point is None else self._trigger(point, inspector, position)
             if point is not None and trigger is not None:
                 stopped = self._hit(point, trigger, stopped)
         if stopped is not None:
@@ -141,17 +144,17 @@ class Breakpoints:
         messages, self._messages = self._messages, []
         return messages
 
-    def _trigger(self, point: Breakpoint, session: Inspected, position: int) -> Trigger | None:
+    def _trigger(self, point: Breakpoint, inspector: Inspector, position: int) -> Trigger | None:
         condition = self._conditions.get(point.condition)
         if condition is None and point.condition:
             condition = self._conditions[point.condition] = parse_predicate(point.condition)
         try:
-            return triggered(point, condition, session, position)
+            return triggered(point, condition, inspector, position)
         except Unanswerable as reason:
             if point.number not in self._complained:
                 self._complained.add(point.number)
                 self._messages.append(
-                    f"{point.title}: cannot be answered {before(position, session.length)}, "
+                    f"{point.title}: cannot be answered {before(position, inspector.length)}, "
                     f"and counts as not hit ({reason})"
                 )
             return None

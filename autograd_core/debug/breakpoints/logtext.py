@@ -41,7 +41,7 @@ class LogText:
 
     def filled(self, subject: NodeSubject) -> str:
         """The text for ``subject``, with its place before it."""
-        address = subject.session.graph.address(subject.index)
+        address = subject.inspector.graph.address(subject.index)
         text = "".join(p if isinstance(p, str) else _answer(p, subject) for p in self._parts)
         return f"{step_number(subject.index)} {address}: {text}"
 

@@ -15,11 +15,11 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_statistics
 from autograd_core.debug.breakpoints.predicate import (
     Expression,
-    Inspected,
     NodeSubject,
     arriving,
     sent,
 )
+from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.snapshot import Incoming, Value
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
 
@@ -39,7 +39,7 @@ class Trigger(NamedTuple):
     @property
     def cause(self) -> str:
         """The gradient in one phrase: ``out.1 of #4 mul:2 is nan 1/3``."""
-        graph, index = self.subject.session.graph, self.subject.index
+        graph, index = self.subject.inspector.graph, self.subject.index
         where = f"{self.subject.label} of {step_number(index)} {graph.address(index)}"
         if self.subject.label.endswith(".grad"):
             where = self.subject.label
@@ -47,7 +47,7 @@ class Trigger(NamedTuple):
 
 
 def triggered(
-    point: Breakpoint, condition: Expression | None, session: Inspected, position: int
+    point: Breakpoint, condition: Expression | None, inspector: Inspector, position: int
 ) -> Trigger | None:
     """What hits ``point`` at ``position``, None for nothing.
 
@@ -58,22 +58,24 @@ def triggered(
     """
     holds: Holds = condition.holds if condition is not None else lambda subject: True
     if point.kind == "watch":
-        return _changed(point, holds, session, position)
+        return _changed(point, holds, inspector, position)
     if point.kind == "catch":
-        return _produced(point, holds, session, position)
-    subjects = list(arriving(session, position, point.hits))
-    subjects = subjects or [NodeSubject(session, position, None, "in", hits=point.hits)]
+        return _produced(point, holds, inspector, position)
+    subjects = list(arriving(inspector, position, point.hits))
+    subjects = subjects or [NodeSubject(inspector, position, None, "in", hits=point.hits)]
     return next((Trigger(subject, "") for subject in subjects if holds(subject)), None)
 
 
-def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
+def _changed(
+    point: Breakpoint, holds: Holds, inspector: Inspector, position: int
+) -> Trigger | None:
     for index in point.indices:
-        change = session.change(index, position)
-        leaf = session.leaf(index)
+        change = inspector.change(index, position)
+        leaf = inspector.leaf(index)
         if change is None or leaf is None:
             continue
         old, new = change
-        subject = NodeSubject(session, index, new, f"{leaf.name}.grad", hits=point.hits)
+        subject = NodeSubject(inspector, index, new, f"{leaf.name}.grad", hits=point.hits)
         if holds(subject):
             explanation = f"old {_shown(old, 'None')}, new {_shown(new, 'None')}"
             if index != position - 1:
@@ -82,34 +84,36 @@ def _changed(point: Breakpoint, holds: Holds, session: Inspected, position: int)
     return None
 
 
-def _produced(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
+def _produced(
+    point: Breakpoint, holds: Holds, inspector: Inspector, position: int
+) -> Trigger | None:
     if position:
-        for subject in sent(session, position - 1, point.hits):
+        for subject in sent(inspector, position - 1, point.hits):
             if holds(subject):
                 trigger = _explained(subject, holds)
                 if trigger.explanation or not point.born:
                     return trigger._replace(
                         explanation=trigger.explanation or "what arrived here was so already"
                     )
-    if position < session.length:
-        return _summed(point, holds, session, position)
+    if position < inspector.length:
+        return _summed(point, holds, inspector, position)
     return None
 
 
 def _explained(subject: NodeSubject, holds: Holds) -> Trigger:
     """How the condition came to hold; no explanation when it held of what arrived already."""
-    session, index = subject.session, subject.index
-    leaf = session.leaf(index)
+    inspector, index = subject.inspector, subject.index
+    leaf = inspector.leaf(index)
     if leaf is not None and holds(subject.of(leaf.before)):
         return Trigger(subject, "")
-    for each in session.incoming(index):
+    for each in inspector.incoming(index):
         if holds(subject.of(each.total)):
             seeds = [part.value for part in each.contributions if part.producer is None]
             given = any(holds(subject.of(seed)) for seed in seeds)
             return Trigger(
                 subject, "the gradient that backward() was given is so already" if given else ""
             )
-    for phase in session.phases(index):
+    for phase in inspector.phases(index):
         if phase.kind != "delivery" and any(holds(subject.of(value)) for value in phase.after):
             if phase.kind == "hook":
                 return Trigger(subject, f"{phase.text} made it: what it was given was not so")
@@ -121,18 +125,18 @@ def _began_here(subject: NodeSubject) -> str:
     trouble = subject.gradient.statistics.trouble if subject.gradient is not None else ""
     if not trouble:
         return "what arrived here was not so: it began at this node"
-    arrived = [each.total for each in subject.session.incoming(subject.index)]
+    arrived = [each.total for each in subject.inspector.incoming(subject.index)]
     finite = not any(value.statistics.trouble for value in arrived if value is not None)
     what = "what arrived is finite" if finite else f"no {trouble} arrived"
     return f"{what}: it began in the backward pass, at this node"
 
 
-def _summed(point: Breakpoint, holds: Holds, session: Inspected, position: int) -> Trigger | None:
+def _summed(point: Breakpoint, holds: Holds, inspector: Inspector, position: int) -> Trigger | None:
     """A sum that fulfils what none of its terms does."""
-    incoming = session.incoming(position)
+    incoming = inspector.incoming(position)
     if all(each.expected < 2 for each in incoming):
         return None
-    for each, subject in zip(incoming, arriving(session, position, point.hits)):
+    for each, subject in zip(incoming, arriving(inspector, position, point.hits)):
         if each.expected > 1 and holds(subject) and not _a_term(each, subject, holds):
             return Trigger(
                 subject, f"none of the {each.expected} terms of this sum is so: adding them made it"

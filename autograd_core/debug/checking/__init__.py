@@ -8,7 +8,7 @@ of what it ran on, ``differences`` differentiates that; ``cause`` guesses what i
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import Node
@@ -20,12 +20,12 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict
+from autograd_core.debug.session import Session
 from autograd_core.tensor import Tensor
 
 __all__ = [
     "InputCheck",
     "NodeCheck",
-    "Planned",
     "Verdict",
     "check",
     "check_current",
@@ -37,25 +37,9 @@ Roots = Tensor | Sequence[Tensor]
 Progress = Callable[[int, int], None]
 
 
-class Planned(Protocol):
-    """A plan of a backward pass, and its graph: node k of one is node k of the other; a Session
-    is one."""
+class Plan(NamedTuple):
+    """The ``order`` in which a backward pass would run the nodes of ``graph``, by their ids."""
 
-    @property
-    def graph(self) -> Graph: ...
-
-    @property
-    def order(self) -> Sequence[Node]: ...
-
-
-class Standing(Planned, Protocol):
-    """One that stands at a position of its plan."""
-
-    @property
-    def position(self) -> int: ...
-
-
-class _Plan(NamedTuple):
     graph: Graph
     order: Sequence[Node]
 
@@ -91,17 +75,17 @@ def check(
     return tuple(check_plan(_planned(tensors, names or caller_names()), progress))
 
 
-def check_plan(planned: Planned, progress: Progress | None = None) -> Iterator[NodeCheck]:
+def check_plan(plan: Plan | Session, progress: Progress | None = None) -> Iterator[NodeCheck]:
     """Check the nodes of a plan, one after the other; leaves, which have no rule, are left out."""
-    length = len(planned.order)
-    for index, node in enumerate(planned.order):
+    length = len(plan.order)
+    for index, node in enumerate(plan.order):
         if not isinstance(node, AccumulateGrad):
-            yield _at(planned, index)
+            yield _check(plan, index)
         if progress is not None:
             progress(index + 1, length)
 
 
-def check_node(where: Planned | Roots, place: str | int) -> NodeCheck:
+def check_node(where: Session | Roots, place: str | int) -> NodeCheck:
     """Check one node: of a session, or of the graph of a tensor.
 
     Args:
@@ -111,24 +95,24 @@ def check_node(where: Planned | Roots, place: str | int) -> NodeCheck:
     Raises:
         UnknownAddress: there is no such place.
     """
-    if isinstance(where, (Tensor, tuple, list)):
-        tensors = (where,) if isinstance(where, Tensor) else tuple(where)
-        planned: Planned = _planned(tensors, caller_names())
+    if isinstance(where, Session):
+        plan: Plan | Session = where
     else:
-        planned = where  # type: ignore[assignment]  # what is no tensor is a session
+        tensors = (where,) if isinstance(where, Tensor) else tuple(where)
+        plan = _planned(tensors, caller_names())
     text = step_number(place) if isinstance(place, int) else place
-    return _at(planned, locate(planned.graph, text, len(planned.order))[0])
+    return _check(plan, locate(plan.graph, text, len(plan.order))[0])
 
 
-def check_current(session: Standing) -> NodeCheck:
+def check_current(session: Session) -> NodeCheck:
     """Check the node that ``session`` runs next; at the end of the pass, the last one."""
-    return _at(session, min(session.position, len(session.order) - 1))
+    return _check(session, min(session.position, len(session.order) - 1))
 
 
-def _at(planned: Planned, index: int) -> NodeCheck:
-    return check_rule(planned.order[index], index, planned.graph.address(index))
+def _check(plan: Plan | Session, index: int) -> NodeCheck:
+    return check_rule(plan.order[index], index, plan.graph.address(index))
 
 
-def _planned(tensors: Sequence[Tensor], names: Names | Mapping[str, Any]) -> _Plan:
+def _planned(tensors: Sequence[Tensor], names: Names | Mapping[str, Any]) -> Plan:
     graph = capture(tensors, "backward", names=names, live=True)
-    return _Plan(graph, make_plan([t.edge for t in tensors]).order)  # type: ignore[misc]
+    return Plan(graph, make_plan([t.edge for t in tensors]).order)  # type: ignore[misc]

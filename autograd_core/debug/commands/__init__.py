@@ -6,11 +6,11 @@ from autograd_core.debug.commands.completing import complete
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.files import command_lines
 from autograd_core.debug.commands.helping import TOPICS
-from autograd_core.debug.protocol import Steered
+from autograd_core.debug.session import Session
 
 __all__ = ["Console", "command_lines", "complete", "open_console"]
 
 
-def open_console(session: Steered) -> Console:
-    """The whole language, for ``session``."""
+def open_console(session: Session) -> Console:
+    """Open a console with the whole language for ``session``."""
     return Console(session, [command for _, commands in TOPICS for command in commands])

@@ -33,7 +33,7 @@ class _Target(NamedTuple):
 
 def _target(console: Console, words: list[Operands], at: Operands, kind: str) -> _Target:
     """The node that ``words`` name, and what of it; the current one, and ``kind``, by default."""
-    index, nr = console.node(), 0
+    index, nr = console.session.selected, 0
     for word in words:
         found = _EDGE.fullmatch(word.text)
         if found is not None:

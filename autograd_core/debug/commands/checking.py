@@ -19,7 +19,7 @@ def _check(console: Console, operands: Operands) -> str:
     session = console.session
     if operands.text == "all":
         return _all(console)
-    index = console.node()
+    index = console.session.selected
     if operands.text:
         with pointing_at(operands):
             index = session.breakpoints.locate(operands.text)[0]

@@ -9,13 +9,13 @@ from autograd_core.debug.breakpoints.predicate import WORDS
 from autograd_core.debug.commands.console import Operand
 from autograd_core.debug.commands.helping import TOPICS as HELP_TOPICS
 from autograd_core.debug.commands.info import TOPICS
-from autograd_core.debug.protocol import Steered
+from autograd_core.debug.session import Session
 
 _MOST = 60  # offers; more than that helps nobody
 _COMMANDS = [command for _, commands in HELP_TOPICS for command in commands]
 
 
-def complete(session: Steered, line: str, column: int) -> list[str]:
+def complete(session: Session, line: str, column: int) -> list[str]:
     """The words that may stand where the word before ``column`` stands, sorted.
 
     >>> import autograd_core as torch
@@ -38,7 +38,7 @@ def complete(session: Steered, line: str, column: int) -> list[str]:
     return _beginning(part, _offers(session, command.operand, words[1:]))
 
 
-def _offers(session: Steered, operand: Operand, before: list[str]) -> Iterable[str]:
+def _offers(session: Session, operand: Operand, before: list[str]) -> Iterable[str]:
     match operand:
         case "expression":
             return _expression_words(session)
@@ -59,11 +59,11 @@ def _offers(session: Steered, operand: Operand, before: list[str]) -> Iterable[s
     return ()
 
 
-def _places(session: Steered) -> Iterable[str]:
+def _places(session: Session) -> Iterable[str]:
     return vocabulary(session.graph, session.length)
 
 
-def _expression_words(session: Steered) -> list[str]:
+def _expression_words(session: Session) -> list[str]:
     leaves = [f"{leaf.name}.grad" for leaf in session.snapshot.leaves]
     return [*WORDS, "and", "or", "not", *leaves]
 

@@ -8,7 +8,7 @@ from typing import Final, Literal, NamedTuple
 
 from autograd_core.debug.commands.language import LONGEST_LINE, Operands
 from autograd_core.debug.errors import CommandError
-from autograd_core.debug.protocol import Steered
+from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Leave, Reply
 from autograd_core.text import did_you_mean
 
@@ -45,15 +45,13 @@ class _Block(NamedTuple):
 class Console:
     """The command language at work on ``session``, with the words of ``table``.
 
-    ``selected`` is the node that ``frame``, ``up`` and ``down`` chose, None for the current one,
-    ``path`` the way to the loss on which ``up`` and ``down`` stand at ``depth``.  ``sourcing``
+    ``path`` is the way to the loss on which ``up`` and ``down`` stand at ``depth``.  ``sourcing``
     names the files that are being carried out, outermost first.
     """
 
-    def __init__(self, session: Steered, table: Sequence[Command]) -> None:
+    def __init__(self, session: Session, table: Sequence[Command]) -> None:
         self.session = session
         self.table = table
-        self.selected: int | None = None
         self.path: list[int] = []
         self.depth = 0
         self.sourcing: list[str] = []
@@ -77,8 +75,9 @@ class Console:
             self.carry_out(line, said)
         except CommandError as error:
             error.place = error.place or place
-            return Reply("\n".join([*said, error.text]), error=True)
-        return Reply("\n".join(said), leave=self.leaving)
+            text = "\n".join([*said, error.text])
+            return Reply(text, error=True, open_block=self.open_block)
+        return Reply("\n".join(said), leave=self.leaving, open_block=self.open_block)
 
     def carry_out(self, line: str, said: list[str]) -> None:
         """Carry out ``line`` and the commands of the stops that it leads to; ``said`` grows.
@@ -131,16 +130,9 @@ class Console:
         hint = did_you_mean(word.text, self._by_word)
         raise word.error(f"unknown command: {word.text}{hint and f'; {hint}'} (help lists them)")
 
-    def node(self) -> int | None:
-        """The node that inspecting commands speak of; None at the end of the pass."""
-        if self.selected is not None:
-            return self.selected
-        position = self.session.position
-        return position if position < self.session.length else None
-
     def follow(self, lines: Iterable[str]) -> None:
         """Something has moved: look at the current node again, and go on with ``lines``."""
-        self.selected = None
+        self.session.select(None)
         self.path = []
         self._to_do = deque(lines)
 

@@ -17,7 +17,7 @@ def _index(console: Console, operands: Operands) -> int:
     if operands.text:
         with pointing_at(operands):
             return console.session.breakpoints.locate(operands.text)[0]
-    index = console.node()
+    index = console.session.selected
     if index is None:
         raise operands.error("the pass is over: name a node, as in #1")
     return index

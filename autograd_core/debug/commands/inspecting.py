@@ -17,7 +17,7 @@ from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.wording import node_line, shown, tensor_text
 from autograd_core.debug.errors import CommandError, Unanswerable
-from autograd_core.debug.protocol import Steered
+from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 
 _AROUND: Final = 5  # rows of the plan before and after the one in question
@@ -25,11 +25,11 @@ _AROUND: Final = 5  # rows of the plan before and after the one in question
 
 def subject(console: Console) -> Subject:
     """What an expression that is typed here speaks of: the gradient that arrives here."""
-    index = console.node()
+    index = console.session.selected
     if index is None:
-        return Nowhere(console.session)
-    first = next(arriving(console.session, index), None)
-    return first or NodeSubject(console.session, index, None, "in")
+        return Nowhere(console.session.inspector)
+    first = next(arriving(console.session.inspector, index), None)
+    return first or NodeSubject(console.session.inspector, index, None, "in")
 
 
 def _print(console: Console, operands: Operands) -> str:
@@ -91,7 +91,8 @@ def _undisplay(console: Console, operands: Operands) -> str:
 
 def _list(console: Console, operands: Operands) -> str:
     session = console.session
-    middle = session.position if console.selected is None else console.selected
+    selected = session.selected
+    middle = session.position if selected is None else selected
     if operands.text:
         with pointing_at(operands):
             middle = session.breakpoints.locate(operands.text)[0]
@@ -99,7 +100,7 @@ def _list(console: Console, operands: Operands) -> str:
     marked = {index for point in session.breakpoints.points for index in point.indices}
     rows = []
     for index in range(first, min(session.length, first + 2 * _AROUND + 1)):
-        here = "->" if index == session.position else " *" if index == console.selected else "  "
+        here = "->" if index == session.position else " *" if index == selected else "  "
         rows.append(f"{here}{'b' if index in marked else ' '} {node_line(session.graph, index)}")
     return "\n".join(rows)
 
@@ -107,7 +108,7 @@ def _list(console: Console, operands: Operands) -> str:
 # the way from the loss to here
 
 
-def _path(session: Steered, index: int) -> list[int]:
+def _path(session: Session, index: int) -> list[int]:
     """The nodes between ``index`` and the loss, both included."""
     return list(reversed(session.path(index)))
 
@@ -115,7 +116,7 @@ def _path(session: Steered, index: int) -> list[int]:
 def _where(console: Console, operands: Operands) -> str:
     session = console.session
     limit = operands.count(20)
-    index = console.node()
+    index = console.session.selected
     if index is None:
         return session.snapshot.reason
     path = _path(session, index)
@@ -128,7 +129,7 @@ def _where(console: Console, operands: Operands) -> str:
     return "\n".join(lines)
 
 
-def _frame(session: Steered, index: int) -> str:
+def _frame(session: Session, index: int) -> str:
     incoming = session.detail(index).incoming
     arrived = ", ".join(shown(each.total, each.without_total) for each in incoming)
     several = sum(each.arrived for each in incoming)
@@ -145,7 +146,7 @@ def _down(console: Console, operands: Operands) -> str:
 
 
 def _climb(console: Console, steps: int) -> str:
-    index = console.node()
+    index = console.session.selected
     if index is None:
         raise CommandError("the pass is over: choose a node, as in frame #1")
     if not console.path or console.path[console.depth] != index:
@@ -155,15 +156,16 @@ def _climb(console: Console, steps: int) -> str:
         raise CommandError("this is where you came from: down goes no further")
     if depth >= len(console.path):
         raise CommandError("this is where the gradient starts: up goes no further")
-    console.depth, console.selected = depth, console.path[depth]
+    console.depth = depth
+    console.session.select(console.path[depth])
     return _frame(console.session, console.path[depth])
 
 
 def _choose(console: Console, operands: Operands) -> str:
     if operands.text:
         with pointing_at(operands):
-            console.selected = console.session.breakpoints.locate(operands.text)[0]
-    index = console.node()
+            console.session.select(console.session.breakpoints.locate(operands.text)[0])
+    index = console.session.selected
     if index is None:
         raise operands.error("the pass is over: name a node, as in frame #1")
     return _frame(console.session, index)

@@ -9,13 +9,13 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.position_text import arrived
-from autograd_core.debug.protocol import Steered
+from autograd_core.debug.session import Session
 
 PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
 _COUNTED = "COUNT is a whole number; without it, 1."
 
 
-def _ahead(move: Callable[[Steered, int], object]) -> Callable[[Console, Operands], str]:
+def _ahead(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
     """A movement that takes a count itself, and leads on."""
 
     def run(console: Console, operands: Operands) -> str:
@@ -28,7 +28,7 @@ def _ahead(move: Callable[[Steered, int], object]) -> Callable[[Console, Operand
     return run
 
 
-def _back(move: Callable[[Steered, int], object]) -> Callable[[Console, Operands], str]:
+def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands], str]:
     """A movement that takes a count itself, and leads back."""
 
     def run(console: Console, operands: Operands) -> str:
@@ -41,7 +41,7 @@ def _back(move: Callable[[Steered, int], object]) -> Callable[[Console, Operands
     return run
 
 
-def _way_out(session: Steered) -> str:
+def _way_out(session: Session) -> str:
     """What to do at either end of a pass that ran inside another one."""
     return " in this pass; leave shows the one around it" if len(session.frames) > 1 else ""
 
@@ -51,7 +51,7 @@ def _reverse_step(console: Console, operands: Operands) -> str:
     return said if console.session.snapshot.phase else f"{said}\n  before its first phase"
 
 
-def _repeated(move: Callable[[Steered], object]) -> Callable[[Console, Operands], str]:
+def _repeated(move: Callable[[Session], object]) -> Callable[[Console, Operands], str]:
     """A movement that is made as often as the count says, or until it stops moving."""
 
     def run(console: Console, operands: Operands) -> str:
@@ -89,7 +89,7 @@ def _restart(console: Console, operands: Operands) -> str:
 
 def _enter(console: Console, operands: Operands) -> str:
     place, number = operands.first()
-    index = console.node()
+    index = console.session.selected
     if place.text:
         with pointing_at(place):
             index = console.session.breakpoints.locate(place.text)[0]

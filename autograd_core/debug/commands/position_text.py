@@ -21,11 +21,14 @@ def arrived(console: Console) -> str:
     if reached is not None:
         said.append(stop_text(console.session, reached))
         if reached.trigger.subject.index != console.session.position:
-            console.selected = reached.trigger.subject.index
+            console.session.select(reached.trigger.subject.index)
     said += [f"{_at(console)}{here(console.session)}", displays_text(console)]
     return "\n".join(part for part in said if part)
 
 
 def _at(console: Console) -> str:
     """What inspecting commands speak of, where that is not the node that runs next."""
-    return "" if console.selected is None else f"looking at {step_number(console.selected)}; next: "
+    selected = console.session.selected
+    if selected is None or selected == console.session.position:
+        return ""
+    return f"looking at {step_number(selected)}; next: "

@@ -12,13 +12,13 @@ from autograd_core.debug.commands.wording import file_and_line, shown
 from autograd_core.debug.linting.finite import Beginning, forward_cause
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.passes.inspector import source_line
-from autograd_core.debug.protocol import Steered
+from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 
 Row = tuple[str, str]
 
 
-def stop_text(session: Steered, reached: Reached) -> str:
+def stop_text(session: Session, reached: Reached) -> str:
     """Why the session stops; for a condition without a place, all there is to say about it."""
     if reached.point.kind != "catch":
         return reached.reason
@@ -26,7 +26,7 @@ def stop_text(session: Steered, reached: Reached) -> str:
     return "\n".join([f"{reached.point.title}, {headline}", *lines])
 
 
-def stop_report(session: Steered, trigger: Trigger) -> tuple[str, list[str]]:
+def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
     """The gradient that made the session stop, in one sentence; then, line by line, why it is so,
     what it was computed from, by which rule, and for which line of the program.
 
@@ -52,7 +52,7 @@ def _first_place(gradient: Value | None) -> tuple[int, ...]:
     return first_place(gradient.array, trouble) if gradient is not None and trouble else ()
 
 
-def _forward_cause(session: Steered, trigger: Trigger) -> Beginning | None:
+def _forward_cause(session: Session, trigger: Trigger) -> Beginning | None:
     gradient = trigger.subject.gradient
     if not trigger.computed or gradient is None or not gradient.statistics.trouble:
         return None
@@ -70,7 +70,7 @@ def _beginning_rows(began: Beginning) -> Iterator[Row]:
         yield "line", _line_text(began.source)
 
 
-def _ingredients(session: Steered, trigger: Trigger, place: tuple[int, ...]) -> Iterator[Row]:
+def _ingredients(session: Session, trigger: Trigger, place: tuple[int, ...]) -> Iterator[Row]:
     """What a node computed the gradient from, with the elements at ``place``."""
     index = trigger.subject.index
     detail = session.detail(index)

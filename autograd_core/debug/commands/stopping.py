@@ -31,7 +31,7 @@ def _set(console: Console, operands: Operands, **properties: Any) -> str:
     pending, operands = _pending(operands)
     place, condition = operands.cut("if")
     if not place.text and condition is None:
-        index = console.node()
+        index = console.session.selected
         if index is None:
             raise operands.error("where? The pass is over, and nothing runs next")
         place = Operands(step_number(index), place.column)

@@ -16,7 +16,7 @@ from autograd_core.dag.statistics import (
     format_shape,
     format_statistics,
 )
-from autograd_core.debug.protocol import Steered
+from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Snapshot, Value
 from autograd_core.text import WIDTH
 
@@ -25,7 +25,7 @@ _CODE, _NO_BREAK = re.compile("`[^`]*`"), "\N{NO-BREAK SPACE}"
 _MOST_ROWS, _MOST_COLUMNS = 8, 8
 
 
-def here(session: Steered) -> str:
+def here(session: Session) -> str:
     """Where the session stands, in one line."""
     snapshot = session.snapshot
     if snapshot.error:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Final
 
 from autograd_core.autograd.step import Step
+from autograd_core.dag.addresses import step_number
 from autograd_core.debug.edits import Edits
 from autograd_core.debug.history import History
 from autograd_core.debug.history.contributions import PassState
@@ -44,6 +45,20 @@ class Cursor:
     @property
     def state(self) -> PassState:
         return state_in(self.position, self.phases, self.phase)
+
+    @property
+    def reason(self) -> str:
+        """Why it stands here, in words: "interrupted", the phase that is over; "" after a node."""
+        if self.error is not None:
+            hook = f", in its {self.driver.failed_in}," if self.driver.failed_in else ""
+            return f"node {step_number(self.position)}{hook} raised {type(self.error).__name__}"
+        if self.interrupted:
+            return "interrupted"
+        if self.position == self.length:
+            return "end of the backward pass"
+        if self.phase:
+            return self.phases[self.phase - 1].text
+        return "" if self.position else "before the first node"
 
     def travel(self, target: int, *, halting: bool = False) -> bool:
         """Go to ``target``, outside of nodes; whether it was reached: a node on the way may raise,

@@ -18,8 +18,11 @@ from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.leaf_history import LeafHistory
 from autograd_core.debug.passes.terms import terms_of
 from autograd_core.debug.snapshot import (
+    Entry,
+    Incoming,
     LeafGradient,
     NodeDetail,
+    Outgoing,
     Pending,
     Phase,
     Saved,
@@ -36,12 +39,19 @@ class Inspector:
     """Describes nodes, leaves and waiting sums at any position of a recording.
 
     What is asked for at every stop costs what was moved since the last one, not what was run.
+
+    Attributes:
+        graph: node k of it is plan index k.
+        number: which call of the program the pass belongs to, from 1 on.
     """
 
-    def __init__(self, cursor: Cursor, graph: Graph, ledger: Ledger, names: Names) -> None:
+    def __init__(
+        self, cursor: Cursor, graph: Graph, ledger: Ledger, names: Names, number: int
+    ) -> None:
+        self.graph = graph
+        self.number = number
         self._cursor = cursor
         self._order = cursor.driver.order
-        self._graph = graph
         self._ledger = ledger
         self._contributions = ledger.order_of_contributions
         self._names = names
@@ -52,23 +62,51 @@ class Inspector:
         self._waiting = set(self._contributions.waiting(0))
         self._edited: set[int] = set()
 
+    @property
+    def length(self) -> int:
+        """How many nodes the plan has."""
+        return self._cursor.length
+
+    @property
+    def position(self) -> int:
+        """The plan index of the node that runs next."""
+        return self._cursor.position
+
+    def incoming(self, index: int) -> tuple[Incoming, ...]:
+        """What has arrived at node ``index``; the part of :meth:`detail` that is quickly told."""
+        return self._ledger.incoming(index, self._cursor.state)
+
+    def outgoing(self, index: int) -> tuple[Outgoing, ...]:
+        """What node ``index`` has sent; see :meth:`incoming`."""
+        return self._ledger.outgoing(index, self._cursor.state)
+
+    def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
+        """Every contribution to one input of node ``index`` so far, and every change by the user,
+        with the running sum."""
+        changes = self._cursor.edits.of_sum(index, input_nr)
+        return self._ledger.entries(index, input_nr, self._cursor.state, changes)
+
+    def path(self, index: int) -> tuple[int, ...]:
+        """The shortest way of the gradient from a root to node ``index``, as plan indices."""
+        return self._contributions.path(index)
+
     def detail(self, index: int) -> NodeDetail:
         """All that is known about node ``index`` where the cursor stands."""
-        cursor, state, node = self._cursor, self._cursor.state, self._order[index]
+        cursor, node = self._cursor, self._order[index]
         ran = index < cursor.position
         inside = index == cursor.position and bool(cursor.phase)
-        outgoing = self._ledger.outgoing(index, state)
+        outgoing = self.outgoing(index)
         saved = tuple(_saved(node))
-        cost = self._graph.costs.get(index, Cost())
+        cost = self.graph.costs.get(index, Cost())
         return NodeDetail(
             index=index,
             status="done" if ran else "current" if index == cursor.position else "waiting",
-            incoming=self._ledger.incoming(index, state),
+            incoming=self.incoming(index),
             outgoing=outgoing,
             saved=saved,
             formulas=node.formulas(),
             hooks=() if node.hooks is None else node.hooks.names(),
-            source_line=source_line(self._graph.sources.get(index)),
+            source_line=source_line(self.graph.sources.get(index)),
             phases=cursor.phases[: cursor.phase] if inside else (),
             seconds=cursor.history.seconds(index) if ran or inside else None,
             nbytes=step_bytes(cursor.history[index]) if ran else 0,
@@ -142,7 +180,7 @@ class Inspector:
         )
 
     def _name(self, index: int) -> str:
-        return self._graph.variables.get(index) or self._graph.address(index)
+        return self.graph.variables.get(index) or self.graph.address(index)
 
     def _now(self, index: int, state: PassState) -> Value | None:
         if index == state.position and state.accumulated:

@@ -39,8 +39,10 @@ class RecordedPass:
         names: Names,
         history_bytes: int,
         measured: profile | None = None,
+        number: int = 1,
     ) -> None:
         self.call = call
+        self.number = number
         self.names = names
         self._history_bytes = history_bytes
         self.driver = driver = NativeDriver(call)
@@ -64,7 +66,7 @@ class RecordedPass:
             driver.pending,
             lambda: driver.disturbances,
         )
-        self.inspector = Inspector(cursor, self.graph, self.ledger, names)
+        self.inspector = Inspector(cursor, self.graph, self.ledger, names, number)
         self.scopes = Scopes(self.graph, cursor.length)
         self.edit = Editor(cursor, self.inspector.leaf, self.inspector.edited)
         self.places: dict[str, tuple[int, ...]] = {}  # what places mean here, once looked up
@@ -100,7 +102,7 @@ class RecordedPass:
     def _record_nested(self, call: BackwardCall) -> bool | Gradients:
         names = caller_names()  # of the hook or Function, and behind them the program's
         names.add_missing(self.names)
-        inner = RecordedPass(call, names, self._history_bytes)
+        inner = RecordedPass(call, names, self._history_bytes, number=self.number)
         self.driver.nested.append(inner)
         inner.cursor.travel(inner.cursor.length)
         inner.driver.live = False
@@ -108,11 +110,11 @@ class RecordedPass:
             raise inner.cursor.error
         return inner.driver.gradients() if call.is_grad else True
 
-    def record(self, number: int) -> CallRecord:
+    def record(self) -> CallRecord:
         """What it did, for the timeline; it is over."""
         line = self.call.line
         return CallRecord(
-            number,
+            self.number,
             self.title,
             None if line is None else Source(*line),
             self.cursor.length,

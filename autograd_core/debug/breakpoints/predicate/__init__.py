@@ -7,7 +7,6 @@ of it.
 
 from autograd_core.debug.breakpoints.predicate.expression import Expression, parse, parse_predicate
 from autograd_core.debug.breakpoints.predicate.subject import (
-    Inspected,
     NodeSubject,
     Nowhere,
     arriving,
@@ -18,7 +17,6 @@ from autograd_core.debug.breakpoints.predicate.vocabulary import WORDS, Subject,
 __all__ = [
     "WORDS",
     "Expression",
-    "Inspected",
     "NodeSubject",
     "Nowhere",
     "Subject",

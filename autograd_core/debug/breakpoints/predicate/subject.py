@@ -5,42 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import PurePath
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 from autograd_core.dag.model import Graph
-from autograd_core.debug.snapshot import (
-    Incoming,
-    LeafGradient,
-    NodeDetail,
-    Outgoing,
-    Phase,
-    Value,
-)
-
-
-class Inspected(Protocol):
-    """The part of a session that expressions read."""
-
-    graph: Graph
-    call: int
-
-    @property
-    def position(self) -> int: ...
-
-    @property
-    def length(self) -> int: ...
-
-    def detail(self, index: int) -> NodeDetail: ...
-
-    def incoming(self, index: int) -> tuple[Incoming, ...]: ...
-
-    def outgoing(self, index: int) -> tuple[Outgoing, ...]: ...
-
-    def leaf(self, index: int) -> LeafGradient | None: ...
-
-    def phases(self, index: int) -> tuple[Phase, ...]: ...
-
-    def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None: ...
+from autograd_core.debug.passes.inspector import Inspector
+from autograd_core.debug.snapshot import NodeDetail, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +19,7 @@ class NodeSubject:
     ``label`` names the gradient as expressions do: ``in``, ``out.1``, ``weight.grad``.
     """
 
-    session: Inspected
+    inspector: Inspector
     index: int
     gradient: Value | None
     label: str
@@ -67,7 +36,7 @@ class NodeSubject:
         arrived = [
             each.total.statistics.rms
             for sender in dict.fromkeys(self.senders)
-            for each in self.session.incoming(sender)
+            for each in self.inspector.incoming(sender)
             if each.total is not None
         ]
         before = max(arrived, default=0.0)
@@ -75,7 +44,7 @@ class NodeSubject:
 
     def fact(self, word: str) -> Any:
         """What the node, or the breakpoint, is (see ``help expressions``)."""
-        graph, index = self.session.graph, self.index
+        graph, index = self.inspector.graph, self.index
         match word:
             case "op":
                 return graph.stem(index)
@@ -95,7 +64,7 @@ class NodeSubject:
             case "index":
                 return index
             case "call":
-                return self.session.call
+                return self.inspector.number
         assert word == "hits"
         return self.hits
 
@@ -106,21 +75,21 @@ class NodeSubject:
             LookupError: there is none, or not yet.
         """
         if path.endswith(".grad"):
-            return self._leaf_grad(_leaf_named(self.session, path.removesuffix(".grad")))
+            return self._leaf_grad(_leaf_named(self.inspector, path.removesuffix(".grad")))
         if path == "grad":
-            if _is_leaf(self.session.graph, self.index):
+            if _is_leaf(self.inspector.graph, self.index):
                 return self._leaf_grad(self.index)
             return self.tensor("in")
         head, _, rest = path.partition(".")
         if head == "saved":
-            return _saved(self.session.detail(self.index), rest)
+            return _saved(self.inspector.detail(self.index), rest)
         nr = int(rest or 0)
         if head == "in":
-            for incoming in self.session.incoming(self.index):
+            for incoming in self.inspector.incoming(self.index):
                 if incoming.input_nr == nr:
                     return incoming.total
             raise LookupError(f"nothing arrives at this node as {path}")
-        for outgoing in self.session.outgoing(self.index):
+        for outgoing in self.inspector.outgoing(self.index):
             if outgoing.output_nr == nr:
                 if not outgoing.sent:
                     raise LookupError("this node has not run yet, and sent nothing")
@@ -128,7 +97,7 @@ class NodeSubject:
         raise LookupError(f"this node has no {path}")
 
     def _leaf_grad(self, index: int) -> Value | None:
-        leaf = self.session.leaf(index)
+        leaf = self.inspector.leaf(index)
         if leaf is None:
             raise LookupError("this is no leaf")
         return leaf.now
@@ -138,7 +107,7 @@ class NodeSubject:
 class Nowhere:
     """The end of the pass, where no node runs next: only the ``.grad`` of leaves has a value."""
 
-    session: Inspected
+    inspector: Inspector
 
     @property
     def gradient(self) -> NoReturn:
@@ -150,47 +119,47 @@ class Nowhere:
 
     def fact(self, word: str) -> Any:
         """The number of the call; nothing else is known here."""
-        return self.session.call if word == "call" else self.gradient
+        return self.inspector.number if word == "call" else self.gradient
 
     def tensor(self, path: str) -> Value | None:
         """The ``.grad`` of a leaf."""
         if not path.endswith(".grad"):
             return self.gradient
-        leaf = self.session.leaf(_leaf_named(self.session, path.removesuffix(".grad")))
+        leaf = self.inspector.leaf(_leaf_named(self.inspector, path.removesuffix(".grad")))
         return None if leaf is None else leaf.now
 
 
-def arriving(session: Inspected, index: int, hits: int = 0) -> Iterator[NodeSubject]:
+def arriving(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubject]:
     """The gradients that arrive at node ``index``, one per output of its forward op."""
-    incoming = session.incoming(index)
+    incoming = inspector.incoming(index)
     for each in incoming:
         label = "in" if len(incoming) == 1 else f"in.{each.input_nr}"
         parts = each.contributions
         senders = tuple(part.producer for part in parts if part.producer is not None)
-        yield NodeSubject(session, index, each.total, label, senders, hits)
+        yield NodeSubject(inspector, index, each.total, label, senders, hits)
 
 
-def sent(session: Inspected, index: int, hits: int = 0) -> Iterator[NodeSubject]:
+def sent(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubject]:
     """What node ``index`` made, as far as it has run: what it sends, or a leaf's ``.grad``."""
-    if _is_leaf(session.graph, index):
-        leaf = session.leaf(index)
-        if leaf is not None and index < session.position:
-            yield NodeSubject(session, index, leaf.now, f"{leaf.name}.grad", (index,), hits)
+    if _is_leaf(inspector.graph, index):
+        leaf = inspector.leaf(index)
+        if leaf is not None and index < inspector.position:
+            yield NodeSubject(inspector, index, leaf.now, f"{leaf.name}.grad", (index,), hits)
         return
-    outgoing = session.outgoing(index)
+    outgoing = inspector.outgoing(index)
     for each in outgoing:
         if each.sent and each.target is not None:
             label = "out" if len(outgoing) == 1 else f"out.{each.output_nr}"
-            yield NodeSubject(session, index, each.value, label, (index,), hits)
+            yield NodeSubject(inspector, index, each.value, label, (index,), hits)
 
 
 def _is_leaf(graph: Graph, index: int) -> bool:
     return graph.kinds[index] in ("leaf", "parameter")
 
 
-def _leaf_named(session: Inspected, name: str) -> int:
-    graph = session.graph
-    for index in range(session.length):
+def _leaf_named(inspector: Inspector, name: str) -> int:
+    graph = inspector.graph
+    for index in range(inspector.length):
         if _is_leaf(graph, index) and graph.address(index) == name:
             return index
     raise LookupError(f"there is no leaf '{name}' here (info leaves lists them)")
