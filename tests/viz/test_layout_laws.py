@@ -21,7 +21,7 @@ from tests.viz.laws import check, check_labels, check_saved_lines, inside, label
 from tests.viz.sample_programs import graph_of
 from viz import theme
 from viz.layout import lay_out
-from viz.layout.crossings import order_rows
+from viz.layout.crossings import order
 from viz.layout.layers import make_layers
 from viz.picture.compose import make_picture
 from viz.picture.geometry import Place, Route
@@ -194,8 +194,7 @@ def test_every_label_of_the_samples_finds_a_place(graph: Graph, view: View) -> N
 @given(st.lists(st.tuples(st.integers(0, 9), st.integers(0, 9)), max_size=25))
 def test_ranks_go_down_along_every_line_of_an_acyclic_graph(pairs: list[tuple[int, int]]) -> None:
     arcs = [(min(pair), max(pair)) for pair in pairs if pair[0] != pair[1]]
-    layers = make_layers(10, arcs)
-    order_rows(layers)
+    layers = order(make_layers(10, arcs))
     for upper, lower in arcs:
         assert layers.ranks[upper] < layers.ranks[lower]
     for row, members in enumerate(layers.rows):
@@ -272,7 +271,8 @@ def test_lines_run_the_same_way_when_there_are_many(
         picture = make_picture(graph, view)
         few = lay_out(picture)
         with monkeypatch.context() as patch:
-            patch.setattr("viz.layout.ladder.MANY", 0)
+            patch.setattr("viz.layout.routes.MANY", 0)
+            patch.setattr("viz.layout.labels.MANY", 0)
             many = lay_out(picture)
         assert [route[:2] for route in many.routes] == [route[:2] for route in few.routes]
         check(picture, many)

@@ -1,5 +1,79 @@
-"""Our own layered layout, in time linear in the size of the picture."""
+"""Our own layout: rows from top to bottom, the backward half as the mirror of the forward one.
 
-from viz.layout.ladder import lay_out
+It is a layered layout after Sugiyama, Tagawa and Toda (1981), in time linear in the size of the
+picture.  The views of one half are the two halves of the ladder.  Boxes stand in rows; the space
+between two rows is a *channel*.  :func:`lay_out` lists the passes; each takes what it needs and
+returns what it found out.
+"""
+
+from __future__ import annotations
+
+from math import ceil
+
+from viz import theme
+from viz.layout.compaction import compact
+from viz.layout.crossings import order
+from viz.layout.graph import merge_partners
+from viz.layout.grid import MANY, position_columns
+from viz.layout.halves import place_halves
+from viz.layout.labels import label
+from viz.layout.lanes import side_lanes
+from viz.layout.layers import rank
+from viz.layout.ports import choose_ports
+from viz.layout.routes import plan_square_lines, route
+from viz.layout.rows import position_rows
+from viz.layout.saved import plan_saved
+from viz.layout.tracks import stack_runs
+from viz.picture import geometry
+from viz.picture.geometry import Layout, Place, Route
+from viz.picture.model import Picture
+from viz.picture.records import Records
 
 __all__ = ["lay_out"]
+
+
+def lay_out(picture: Picture) -> Layout:
+    """Places and routes for everything in ``picture``, in time linear in its size."""
+    # rank: a row for every box and its partner, a bend in every row that a line passes
+    graph = merge_partners(picture)
+    layers = rank(graph)
+    # order: within each row, so that few lines cross
+    layers = order(layers)
+    # position, across: columns for all, without the gaps that a half does not need, side by side
+    grid = position_columns(graph, layers)
+    columns = compact(grid)
+    saved, lanes = plan_saved(grid, columns), side_lanes(grid)
+    halves = place_halves(grid, columns, saved, lanes)
+    # route, without heights: where lines leave and enter boxes, and the corners of square ones
+    ports = choose_ports(grid, halves)
+    corners = plan_square_lines(grid, halves, ports, saved)
+    tracks = stack_runs(corners.values())
+    # position, down: rows below the captions, as far apart as their lines need, on pages
+    extents = [halves.columns.extent[half] for half in picture.halves]
+    captions = geometry.place_captions(picture, [(low, high - low) for low, high in extents])
+    top = geometry.header_height(picture, captions)
+    rows = position_rows(grid, halves, ports, corners, tracks, top)
+    # route: the courses of all lines
+    courses = route(grid, halves.columns, rows, ports, corners)
+    # label: beside their lines, where there is room
+    labels = label(grid, halves.columns, rows, ports, courses, corners, tracks)
+
+    places = rows.places(halves.columns)
+    routes = Records(Route, start=courses.starts, segments=courses.segments, label=labels)
+    right = halves.right + rows.pages.shifts[-1]
+    if rows.pages and len(routes) <= MANY:
+        right = min(right, _reach(picture, places, routes))
+    width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
+    return Layout(width, rows.bottom + theme.MARGIN, places, routes, captions)
+
+
+def _reach(picture: Picture, places: Records[Place], routes: Records[Route]) -> float:
+    """How far to the right there is anything: the last page need not be as wide as the others."""
+    reach = [x + width for x, width in zip(places.column("x"), places.column("width"), strict=True)]
+    for segments in routes.column("segments"):
+        reach += [x for segment in segments for x in segment[::2]]
+    texts = picture.lines.column("label")
+    for text, place in zip(texts, routes.column("label"), strict=True):
+        if place is not None and place[2] == "start":
+            reach.append(place[0] + geometry.text_width(text, theme.MUTED_SIZE))
+    return float(ceil(max(reach)))

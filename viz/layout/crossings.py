@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, insort
 from collections.abc import Sequence
+from dataclasses import replace
 from operator import le
 
 from viz.layout.layers import Layers
@@ -12,8 +13,9 @@ SMALL = 1500
 """Up to this many vertices crossings are counted, and the best of many sweeps is kept."""
 
 
-def order_rows(layers: Layers) -> None:
+def order(layers: Layers) -> Layers:
     """Sort each row so that few lines cross: sweeps down and up by the mean of the neighbours."""
+    layers = replace(layers, rows=[row.copy() for row in layers.rows])
     small = len(layers.ranks) <= SMALL
     position = [float(index) for index in layers.position()]
     best, fewest = layers.rows, 0
@@ -33,8 +35,7 @@ def order_rows(layers: Layers) -> None:
             if crossings < fewest:
                 best, fewest = [row.copy() for row in layers.rows], crossings
             position = [float(index) for index in layers.position()]
-    if small:
-        layers.rows = best
+    return replace(layers, rows=best) if small else layers
 
 
 def _sweep(

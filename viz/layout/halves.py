@@ -1,102 +1,65 @@
-"""Halves: how wide each is, once it has closed the gaps that the other half needs.
-
-Both halves have the columns of one grid, so that each is the mirror of the other.  Where a
-half has nothing in a column, or something narrow, it moves together; order stays as it is.
-"""
+"""Halves: where each stands, with the lanes of its long lines beside it."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil
+from typing import NamedTuple
 
-import numpy as np
-from numpy.typing import NDArray
-
-from autograd_core.dag.columns import Ints
 from autograd_core.dag.model import Half
 from viz import theme
-from viz.layout.columns import Floats
-from viz.layout.grid import BEND_WIDTH, Grid
-from viz.layout.tracks import Span
-from viz.picture import geometry
-
-WIDEST_GAP = 64
-LABEL_AWAY = 10
-PORT_STEP = 34
+from viz.layout.compaction import Columns, columns_of
+from viz.layout.grid import Grid
+from viz.layout.lanes import SIDE_EDGE, SIDE_STEP, side_room
+from viz.layout.saved import SavedLine, gutter_width
 
 
-def set_columns(grid: Grid) -> None:
-    """Give each half of ``grid`` its columns."""
-    for half in grid.picture.halves:
-        spans = _occupied(grid, half, np.array(grid.x))
-        grid.set_columns(half, *close_gaps(*spans, grid.x))
+class Halves(NamedTuple):
+    """The halves side by side: their columns, the x of the lines in ``lanes`` beside them, where
+    the gutter ends, and how far all this reaches to the ``right``."""
+
+    columns: Columns
+    lanes: dict[int, float]
+    gutter_end: float
+    right: float
 
 
-def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
-    """From where to where the boxes, lanes and labels of a half reach, whatever their row."""
-    boxes = [box for box, other in enumerate(grid.halves) if other == half]
-    centers = x[[grid.vertex[box] for box in boxes]]
-    sizes = np.array([grid.sizes[box][0] for box in boxes]) / 2
-    lines = [
-        line
-        for line, (arc, source) in enumerate(zip(grid.arcs, grid.sources, strict=True))
-        if arc is not None and grid.halves[source] == half
-    ]
-    bends = [bend for line in lines for bend in grid.bends[line] or ()]
-    lows, highs = [centers - sizes, x[bends] - BEND_WIDTH], [centers + sizes, x[bends] + BEND_WIDTH]
-    for low, high in _labels(grid, lines, x):
-        lows.append(low)
-        highs.append(high)
-    return np.concatenate(lows), np.concatenate(highs)
+def place_halves(
+    grid: Grid, columns: Columns, saved: Sequence[SavedLine], lanes: dict[int, int]
+) -> Halves:
+    """Place the halves side by side; long lanes run left of the forward, right of the backward."""
+    by_half: dict[str, list[int]] = {"forward": [], "backward": []}
+    for line in lanes:
+        by_half[grid.halves[grid.sources[line]]].append(line)
+    x: float = theme.MARGIN
+    lane_x: dict[int, float] = {}
+    offset: dict[Half, float] = {}
+    if "forward" in columns.extent:
+        low, high = columns.extent["forward"]
+        x += side_room(lanes, by_half["forward"])
+        for line in by_half["forward"]:
+            lane_x[line] = x - SIDE_EDGE - lanes[line] * SIDE_STEP
+        offset["forward"] = round(x - low)
+        x = offset["forward"] + high
+    gutter_end = x
+    if "backward" in columns.extent:
+        low, high = columns.extent["backward"]
+        if "forward" in columns.extent:
+            x += gutter_width(grid, columns, saved)
+        offset["backward"] = round(x - low)
+        gutter_end = float(round(x))
+        x = offset["backward"] + high
+        for line in by_half["backward"]:
+            lane_x[line] = x + SIDE_EDGE + lanes[line] * SIDE_STEP
+        x += side_room(lanes, by_half["backward"])
+    return Halves(_moved(grid, columns, offset), lane_x, gutter_end, float(ceil(x)))
 
 
-def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, Floats]]:
-    """Where labels may stand: to the right of both ends of their line, or of its lane, and to the
-    left where that is where it comes from, or where another line runs at its right."""
-    texts = grid.picture.lines.column("label")
-    lines = [line for line in lines if texts[line]]
-    room = np.array([geometry.text_width(texts[line], theme.MUTED_SIZE) for line in lines])
-    room += LABEL_AWAY
-    arcs = np.array([grid.arcs[line] for line in lines], np.int64).reshape(-1, 2)
-    upper, lower = x[arcs[:, 0]], x[arcs[:, 1]]
-    slanting, leftwards = lower != upper, upper < lower
-    _, first = np.unique(arcs[:, 0] * len(x) + arcs[:, 1], return_index=True)
-    beside = np.ones(len(lines), bool)
-    beside[first] = False
-    passed = _passed(grid, arcs, x) & ~slanting & ~beside
-    lanes = [(x[bends[len(bends) // 2]], room[at]) for at, line in enumerate(lines)
-             if (bends := grid.bends[line])]  # fmt: skip
-    lane, lane_room = np.array(lanes, np.float64).reshape(-1, 2).T
-    return [
-        (upper, upper + room),
-        (lower[slanting], (lower + room)[slanting]),
-        ((upper - room)[leftwards | passed], upper[leftwards | passed]),
-        ((upper - room - PORT_STEP / 2)[beside], upper[beside]),
-        (lane, lane + lane_room),
-    ]
-
-
-def _passed(grid: Grid, arcs: Ints, x: Floats) -> NDArray[np.bool_]:
-    """Which of ``arcs`` have a line at their right that leaves, or joins, at the same box."""
-    heads, tails = grid.layers.steps
-    leaves, joins = np.zeros(len(x), bool), np.zeros(len(x), bool)
-    leaves[heads[x[tails] > x[heads]]] = True
-    joins[tails[x[heads] > x[tails]]] = True
-    found: NDArray[np.bool_] = leaves[arcs[:, 0]] | joins[arcs[:, 1]]
-    return found
-
-
-def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[list[float], Span]:
-    """Where each x is when no gap between the spans is too wide, and where it all ends then.
-
-    >>> spans = np.array([0.0, 300.0, 20.0]), np.array([100.0, 400.0, 130.0])
-    >>> close_gaps(*spans, [50, 350])
-    ([50.0, 244.0], (0.0, 294.0))
-    """
-    order = np.argsort(lows, kind="stable")
-    lows, reach = lows[order], np.maximum.accumulate(highs[order])
-    surplus = np.maximum(lows[1:] - reach[:-1] - WIDEST_GAP, 0.0)
-    wide = np.flatnonzero(surplus)
-    shifts = np.concatenate(([0.0], np.cumsum(np.floor(surplus[wide]))))
-    places = np.array(x, np.float64)
-    moved = places - shifts[np.searchsorted(lows[1:][wide], places, "right")]
-    return moved.tolist(), (float(lows[0]), float(reach[-1] - shifts[-1]))
+def _moved(grid: Grid, columns: Columns, offset: dict[Half, float]) -> Columns:
+    """The columns of each half, so much further to the right."""
+    x = {half: [one + offset[half] for one in columns.x[half]] for half in columns.x}
+    extent = {
+        half: (low + offset[half], high + offset[half])
+        for half, (low, high) in columns.extent.items()
+    }
+    return columns_of(grid, x, extent, columns.reach)

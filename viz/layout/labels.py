@@ -12,9 +12,12 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from viz import theme
-from viz.layout.data_lines import lines_below
-from viz.layout.grid import BESIDE, TRACK_STEP, Grid
+from viz.layout.compaction import Columns
+from viz.layout.grid import BESIDE, MANY, Grid
 from viz.layout.paths import Point
+from viz.layout.ports import Ports
+from viz.layout.routes import Courses
+from viz.layout.rows import TRACK_STEP, Rows
 from viz.layout.tracks import Anchor, Corner, Run
 from viz.picture import geometry
 from viz.picture.geometry import Label
@@ -127,42 +130,63 @@ _DOWN = [1.5 * t - 1.5 * t * t + t**3 for t in _STEPS]
 _ACROSS = [3 * t * t - 2 * t**3 for t in _STEPS]
 
 
-def place_labels(
+def label(
     grid: Grid,
-    ways: dict[int, list[Point]],
+    columns: Columns,
+    rows: Rows,
+    ports: Ports,
+    courses: Courses,
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
 ) -> list[Label | None]:
-    """A place for the label of each line; None where there is no label or no room for it.
-
-    ``ways`` are the points of the soft lines, two for each edge of a row that they pass.
-    """
-    channels, square = _channels(grid, ways, corners, tracks)
+    """Choose a place for the label of each line; None where there is no label or no room for it."""
+    if len(grid.arcs) > MANY:
+        return _labels_of_many(grid, rows, ports, courses, corners)
+    channels, square = _channels(grid, rows, courses.ways, corners, tracks)
     busy = _busy_ends(grid)
     labels: list[Label | None] = []
     for line, data in enumerate(grid.picture.lines):
         if not data.label:
             labels.append(None)
         elif line in corners:
-            labels.append(_on_square(grid, square, corners[line], line))
+            labels.append(_on_square(grid, rows, square, corners[line], line))
         else:
-            labels.append(_on_soft(grid, channels, ways[line], line, busy))
+            labels.append(_on_soft(grid, columns, rows, channels, courses.ways[line], line, busy))
     return labels
 
 
-def beside_start(points: list[Point]) -> Label:
-    """Beside the upper end of a line, whatever else is there."""
-    (x, top), (_, bottom) = points[1], points[2]
-    return beside(x, (top + bottom) / 2)
+def _labels_of_many(
+    grid: Grid, rows: Rows, ports: Ports, courses: Courses, corners: dict[int, list[Corner]]
+) -> list[Label | None]:
+    """In a picture that nobody sees whole: beside the upper end of each line that leaves its box
+    alone, whatever else is there."""
+    below = _lines_below(grid)
+    labels: list[Label | None] = []
+    for line, upper in enumerate(grid.upper):
+        if line in corners or below[upper] > 1:
+            labels.append(None)
+            continue
+        if line in courses.ways:
+            (x, top), (_, bottom) = courses.ways[line][1:3]
+        else:
+            row = grid.rows[upper]
+            x = ports.upper[line] + rows.pages.shifts[rows.pages.of_row[row]]
+            top, bottom = rows.row_bottom[row], rows.row_top[row + 1]
+        labels.append((x + BESIDE, round((top + bottom) / 2 + 4), "start"))
+    return labels
 
 
-def beside(x: float, y: float) -> Label:
-    """To the right of a line that passes there."""
-    return x + BESIDE, round(y + 4), "start"
+def _lines_below(grid: Grid) -> list[int]:
+    """How many lines of values or gradients leave each box downwards."""
+    count = [0] * len(grid.sizes)
+    for box, arc in zip(grid.upper, grid.arcs, strict=True):
+        count[box] += arc is not None
+    return count
 
 
 def _channels(
     grid: Grid,
+    rows: Rows,
     ways: dict[int, list[Point]],
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
@@ -172,12 +196,12 @@ def _channels(
     channels = [
         Channel(bottom, bottom + TRACK_STEP * tracks.get(row, 0), next_top)
         for row, (bottom, next_top) in enumerate(
-            zip(grid.row_bottom, [*grid.row_top[1:], *grid.row_bottom[-1:]], strict=True)
+            zip(rows.row_bottom, [*rows.row_top[1:], *rows.row_bottom[-1:]], strict=True)
         )
     ]
     square = channels.copy()
-    for row, end in zip(grid.pages.last_rows, grid.pages.ends, strict=True):
-        square[row] = Channel(grid.track_top[row], end, end + 1)
+    for row, end in zip(rows.pages.last_rows, rows.pages.ends, strict=True):
+        square[row] = Channel(rows.track_top[row], end, end + 1)
     for line, points in ways.items():
         first = grid.rows[grid.upper[line]]
         for index, piece in enumerate(_pieces(points, line)):
@@ -190,12 +214,12 @@ def _channels(
         for (x, level), (_, after) in zip(way, [*way[1:], way[-1]], strict=True):
             if isinstance(level, Anchor) or level.row < 0:
                 continue
-            channel, y, shift = square[level.row], grid.level(level), grid.shift(level)
+            channel, y, shift = square[level.row], rows.level(level), rows.shift(level)
             run = Rectangle(level.low + shift, y - HEIGHT, level.high + shift, y + 3)
             if not channel.runs or channel.runs[-1] != run:
                 channel.runs.append(run)
             if isinstance(after, Anchor):
-                x += grid.shift(after)
+                x += rows.shift(after)
                 channel.pieces.append(Piece(line, x, x, weight=1))
     return channels, square
 
@@ -209,7 +233,7 @@ def _pieces(points: list[Point], line: int) -> list[Piece]:
 
 def _busy_ends(grid: Grid) -> set[int]:
     """The lines that leave their upper box in more company than they have at the lower one."""
-    below, above = lines_below(grid), [0] * len(grid.sizes)
+    below, above = _lines_below(grid), [0] * len(grid.sizes)
     lines = [line for line, arc in enumerate(grid.arcs) if arc is not None]
     for line in lines:
         above[grid.lower[line]] += 1
@@ -217,22 +241,28 @@ def _busy_ends(grid: Grid) -> set[int]:
 
 
 def _on_soft(
-    grid: Grid, channels: list[Channel], points: list[Point], line: int, busy: set[int]
+    grid: Grid,
+    columns: Columns,
+    rows: Rows,
+    channels: list[Channel],
+    points: list[Point],
+    line: int,
+    busy: set[int],
 ) -> Label | None:
     """The first place without text or line; else that without text that covers the least of other
     lines; else none."""
     data = grid.picture.lines[line]
     width = geometry.text_width(data.label, theme.MUTED_SIZE)
     half = grid.picture.boxes[data.source].half
-    low, high = grid.extent[half]
-    if half == "backward" and len(grid.extent) == 2:
+    low, high = columns.extent[half]
+    if half == "backward" and len(columns.extent) == 2:
         low -= INTO_GUTTER
     row = grid.rows[grid.upper[line]]
 
     def candidates() -> Iterator[Candidate]:
         for index, piece, share in _preferences(_pieces(points, line), line in busy):
             channel = channels[row + index]
-            shift = grid.pages.shifts[grid.pages.of_row[row + index + 1]]
+            shift = rows.pages.shifts[rows.pages.of_row[row + index + 1]]
             for label, place in _places(piece, share, channel, width):
                 inside = low + shift <= place.left and place.right <= high + shift
                 if inside and not channel.holds_text(place):
@@ -285,7 +315,9 @@ def _places(
             yield (x, y, side), Rectangle(left, y - HEIGHT + 2, left + width, y + 2)
 
 
-def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], line: int) -> Label:
+def _on_square(
+    grid: Grid, rows: Rows, channels: list[Channel], corners: list[Corner], line: int
+) -> Label:
     """Above the first level part of a square line, where it covers the least of curves.
 
     The text begins at the start of that part, or further along it.
@@ -295,7 +327,7 @@ def _on_square(grid: Grid, channels: list[Channel], corners: list[Corner], line:
     text = grid.picture.lines[line].label
     if grid.picture.boxes[grid.picture.lines[line].source].stacked:
         x += theme.STACK  # beside the card behind
-    shift, y = grid.shift(level), grid.level(level) - 4
+    shift, y = rows.shift(level), rows.level(level) - 4
     first = _along(x + shift, y, next_x >= x)
     if isinstance(level, Anchor) or level.row < 0:
         return first

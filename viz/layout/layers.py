@@ -1,7 +1,5 @@
 """Layers: every box gets a row, and every line a way through the rows that it passes.
 
-A *vertex* is what is laid out: a box, or in the view of both halves a box and its partner in
-the other half, which share a row and a column, so that one half is the mirror of the other.
 A line that passes a row on its way gets a *bend* there, a vertex of its own, so that it has
 a lane between the boxes.  All of it is iterative and takes time linear in what is drawn.
 """
@@ -15,7 +13,8 @@ from itertools import chain
 import numpy as np
 
 from autograd_core.dag.columns import Ints, grouped
-from viz.layout.ranks import Arc, rank
+from viz.layout.graph import LayoutGraph
+from viz.layout.ranks import Arc, longest_paths
 
 MOST_LANES = 12
 
@@ -51,10 +50,20 @@ class Layers:
         return found
 
 
+def rank(graph: LayoutGraph) -> Layers:
+    """Give every vertex a row, and every line a bend in each row that it passes; within a row, in
+    the order in which ops name their operands."""
+    by_operand = sorted(
+        range(len(graph.arcs)), key=graph.picture.lines.column("operand").__getitem__
+    )
+    arcs = (graph.arcs[line] for line in by_operand)
+    return make_layers(graph.vertex_count, [arc for arc in arcs if arc is not None])
+
+
 def make_layers(count: int, arcs: Ints | Sequence[Arc]) -> Layers:
-    """Rows with bends, in the order in which the arcs name the operands; see :func:`order_rows`."""
+    """Make the rows and bends of so many vertices, joined by ``arcs``."""
     pairs = _distinct(np.array(arcs, np.int64).reshape(-1, 2), count)
-    ranking = rank(count, pairs)
+    ranking = longest_paths(count, pairs)
     ranks, depth, height = (np.array(column, np.int64) for column in ranking)
     kept = _affordable(pairs, ranks)
     upper, lower = kept[:, 0], kept[:, 1]

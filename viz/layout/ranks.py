@@ -20,13 +20,13 @@ class Ranking(NamedTuple):
     height: list[int]
 
 
-def rank(count: int, arcs: Ints) -> Ranking:
-    """The row of each vertex: the longest path that leads to it, from the top.
+def longest_paths(count: int, arcs: Ints) -> Ranking:
+    """Rank each vertex by the longest path that leads to it, from the top.
 
     Arcs that close a cycle are ignored.  Side branches that would hang far above the vertex
     they lead to are let down to it.
 
-    >>> rank(4, np.array([(0, 1), (1, 2), (3, 2)])).ranks
+    >>> longest_paths(4, np.array([(0, 1), (1, 2), (3, 2)])).ranks
     [0, 1, 2, 0]
     """
     pairs = arcs[arcs[:, 0] != arcs[:, 1]]

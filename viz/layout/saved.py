@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 from viz import theme
+from viz.layout.compaction import Columns
 from viz.layout.grid import Grid
 from viz.layout.levels import find_levels
-from viz.layout.tracks import Anchor, Corner, Run, assign_tracks, run
+from viz.layout.tracks import assign_tracks
 from viz.picture import geometry
 
 GUTTER_EDGE = 40
@@ -51,7 +52,7 @@ class SavedLine:
     lane: int | None = None
 
 
-def plan_saved(grid: Grid) -> list[SavedLine]:
+def plan_saved(grid: Grid, columns: Columns) -> list[SavedLine]:
     """Decide for every saved line by which sides it goes, and choose lanes in the gutter."""
     lines = [line for line, arc in enumerate(grid.arcs) if arc is None]
     if not lines:
@@ -69,7 +70,7 @@ def plan_saved(grid: Grid) -> list[SavedLine]:
         plans.append(SavedLine(line, source, target, exits, enters, straight))
     _set_levels(grid, plans)
     _set_exits(grid, plans)
-    _set_drops(grid, plans)
+    _set_drops(grid, columns, plans)
     _choose_lanes(grid, plans)
     return plans
 
@@ -137,9 +138,9 @@ def _set_exits(grid: Grid, plans: list[SavedLine]) -> None:
             plan.inset = EXIT_INSET + round(number * step, 1)
 
 
-def _set_drops(grid: Grid, plans: list[SavedLine]) -> None:
-    """Where lines run down, or up, to a box: a line that comes up to its box keeps clear of those
-    that come down to the row below."""
+def _set_drops(grid: Grid, columns: Columns, plans: list[SavedLine]) -> None:
+    """Choose where lines run down, or up, to a box: one that comes up to its box keeps clear of
+    those that come down to the row below."""
     rising: dict[int, list[SavedLine]] = {}
     taken: dict[int, list[float]] = {}
     dropping = _grouped((plan.target, plan) for plan in plans if plan.enters == "drop")
@@ -150,9 +151,9 @@ def _set_drops(grid: Grid, plans: list[SavedLine]) -> None:
             rising[box] = [plan for plan in lines if grid.rows[plan.source] >= row]
         for number, plan in enumerate(falling):
             plan.drop = DROPS[number % len(DROPS)]
-            taken.setdefault(row - 1, []).append(_side(grid, box) - plan.drop)
+            taken.setdefault(row - 1, []).append(columns.left[box] - plan.drop)
     for box, lines in rising.items():
-        left, others = _side(grid, box), taken.get(grid.rows[box], ())
+        left, others = columns.left[box], taken.get(grid.rows[box], ())
         free = [
             drop
             for drop in (*DROPS, *OTHER_DROPS)
@@ -160,11 +161,6 @@ def _set_drops(grid: Grid, plans: list[SavedLine]) -> None:
         ][: len(DROPS)]
         for number, plan in enumerate(reversed(lines)):  # the last one enters lowest
             plan.drop = free[number % len(free)] if free else DROPS[0]
-
-
-def _side(grid: Grid, box: int) -> float:
-    """The left side of a box, before the halves have their places."""
-    return grid.columns[grid.halves[box]][grid.vertex[box]] - grid.sizes[box][0] // 2
 
 
 def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
@@ -212,76 +208,15 @@ def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
         plan.lane = lane
 
 
-def gutter_width(grid: Grid, plans: list[SavedLine]) -> float:
+def gutter_width(grid: Grid, columns: Columns, plans: Sequence[SavedLine]) -> float:
     """Room between the halves for the lanes, and for the names of lines that leave sideways."""
     lanes = 1 + max((plan.lane for plan in plans if plan.lane is not None), default=-1)
-    _, edge = grid.extent.get("forward", (0.0, 0.0))
+    _, edge = columns.extent.get("forward", (0.0, 0.0))
     names, labels = 0.0, grid.picture.lines.column("label")
     for plan in plans:
         if plan.exits == "side":
             half_width = grid.sizes[plan.source][0] / 2
-            free = edge - grid.columns["forward"][grid.vertex[plan.source]] - half_width
+            free = edge - columns.x["forward"][grid.vertex[plan.source]] - half_width
             width = geometry.text_width(labels[plan.line], theme.MUTED_SIZE)
             names = max(names, width + 16 - free)
     return max(72.0, names + 16 + GUTTER_EDGE) + lanes * GUTTER_STEP
-
-
-def saved_corners(grid: Grid, plan: SavedLine, gutter_end: float) -> list[Corner]:
-    """The corners of a line; ``gutter_end`` is where the backward half begins."""
-    source, target = plan.source, plan.target
-    enter = _beside(grid, target, plan.enter)
-    drop_x = grid.left(target) - plan.drop
-    from_above = grid.rows[source] < grid.rows[target]
-    entry_row = grid.rows[target] - 1 if from_above else grid.rows[target]
-    x, leave = grid.right(source), _beside(grid, source, plan.leave)
-    if plan.exits == "bottom":
-        x, leave = x - plan.inset, Anchor(source, 1.0)
-    corners: list[Corner] = [(x, leave)]
-    if plan.straight:
-        return [*corners, (grid.left(target), enter)]
-    if plan.lane is None:
-        across = run(entry_row, x, drop_x)
-        return [
-            *corners,
-            (x, across),
-            (drop_x, across),
-            (drop_x, enter),
-            (grid.left(target), enter),
-        ]
-    lane_x = gutter_end - GUTTER_EDGE - GUTTER_STEP * plan.lane
-    if plan.exits == "side":
-        corners.append((lane_x, leave))
-    else:
-        out = run(grid.rows[source], x, lane_x)
-        corners += [(x, out), (lane_x, out)]
-    if plan.enters == "drop":
-        into = run(entry_row, lane_x, drop_x)
-        corners += [(lane_x, into), (drop_x, into), (drop_x, enter)]
-    else:
-        corners.append((lane_x, enter))
-    return [*corners, (grid.left(target), enter)]
-
-
-def _beside(grid: Grid, box: int, level: int) -> Anchor:
-    """The height that is ``level`` below the middle of a box."""
-    return Anchor(box, 0.5 + level / grid.sizes[box][1])
-
-
-def lane_spans(grid: Grid, corners: dict[int, list[Corner]]) -> list[tuple[int, int]]:
-    """The rows between which square lines run; those that share a lane to one box are one."""
-    spans: dict[tuple[int, float], list[int]] = {}
-    for line, way in corners.items():
-        lane = max(x for x, _ in way) if len(way) > 2 else way[0][0]
-        rows = (grid.rows[grid.upper[line]], grid.rows[grid.lower[line]])
-        end = max(grid.upper[line], grid.lower[line], key=lambda box: grid.rows[box])
-        spans.setdefault((end, lane), []).extend(rows)
-    return [(min(rows), max(rows)) for rows in spans.values()]
-
-
-def runs_of(corners: list[Corner]) -> list[Run]:
-    """The distinct runs along channels that a line needs."""
-    found: dict[int, Run] = {}
-    for _, level in corners:
-        if isinstance(level, Run):
-            found[id(level)] = level
-    return list(found.values())

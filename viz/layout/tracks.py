@@ -6,7 +6,7 @@ A square line is planned before the heights of rows are known.  Its corners have
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -44,11 +44,12 @@ def run(row: int, x: float, other_x: float) -> Run:
     return Run(row, min(x, other_x), max(x, other_x))
 
 
-def stack_runs(runs: Sequence[Run]) -> dict[int, int]:
-    """Give every run its track; returns how many tracks each channel needs."""
+def stack_runs(ways: Iterable[Sequence[Corner]]) -> dict[int, int]:
+    """Give every run of square lines its track; returns how many tracks each channel needs."""
     channels: dict[int, list[Run]] = {}
-    for one in runs:
-        channels.setdefault(one.row, []).append(one)
+    for way in ways:
+        for one in _runs_of(way):
+            channels.setdefault(one.row, []).append(one)
     counts = {}
     for row, members in channels.items():
         spans = [(one.low, one.high) for one in members]
@@ -56,6 +57,11 @@ def stack_runs(runs: Sequence[Run]) -> dict[int, int]:
             one.track = track
         counts[row] = 1 + max(one.track for one in members)
     return counts
+
+
+def _runs_of(corners: Sequence[Corner]) -> Iterable[Run]:
+    """The distinct runs along channels that a line needs."""
+    return {id(level): level for _, level in corners if isinstance(level, Run)}.values()
 
 
 def assign_tracks(spans: Sequence[Span], clearance: float, most: int) -> list[int]:

@@ -1,0 +1,137 @@
+"""Compaction: how wide each half is, once it has closed the gaps that the other half needs.
+
+Both halves have the columns of one grid, so that each is the mirror of the other.  Where a
+half has nothing in a column, or something narrow, it moves together; order stays as it is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.dag.columns import Ints
+from autograd_core.dag.model import Half
+from viz import theme
+from viz.layout.columns import Floats
+from viz.layout.grid import BEND_WIDTH, Grid
+from viz.layout.tracks import Span
+from viz.picture import geometry
+
+WIDEST_GAP = 64
+LABEL_AWAY = 10
+PORT_STEP = 34
+
+
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """The columns of each half.
+
+    ``x`` are the centres of all vertices there, ``extent`` is how far the half reaches, ``reach``
+    how far the steps of lines below each row go to the side.  ``centers``, ``left`` and ``right``
+    are those of the boxes.
+    """
+
+    x: dict[Half, list[float]]
+    extent: dict[Half, Span]
+    reach: Floats
+    centers: list[float]
+    left: list[float]
+    right: list[float]
+
+
+def compact(grid: Grid) -> Columns:
+    """Let each half close the gaps that only the other one needs."""
+    upper, lower = grid.layers.steps
+    rows = np.array(grid.layers.ranks, np.int64)[upper]
+    reach = np.zeros(len(grid.layers.rows))
+    x: dict[Half, list[float]] = {}
+    extent: dict[Half, Span] = {}
+    for half in grid.picture.halves:
+        x[half], extent[half] = close_gaps(*_occupied(grid, half, np.array(grid.x)), grid.x)
+        places = np.array(x[half])
+        np.maximum.at(reach, rows, np.abs(places[upper] - places[lower]))
+    return columns_of(grid, x, extent, reach)
+
+
+def columns_of(
+    grid: Grid, x: dict[Half, list[float]], extent: dict[Half, Span], reach: Floats
+) -> Columns:
+    """The columns of all vertices in each half, with what follows for the boxes."""
+    centers = [x[half][vertex] for vertex, half in zip(grid.vertex, grid.halves, strict=True)]
+    left = [center - width // 2 for center, (width, _) in zip(centers, grid.sizes, strict=True)]
+    right = [low + width for low, (width, _) in zip(left, grid.sizes, strict=True)]
+    return Columns(x, extent, reach, centers, left, right)
+
+
+def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
+    """From where to where the boxes, lanes and labels of a half reach, whatever their row."""
+    boxes = [box for box, other in enumerate(grid.halves) if other == half]
+    centers = x[[grid.vertex[box] for box in boxes]]
+    sizes = np.array([grid.sizes[box][0] for box in boxes]) / 2
+    lines = [
+        line
+        for line, (arc, source) in enumerate(zip(grid.arcs, grid.sources, strict=True))
+        if arc is not None and grid.halves[source] == half
+    ]
+    bends = [bend for line in lines for bend in grid.bends[line] or ()]
+    lows, highs = [centers - sizes, x[bends] - BEND_WIDTH], [centers + sizes, x[bends] + BEND_WIDTH]
+    for low, high in _labels(grid, lines, x):
+        lows.append(low)
+        highs.append(high)
+    return np.concatenate(lows), np.concatenate(highs)
+
+
+def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, Floats]]:
+    """Where labels may stand: to the right of both ends of their line, or of its lane, and to the
+    left where that is where it comes from, or where another line runs at its right."""
+    texts = grid.picture.lines.column("label")
+    lines = [line for line in lines if texts[line]]
+    room = np.array([geometry.text_width(texts[line], theme.MUTED_SIZE) for line in lines])
+    room += LABEL_AWAY
+    arcs = np.array([grid.arcs[line] for line in lines], np.int64).reshape(-1, 2)
+    upper, lower = x[arcs[:, 0]], x[arcs[:, 1]]
+    slanting, leftwards = lower != upper, upper < lower
+    _, first = np.unique(arcs[:, 0] * len(x) + arcs[:, 1], return_index=True)
+    beside = np.ones(len(lines), bool)
+    beside[first] = False
+    passed = _passed(grid, arcs, x) & ~slanting & ~beside
+    lanes = [(x[bends[len(bends) // 2]], room[at]) for at, line in enumerate(lines)
+             if (bends := grid.bends[line])]  # fmt: skip
+    lane, lane_room = np.array(lanes, np.float64).reshape(-1, 2).T
+    return [
+        (upper, upper + room),
+        (lower[slanting], (lower + room)[slanting]),
+        ((upper - room)[leftwards | passed], upper[leftwards | passed]),
+        ((upper - room - PORT_STEP / 2)[beside], upper[beside]),
+        (lane, lane + lane_room),
+    ]
+
+
+def _passed(grid: Grid, arcs: Ints, x: Floats) -> NDArray[np.bool_]:
+    """Which of ``arcs`` have a line at their right that leaves, or joins, at the same box."""
+    heads, tails = grid.layers.steps
+    leaves, joins = np.zeros(len(x), bool), np.zeros(len(x), bool)
+    leaves[heads[x[tails] > x[heads]]] = True
+    joins[tails[x[heads] > x[tails]]] = True
+    found: NDArray[np.bool_] = leaves[arcs[:, 0]] | joins[arcs[:, 1]]
+    return found
+
+
+def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[list[float], Span]:
+    """Where each x is when no gap between the spans is too wide, and where it all ends then.
+
+    >>> spans = np.array([0.0, 300.0, 20.0]), np.array([100.0, 400.0, 130.0])
+    >>> close_gaps(*spans, [50, 350])
+    ([50.0, 244.0], (0.0, 294.0))
+    """
+    order = np.argsort(lows, kind="stable")
+    lows, reach = lows[order], np.maximum.accumulate(highs[order])
+    surplus = np.maximum(lows[1:] - reach[:-1] - WIDEST_GAP, 0.0)
+    wide = np.flatnonzero(surplus)
+    shifts = np.concatenate(([0.0], np.cumsum(np.floor(surplus[wide]))))
+    places = np.array(x, np.float64)
+    moved = places - shifts[np.searchsorted(lows[1:][wide], places, "right")]
+    return moved.tolist(), (float(lows[0]), float(reach[-1] - shifts[-1]))
