@@ -16,7 +16,7 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Cost, Graph, SavedValue, Source
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
-from viz.picture import box_text, wording
+from viz.picture import box_text, formatting
 from viz.picture.compose import make_picture
 from viz.picture.model import Box, Line, Picture
 
@@ -243,7 +243,7 @@ def test_a_source_line_names_no_absolute_path() -> None:
     ],
 )
 def test_a_long_formula_leaves_out_whole_arguments(text: str, short: str) -> None:
-    assert wording.abbreviate(text, 26) == short
+    assert formatting.abbreviate(text, 26) == short
 
 
 def test_a_long_formula_stands_before_the_scope_it_leaves_no_room_for() -> None:
@@ -289,5 +289,5 @@ def test_a_box_begins_its_second_line_with_what_it_took() -> None:
     build = GraphBuilder("two ops")
     build.costs[build.node("op", "forward", "exp")] = Cost(2e-6, 8)
     graph = build.graph()
-    assert wording.cost(graph, 0) == "2 µs, 8 B"
+    assert formatting.cost(graph, 0) == "2 µs, 8 B"
     assert box(make_picture(graph, "forward"), "exp").detail == "2 µs, 8 B"

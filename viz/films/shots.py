@@ -12,11 +12,11 @@ from typing import Final, NamedTuple
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
-from viz.picture import wording
+from viz.picture import formatting
+from viz.picture.formatting import MOST_NAMES, listed
 from viz.picture.model import View
 
 MOST_SHOTS: Final = 120
-_NAMED = 3
 
 
 class Shot(NamedTuple):
@@ -60,7 +60,7 @@ def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
     inputs, ends = _inputs(graph), set(_ends(graph))
     forward = [id for id in _half(graph, "forward") if id not in ends]
     leaves = tuple(id for id in forward if graph.kinds[id] != "op")
-    yield Shot("The inputs", _listed([wording.title(graph, id) for id in leaves]), leaves)
+    yield Shot("The inputs", listed([formatting.title(graph, id) for id in leaves]), leaves)
     shown = set(leaves)
     for group in _groups(ops, at_once):
         new = []
@@ -72,9 +72,9 @@ def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
         yield Shot(*_said_of_ops(graph, group), tuple(new), tuple(group))
     rest = tuple(id for id in range(len(graph)) if id not in shown)
     seeds = [id for id in rest if graph.kinds[id] == "seed"]
-    results = [wording.title(graph, id) for id in rest if graph.kinds[id] == "output"]
-    said = f"{_listed(results)} is computed" if len(results) == 1 else "All is computed"
-    entering = f"the gradient {_listed([graph.names[id] for id in seeds])} enters" if seeds else ""
+    results = [formatting.title(graph, id) for id in rest if graph.kinds[id] == "output"]
+    said = f"{listed(results)} is computed" if len(results) == 1 else "All is computed"
+    entering = f"the gradient {listed([graph.names[id] for id in seeds])} enters" if seeds else ""
     yield Shot(said, entering, rest, tuple(seeds))
 
 
@@ -92,7 +92,7 @@ def _ends(graph: Graph) -> Iterable[int]:
 
 def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
     if len(group) > 1:
-        return f"{len(group)} ops run", _listed([graph.names[id] for id in group])
+        return f"{len(group)} ops run", listed([graph.names[id] for id in group])
     (op,) = group
     stats = graph.statistics.get(op)
     shape = format_shape(graph.shapes[op]) if graph.shapes[op] else ""
@@ -101,7 +101,7 @@ def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
     if partner is None:
         return f"{graph.names[op]} runs", f"{result} · no gradient needed".removeprefix(" · ")
     kept = [value.name for value in graph.saved.get(partner, ())]
-    note = f"{graph.names[partner]} is noted" + (f", which keeps {_listed(kept)}" if kept else "")
+    note = f"{graph.names[partner]} is noted" + (f", which keeps {listed(kept)}" if kept else "")
     return f"{graph.names[op]} runs", f"{result} · {note}".removeprefix(" · ")
 
 
@@ -110,11 +110,11 @@ def _running(before: Graph, after: Graph, plan: Sequence[int], at_once: int) -> 
     for group in _groups(plan, at_once):
         first, last = step_number(after.orders[group[0]]), step_number(after.orders[group[-1]])
         if len(group) > 1:
-            names = _listed([wording.title(after, id) for id in group])
+            names = listed([formatting.title(after, id) for id in group])
             yield Shot(f"{first} to {last} of {len(plan)}", names, (), tuple(group))
             continue
         (node,) = group
-        headline = f"{first} of {len(plan)} · {wording.title(after, node)}"
+        headline = f"{first} of {len(plan)} · {formatting.title(after, node)}"
         yield Shot(headline, _said_of_node(before, after, node, sent.get(node, ())), (), group)
 
 
@@ -136,21 +136,11 @@ def _said_of_node(before: Graph, after: Graph, node: int, sent: Sequence[int]) -
         return f"{sum_of} = {format_statistics(stats)}" if sum_of and stats else sum_of
     arriving = f"{format_statistics(stats)} comes in" if stats else ""
     parts = []
-    for edge in sent[:_NAMED]:
+    for edge in sent[:MOST_NAMES]:
         value = after.edge_statistics.get(edge)
         shown = format_statistics(value) if value else "nothing"
-        parts.append(f"{shown} to {wording.title(after, after.edge_targets[edge])}")
-    if len(sent) > _NAMED:
-        parts.append(f"and {len(sent) - _NAMED} more")
+        parts.append(f"{shown} to {formatting.title(after, after.edge_targets[edge])}")
+    if len(sent) > MOST_NAMES:
+        parts.append(f"and {len(sent) - MOST_NAMES} more")
     formula = before.formulas[node]
     return " · ".join(part for part in (arriving, formula, ", ".join(parts)) if part)
-
-
-def _listed(names: Sequence[str]) -> str:
-    """
-    >>> _listed(["x", "y"]), _listed(["a", "b", "c", "d", "e"])
-    ('x and y', 'a, b, c and 2 more')
-    """
-    if len(names) > _NAMED + 1:
-        return f"{', '.join(names[:_NAMED])} and {len(names) - _NAMED} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

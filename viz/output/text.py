@@ -4,17 +4,16 @@ readers, and as the one sentence that stands in for it where it cannot be seen."
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from autograd_core.dag.model import Half
 from autograd_core.text import plural
+from viz.picture.formatting import HOOK, NOT_YET, listed
 from viz.picture.legend import has_hooks
 from viz.picture.magnitude import SIGNS
 from viz.picture.model import Box, Picture
-from viz.picture.wording import HOOK, NOT_YET
 
 MOST_DESCRIBED_LINES = 40
-MOST_NAMES = 3
 
 
 def write_text(picture: Picture, legend: bool = False) -> str:
@@ -145,7 +144,7 @@ def alternative_text(picture: Picture) -> str:
         parts.append(_backward(picture) + (leaves["backward"] and f" back to {to}"))
     boxes = picture.boxes.rows("alert", "role", "title")
     trouble = [title for alert, role, title in boxes if alert and role != "out"]
-    marked = f"; in trouble: {_listed(trouble)}" if trouble else ""
+    marked = f"; in trouble: {listed(trouble)}" if trouble else ""
     return f"{subject}{of}: {', and '.join(parts)}{marked}."
 
 
@@ -172,7 +171,7 @@ def _leaves(picture: Picture, half: Half) -> str:
     names = list(dict.fromkeys(_leaf_names(picture, half)))
     if not names:
         return ""
-    return f"the {'leaf' if len(names) == 1 else 'leaves'} {_listed(names)}"
+    return f"the {'leaf' if len(names) == 1 else 'leaves'} {listed(names)}"
 
 
 def _leaf_names(picture: Picture, half: Half) -> Iterator[str]:
@@ -184,13 +183,3 @@ def _leaf_names(picture: Picture, half: Half) -> Iterator[str]:
         for chip in chips:
             if chip.role == "leaf":
                 yield chip.name.removesuffix(".grad")
-
-
-def _listed(names: Sequence[str]) -> str:
-    """
-    >>> _listed(["a", "b"]), _listed(["a", "b", "c", "d", "e"])
-    ('a and b', 'a, b, c and 2 more')
-    """
-    if len(names) > MOST_NAMES + 1:
-        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)

@@ -8,7 +8,7 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Group
 from autograd_core.dag.statistics import Statistics, format_bytes, format_shape
 from autograd_core.text import plural, printable
-from viz.picture import wording
+from viz.picture import formatting
 from viz.picture.magnitude import Gradients, sign
 
 LONGEST_DETAIL = 46
@@ -35,10 +35,10 @@ def right_text(
     """
     order, group = graph.orders.get(id), graph.groups.get(id)
     if stats is not None and stats.trouble:
-        return wording.value(stats), False
+        return formatting.value(stats), False
     if group is not None and group.instances > 1:
         return f"× {group.instances:,}", False
-    if wording.runs_backward(graph, id):
+    if formatting.runs_backward(graph, id):
         if order is None:
             return "", True
         return f"{'from ' if graph.kinds[id] == 'group' else ''}{step_number(order)}", True
@@ -46,25 +46,25 @@ def right_text(
         return "undefined", True
     if stats is not None:
         step = gradients.step(stats) if graph.halves[id] == "backward" else 0
-        return f"{wording.value(stats)} {sign(step)}".rstrip(), False
+        return f"{formatting.value(stats)} {sign(step)}".rstrip(), False
     if gradients.awaits(graph, id):
-        return wording.NOT_YET, True
+        return formatting.NOT_YET, True
     return "", True
 
 
 def detail(graph: Graph, id: int, view: str, changed: str) -> str:
     """The second line: what a reader asks next; ``changed`` says what is wrong."""
     if changed:
-        return wording.shorten(f"! saved {changed}", LONGEST_DETAIL)
+        return formatting.shorten(f"! saved {changed}", LONGEST_DETAIL)
     if graph.kinds[id] in ("output", "seed"):
         return ""  # it has the title
     if graph.kinds[id] == "group":
-        text = wording.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
+        text = formatting.shorten(_group_detail(graph, id, view), LONGEST_GROUP_DETAIL)
     elif graph.kinds[id] == "op":
         text = _op_detail(graph, id)
     else:
-        text = wording.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
-    took = wording.cost(graph, id) if graph.costs else ""
+        text = formatting.shorten(_leaf_detail(graph, id, graph.details[id]), LONGEST_DETAIL)
+    took = formatting.cost(graph, id) if graph.costs else ""
     changed = _hooked(graph, id) if id in graph.hooks else ""
     return " · ".join(part for part in (took, changed, text) if part)
 
@@ -73,8 +73,8 @@ def _hooked(graph: Graph, id: int) -> str:
     """What hooks changed at a node; of a group, how much they did inside."""
     changes = graph.hooks[id]
     if graph.kinds[id] == "group" or len(changes) > 1:
-        return plural(len(changes), wording.HOOK)
-    return wording.hooked(changes[0])
+        return plural(len(changes), formatting.HOOK)
+    return formatting.hooked(changes[0])
 
 
 def _group_detail(graph: Graph, id: int, view: str) -> str:
@@ -89,7 +89,7 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
         parts.append(graph.scopes[id])
     parts.append(plural(group.ops, "op" if forward else "node"))
     if group.parameters and (forward or view != "both"):
-        parts.append(f"{wording.count(group.parameters)} parameters")
+        parts.append(f"{formatting.count(group.parameters)} parameters")
     if group.saved_bytes and (not forward or view != "both"):
         parts.append(f"saves {format_bytes(group.saved_bytes)}")
     return " · ".join(part for part in parts if part)
@@ -98,7 +98,7 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
 def _op_detail(graph: Graph, id: int) -> str:
     """What the op does, the shape ops in its box, and its scope, as far as there is room."""
     text = graph.formulas[id] if graph.halves[id] == "backward" else graph.details[id]
-    return joined(text or graph.details[id], wording.chain(graph, id), graph.scopes[id])
+    return joined(text or graph.details[id], formatting.chain(graph, id), graph.scopes[id])
 
 
 @functools.lru_cache(maxsize=4096)
@@ -109,12 +109,12 @@ def joined(text: str, chain: str, scope: str) -> str:
     rooms = [
         LONGEST_DETAIL - sum(len(part) + 3 for part in (chain, tail) if part) for tail in tails
     ]
-    for formula in (text, *(wording.abbreviate(text, room) for room in rooms)):
+    for formula in (text, *(formatting.abbreviate(text, room) for room in rooms)):
         for tail in tails:
             whole = " · ".join(part for part in (formula, chain, tail) if part)
             if len(whole) <= LONGEST_DETAIL:
                 return printable(whole)
-    return wording.shorten(whole, LONGEST_DETAIL)
+    return formatting.shorten(whole, LONGEST_DETAIL)
 
 
 def _leaf_detail(graph: Graph, id: int, text: str) -> str:

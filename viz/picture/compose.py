@@ -13,7 +13,7 @@ from typing import NamedTuple
 from autograd_core.dag.model import Graph, HookChange
 from autograd_core.dag.statistics import Statistics, format_shape
 from autograd_core.text import plural, printable
-from viz.picture import box_text, wording
+from viz.picture import box_text, formatting
 from viz.picture.captions import captions
 from viz.picture.leaves import chip_hosts, count_uses, host_leaves
 from viz.picture.lines import lines_of
@@ -134,14 +134,14 @@ def _boxes(
     halves = [graph.halves[id] for id in shown]
     stats = [graph.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
-    changed = [wording.changed_value(graph.saved.get(id, ())) for id in shown]
+    changed = [formatting.changed_value(graph.saved.get(id, ())) for id in shown]
     rights = [box_text.right_text(graph, id, one, gradients) for id, one in zip(shown, stats)]
     return Records(
         Box,
         node=shown,
         half=halves,
         role=[box_text.role(graph, id) for id in shown],
-        title=[wording.shorten(wording.title(graph, id), LONGEST_TEXT) for id in shown],
+        title=[formatting.shorten(formatting.title(graph, id), LONGEST_TEXT) for id in shown],
         right=[text for text, _ in rights],
         right_muted=[muted for _, muted in rights],
         detail=[box_text.detail(graph, id, view, one) for id, one in zip(shown, changed)],
@@ -155,7 +155,7 @@ def _boxes(
         step=[gradients.step(one) if half == "backward" else 0 for half, one in zip(halves, stats)],
         runs_next=[id == next_box for id in shown],
         href=hrefs,
-        opens=[wording.name_to_open(graph, id) for id in shown],
+        opens=[formatting.name_to_open(graph, id) for id in shown],
         hooked=hooked,
     )
 
@@ -226,7 +226,7 @@ class _Chips(NamedTuple):
             parts.append(f"used {self.uses[leaf]} times")
         return Chip(
             leaf,
-            wording.shorten(wording.title(graph, leaf), LONGEST_TEXT),
+            formatting.shorten(formatting.title(graph, leaf), LONGEST_TEXT),
             " · ".join(filter(None, parts)),
             box_text.role(graph, leaf),
             bool(stats and stats.trouble),
@@ -238,11 +238,11 @@ class _Chips(NamedTuple):
         changes = [self.hooks[leaf]] if leaf in self.hooks else []
         changes += self.graph.hooks.get(leaf, ())
         after = changes[0].after if len(changes) == 1 else None
-        if after is None or wording.value(after) != shown:
+        if after is None or formatting.value(after) != shown:
             yield shown
         if changes:
             one = len(changes) == 1
-            yield wording.hooked(changes[0]) if one else plural(len(changes), wording.HOOK)
+            yield formatting.hooked(changes[0]) if one else plural(len(changes), formatting.HOOK)
 
     def _is_told_already(self, box: int, leaf: int) -> bool:
         """Whether the leaf itself is drawn, with its uses, and this says what one of them adds."""
@@ -254,12 +254,12 @@ class _Chips(NamedTuple):
             return "undefined"
         if stats is None:
             shape = format_shape(graph.shapes[leaf] or None)
-            return wording.NOT_YET if self.gradients.awaits(graph, leaf) else shape
+            return formatting.NOT_YET if self.gradients.awaits(graph, leaf) else shape
         part = self.contributions.get((box, leaf))
         if part is not None:
-            return f"{self._number(part, leaf)} of {wording.value(stats)}"
+            return f"{self._number(part, leaf)} of {formatting.value(stats)}"
         return self._number(stats, leaf)
 
     def _number(self, stats: Statistics, leaf: int) -> str:
         step = self.gradients.step(stats) if self.graph.halves[leaf] == "backward" else 0
-        return f"{wording.value(stats)} {sign(step)}".rstrip()
+        return f"{formatting.value(stats)} {sign(step)}".rstrip()

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from autograd_core.dag.folding.totals import values_of_edges
 from autograd_core.dag.model import Graph, Shape
 from autograd_core.dag.statistics import Statistics, format_shape
-from viz.picture import wording
+from viz.picture import formatting
 from viz.picture.magnitude import Gradients, sign
 from viz.picture.model import Line, View
 from viz.picture.records import Records
@@ -32,7 +32,7 @@ def lines_of(
     ends = _ends(graph, view, hosts, index)
     ids, sources = [id for id, _, _ in ends], [source for _, source, _ in ends]
     kinds = [graph.edge_kinds[id] for id in ids]
-    stats = [wording.flowing(graph, id) for id in ids]
+    stats = [formatting.flowing(graph, id) for id in ids]
     flows = [kind == "gradient" for kind in kinds]
     steps = [gradients.step(one) if flow else 0 for one, flow in zip(stats, flows)]
     waits = [
@@ -40,7 +40,7 @@ def lines_of(
         for source, one, flow in zip(sources, stats, flows)
     ]
     labels = [
-        wording.saved_label(graph, id, values.get(id))
+        formatting.saved_label(graph, id, values.get(id))
         if kind == "saved"
         else _label(graph, id, one, source in several, step, wait)
         for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
@@ -53,9 +53,9 @@ def lines_of(
         source=[index[source] for source in sources],
         target=[index[target] for _, _, target in ends],
         operand=[(outputs if flow else inputs)[id] for id, flow in zip(ids, flows)],
-        label=[wording.shorten(label, LONGEST_LABEL) for label in labels],
+        label=[formatting.shorten(label, LONGEST_LABEL) for label in labels],
         tooltip=[line_tooltip(graph, id, addresses, label) for id, label in zip(ids, labels)],
-        alert=[wording.in_trouble(one, values.get(id)) for id, one in zip(ids, stats)],
+        alert=[formatting.in_trouble(one, values.get(id)) for id, one in zip(ids, stats)],
         step=steps,
         waits=waits,
         hooked=[id in graph.edge_hooks for id in ids],
@@ -114,12 +114,12 @@ def _label(
         return known
     number, change = "", graph.edge_hooks.get(id)
     if waits:
-        number = wording.NOT_YET
+        number = formatting.NOT_YET
     elif change is not None and change.after is not None:
-        number = wording.hooked(change)
+        number = formatting.hooked(change)
     elif stats is not None and (stats.trouble or kind == "gradient" or _is_news(graph, id, stats)):
-        number = f"{wording.value(stats)} {sign(step)}".rstrip()
-        number += f" {wording.HOOK}" * (change is not None)
+        number = f"{formatting.value(stats)} {sign(step)}".rstrip()
+        number += f" {formatting.HOOK}" * (change is not None)
     return f"{known} · {number}" if known and number else known or number
 
 

@@ -9,7 +9,7 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Group, HookChange, SavedState, SavedValue, Shape, Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_number, format_shape
 from autograd_core.text import plural, printable
-from viz.picture.wording import cost, place, saved_state, value
+from viz.picture.formatting import cost, place, saved_state, value
 
 LONGEST_TOOLTIP = 1200
 

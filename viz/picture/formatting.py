@@ -1,9 +1,9 @@
-"""How single facts of a graph are put into words, for every picture alike."""
+"""Texts for single facts of a graph, the same in every picture."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from autograd_core.dag.model import RETURNED, Graph, HookChange, SavedValue, Source
 from autograd_core.dag.statistics import (
@@ -54,6 +54,17 @@ def abbreviate(text: str, longest: int) -> str:
         if fitting:
             return f"{text[: fitting[-1]]}, …"
     return text
+
+
+def listed(names: Sequence[str]) -> str:
+    """Join names as in a sentence; of many, name the first and count the others.
+
+    >>> listed(["a", "b"]), listed(["a", "b", "c", "d", "e"])
+    ('a and b', 'a, b, c and 2 more')
+    """
+    if len(names) > MOST_NAMES + 1:
+        return f"{', '.join(names[:MOST_NAMES])} and {len(names) - MOST_NAMES} more"
+    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _outer_calls_brief(text: str, keep: int = 1) -> str:
