@@ -13,7 +13,7 @@ import numpy as np
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.anomaly_mode import run_watched
 from autograd_core.autograd.deliver import reduce_gradient
-from autograd_core.autograd.engine import GraphTask
+from autograd_core.autograd.engine import GraphTask, evaluating, running
 from autograd_core.autograd.grad_mode import (
     Line,
     current_mode,
@@ -23,8 +23,6 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node, resolve
-from autograd_core.autograd.step import evaluating
-from autograd_core.autograd.task import running
 from autograd_core.tensor import Tensor
 
 Place = Tensor | GradientEdge

@@ -11,11 +11,10 @@ from threading import Lock
 from typing import Any, Literal, NamedTuple
 from weakref import WeakKeyDictionary
 
+from autograd_core.autograd.engine import GraphTask, evaluating
 from autograd_core.autograd.grad_mode import USUAL, current_mode, enter_mode, leave_mode
 from autograd_core.autograd.hooks import RemovableHandle
 from autograd_core.autograd.node import Node, Port, resolve
-from autograd_core.autograd.step import evaluating
-from autograd_core.autograd.task import PlannedTask
 from autograd_core.fallback import answer_missing_names
 from autograd_core.tensor import Tensor
 
@@ -109,7 +108,7 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock = Lock()
-    passes: WeakKeyDictionary[PlannedTask, _Arrivals] = WeakKeyDictionary()
+    passes: WeakKeyDictionary[GraphTask, _Arrivals] = WeakKeyDictionary()
     nodes = [resolve(t.edge)[0] for t in tensors]
 
     def hook_of(number: int) -> Callable[[Tensor], None]:

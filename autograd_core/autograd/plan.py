@@ -119,3 +119,12 @@ def _with_leaves(
 def owner(place: Node | Port) -> Node:
     """The node that a gradient arriving at ``place`` is for."""
     return place.node if type(place) is Port else place  # type: ignore[return-value]
+
+
+def leading_to(order: Sequence[Node], places: set[Node]) -> set[Node]:
+    """Find the nodes of a plan that send gradients towards ``places``."""
+    needed: set[Node] = set()
+    for node in reversed(order):
+        if any(owner(e) in needed or owner(e) in places for e in node.edges if e is not None):
+            needed.add(node)
+    return needed

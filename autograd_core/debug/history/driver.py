@@ -61,7 +61,7 @@ class NativeDriver:
         self._task = start(call._replace(keep=True))
         self.order = self._task.order
         self.plan = self._task.plan
-        self.pending = self._task.pending
+        self.pending: Pending = self._task.pending
         for seed in call.seeds:
             share(seed)
         self.effects: dict[int, NodeEffects] = {}

@@ -9,10 +9,10 @@ from contextvars import ContextVar
 from typing import Any
 from weakref import WeakKeyDictionary, ref
 
+from autograd_core.autograd.engine import GraphTask, running
 from autograd_core.autograd.function.ctx import KeptTensor
 from autograd_core.autograd.grad_mode import current_mode, enable_grad, undo_log
 from autograd_core.autograd.graph import saved_tensors_hooks
-from autograd_core.autograd.task import PlannedTask, running
 from autograd_core.tensor import Tensor
 from autograd_core.utils.checkpoint.random_state import random_numbers_from
 
@@ -74,7 +74,7 @@ class Frame:
         self._holders: list[ref[_Holder]] = []
         self._metadata: list[dict[str, Any]] = []
         # what each pass has computed again and not used yet
-        self._values: WeakKeyDictionary[PlannedTask, _Values] = WeakKeyDictionary()
+        self._values: WeakKeyDictionary[GraphTask, _Values] = WeakKeyDictionary()
 
     def run(self, contexts: ContextFn, args: tuple[Any, ...]) -> Any:
         """What the function returns; the nodes get holders for what they save."""

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Any
 
 from autograd_core.autograd.call import carry_out, make_call
+from autograd_core.autograd.engine import evaluating
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.grad_mode import enable_grad, no_grad
-from autograd_core.autograd.step import evaluating
 from autograd_core.tensor import Tensor
 from autograd_core.utils.checkpoint.random_state import random_numbers_from, random_state
 
