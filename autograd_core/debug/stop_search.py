@@ -56,9 +56,8 @@ class StopSearch:
         while cursor.position != end:
             if not ahead and (reached := self._find_inside(cursor.position - 1, ahead)):
                 return reached
-            cursor.travel(
-                breakpoints.next_position(cursor.position, end), halting=bool(breakpoints.points)
-            )
+            stop = breakpoints.next_position(cursor.position, end)
+            cursor.travel(stop, stop_after_nested=bool(breakpoints.points))
             if cursor.error is not None or cursor.interrupted:
                 return None
             if ahead and (reached := self._find_inside(cursor.position - 1, ahead)):

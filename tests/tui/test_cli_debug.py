@@ -133,7 +133,7 @@ def test_call_chooses_one(run: Run) -> None:
     assert out.splitlines()[:2] == ["call 1 6.0", "(gradstep) where"]
 
 
-def test_detached_it_halts_no_more(run: Run) -> None:
+def test_detached_it_stops_no_more(run: Run) -> None:
     code, out, _ = run(TWO_CALLS, "where\nD\nwhere\nwhere")
     assert code == 0
     assert out.count("(gradstep) where") == 1

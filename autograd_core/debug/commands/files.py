@@ -108,6 +108,6 @@ COMMANDS: Final = (
     Command("source FILE", "carry out the commands in FILE", _source, (), "file"),
     Command("save breakpoints FILE", "write them as commands, for source", _save, (), "file"),
     Command("quit", "close the debugger; the program goes on", _quit, ("q",)),
-    Command("detach", "the same, and halt at no later backward()", _detach, ("D",)),
+    Command("detach", "the same, and stop at no later backward()", _detach, ("D",)),
     Command("abort", "end the program, .grad as before", _abort, ("Q", "kill")),
 )

@@ -39,7 +39,7 @@ class Cursor:
         self.phase = 0
         self.phases: tuple[Phase, ...] = ()
         self.error: BaseException | None = None
-        self._halting = self._halted = False  # see travel
+        self._stop_after_nested = self._stopped = False  # see travel
         self.interrupted = False  # set by another thread, to stop before the next node
 
     @property
@@ -60,12 +60,14 @@ class Cursor:
             return self.phases[self.phase - 1].text
         return "" if self.position else "before the first node"
 
-    def travel(self, target: int, *, halting: bool = False) -> bool:
+    def travel(self, target: int, *, stop_after_nested: bool = False) -> bool:
         """Go to ``target``, outside of nodes; whether it was reached: a node on the way may raise,
-        and another thread may interrupt.  ``halting`` ends behind a node inside which passes ran.
+        and another thread may interrupt.  ``stop_after_nested`` ends behind a node inside which
+        passes ran.
         """
         self.leave_node()
-        self.error, self._halting, self._halted = None, halting, False
+        self.error, self._stopped = None, False
+        self._stop_after_nested = stop_after_nested
         while self.position > target and not self._must_end():
             self._back()
         while self.position < target and not self._must_end():
@@ -76,25 +78,25 @@ class Cursor:
         return self.position == target and self.error is None
 
     def _must_end(self) -> bool:
-        return self.interrupted or self._halted or self.error is not None
+        return self.interrupted or self._stopped or self.error is not None
 
-    def _halts(self) -> bool:
-        """Whether to halt where the pass now stands."""
-        effects = self.driver.effects.get(self.position - 1) if self._halting else None
-        self._halted = effects is not None and bool(effects.nested)
-        return self._halted
+    def _stops_here(self) -> bool:
+        """Decide whether to stop where the pass now stands."""
+        effects = self.driver.effects.get(self.position - 1) if self._stop_after_nested else None
+        self._stopped = effects is not None and bool(effects.nested)
+        return self._stopped
 
     def _back(self) -> None:
         self.edits.leave(self.position)
         self.driver.undo(self.history[self.position - 1])
         self.position -= 1
-        self._halts()
+        self._stops_here()
 
     def _again(self) -> None:
         self.driver.redo(self.history[self.position])
         self.position += 1
         self.edits.arrive(self.position)
-        self._halts()
+        self._stops_here()
 
     def _run(self, stop: int) -> None:
         start = self.position
@@ -111,7 +113,7 @@ class Cursor:
     def _keep(self, step: Step, seconds: float) -> bool:
         self.history.append(step, seconds)
         self.position += 1
-        return not self.interrupted and not (self._halting and self._halts())
+        return not self.interrupted and not (self._stop_after_nested and self._stops_here())
 
     @contextmanager
     def at(self, position: int) -> Iterator[None]:

@@ -288,7 +288,7 @@ class Reply:
     """The answer to one command: text for the console, and whether it was an error.
 
     ``leave`` asks whoever shows the session to close it: and then "continue" the program,
-    "detach" (the same, halting no more) or "abort" it.  ``open_block`` says that the lines that
+    "detach" (the same, stopping no more) or "abort" it.  ``open_block`` says that the lines that
     follow are taken down, up to ``end``.
     """
 
