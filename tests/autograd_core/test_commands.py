@@ -614,7 +614,7 @@ def test_where_nothing_can_move_that_is_said() -> None:
     session = untraced()
     first = "#1 sin:1  SinBackward0  g · cos("
     for line in ("reverse-next", "reverse-step", "reverse-over", "reverse-finish"):
-        assert session.do(line).text.startswith(f"nothing is left to take back\n{first}")
+        assert session.do(line).text.startswith(f"nothing is left to undo\n{first}")
     assert session.do("next 9").text == "end of the backward pass"
     for line in ("next", "step", "over", "finish"):
         assert session.do(line).text == "nothing is left to run\nend of the backward pass"

@@ -140,7 +140,7 @@ def test_without_points_nobody_looks_inside(session: Session) -> None:
     assert place(session) == (1, "end")
 
 
-def test_the_pass_inside_a_reentrant_checkpoint_is_taken_back_and_made_again() -> None:
+def test_the_pass_inside_a_reentrant_checkpoint_is_undone_and_redone() -> None:
     weight = torch.tensor([1.0, 2.0], requires_grad=True)
     x = torch.tensor([3.0, 4.0], requires_grad=True)
     session = Session(checkpoint(lambda v: v * weight, x, use_reentrant=True).sum())

@@ -128,7 +128,7 @@ def _recording_of(
 
     def watch(found: InterceptedCall) -> bool:
         recorded[:] = [_portable(record_call(found.call, view, found.names), folder)]
-        return False  # recording it has taken back what it did
+        return False  # recording it has undone what it did
 
     found = run_target(target, arguments, call, watch, values=True)
     return recorded[0] if found is None else _portable(_recording_of_tensor(found, view), folder)

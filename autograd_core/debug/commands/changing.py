@@ -1,4 +1,4 @@
-"""Commands that change the gradients of a pass, and take changes back."""
+"""Commands that change the gradients of a pass, and undo changes."""
 
 from __future__ import annotations
 
@@ -154,7 +154,7 @@ def edits_text(console: Console) -> str:
 _PLACE: Final = (
     "Without PLACE, of the node that runs next; in.1 behind it means the second input, and "
     "weight.grad what a leaf that has run holds. What was recorded from here on runs anew; undo "
-    "takes the change back, difference shows what came of it."
+    "undoes the change, difference shows what came of it."
 )
 _VALUE: Final = f"{_PLACE} VALUE is a number or an expression without spaces, as in 1/rms."
 COMMANDS: Final = (
@@ -174,12 +174,12 @@ COMMANDS: Final = (
     Command(
         "mute [PLACE] [out.K|hook.K]", "send nothing along an edge, or skip a hook",
         _muting(True), (), "place",
-        details="info node lists edges and hooks. unmute takes it back.",
+        details="info node lists edges and hooks. unmute undoes that.",
     ),
     Command(
         "unmute [PLACE] [out.K|hook.K]", "send along it, or call it, again", _muting(False), (),
         "place", details="Other changes that were made since then hold.",
     ),
-    Command("undo [COUNT]", "take the last change back", _undo),
+    Command("undo [COUNT]", "undo the last change", _undo),
     Command("difference", "what the changes do to each .grad", _difference, ("diff",)),
 )  # fmt: skip

@@ -35,7 +35,7 @@ def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands
         session, count = console.session, operands.count()
         at_start = session.position == 0 and session.snapshot.phase == 0
         move(session, count)
-        note = f"nothing is left to take back{_way_out(session)}\n" if at_start else ""
+        note = f"nothing is left to undo{_way_out(session)}\n" if at_start else ""
         return f"{note}{arrived(console)}"
 
     return run
@@ -129,7 +129,7 @@ COMMANDS: Final = (
         details="COUNT says which stop: 3 passes by the next two.",
     ),
     Command(
-        "reverse-next [COUNT]", "take the last node back", _back(lambda s, n: s.back(n)),
+        "reverse-next [COUNT]", "undo the last node", _back(lambda s, n: s.back(n)),
         ("back", "rn", "N"), details=_COUNTED,
     ),
     Command(

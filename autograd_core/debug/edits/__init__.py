@@ -1,7 +1,7 @@
 """The changes that a user has made: gradients that wait, or the ``.grad`` of a leaf, are set,
 scaled, clipped or zeroed, edges and hooks are muted, and the pass goes on from there.
 
-An edit belongs to a position.  Going back past it takes it back, going forward makes it again;
+An edit belongs to a position.  Going back past it undoes it, going forward makes it again;
 what had been recorded behind it when it was made is dropped, and runs anew.
 """
 
@@ -64,7 +64,7 @@ class Edits:
         behind = (e.record.position for e in self._edits if start < e.record.position < stop)
         return min(behind, default=stop)
 
-    # making and taking back
+    # making and undoing
 
     def add(self, edit: Edit) -> None:
         """Make ``edit``, at the position where the pass stands."""
@@ -73,9 +73,9 @@ class Edits:
         self._mute()
 
     def pop(self) -> Edit:
-        """Take the last edit back; the pass stands at its position, or has not reached it."""
+        """Undo the last edit; the pass stands at its position, or has not reached it."""
         edit = self._edits.pop()
-        self._take_back(edit)
+        self._undo(edit)
         self._mute()
         if not self._edits:
             self.baseline = None
@@ -95,10 +95,10 @@ class Edits:
                 self._make(edit)
 
     def leave(self, position: int) -> None:
-        """Take back the edits of ``position``."""
+        """Undo the edits of ``position``."""
         for edit in reversed(self._edits):
             if edit.record.position == position:
-                self._take_back(edit)
+                self._undo(edit)
 
     def amend(self, position: int, pending: Pending) -> None:
         """Make the edits of ``position`` on a copy of what waits there."""
@@ -120,7 +120,7 @@ class Edits:
             after = None if grad is None else array_of(grad).copy()
         self._made[edit.record.number] = _Made(edit, before, after)
 
-    def _take_back(self, edit: Edit) -> None:
+    def _undo(self, edit: Edit) -> None:
         made = self._made.pop(edit.record.number, None)
         if made is None:
             return

@@ -216,7 +216,7 @@ class NativeDriver:
 
     def _settled(self, copies: CopyOnWrite, step: Step) -> Step:
         """Let what the user's code changed in place reach all who share it, ahead of deliveries."""
-        self._take_deliveries_back(step)
+        self._undo_deliveries(step)
         self.swaps[step.index] = copies.settle()
         return self._deliver(step, frozenset())
 
@@ -224,10 +224,10 @@ class NativeDriver:
         """Let ``step`` send nothing along the edges that are muted."""
         if not any((step.index, each.output_nr) in self.muted_edges for each in step.deliveries):
             return step
-        self._take_deliveries_back(step)
+        self._undo_deliveries(step)
         return self._deliver(step, self.muted_edges)
 
-    def _take_deliveries_back(self, step: Step) -> None:
+    def _undo_deliveries(self, step: Step) -> None:
         for delivery in reversed(step.deliveries):
             if delivery.edge is not None:
                 self.pending[delivery.edge] = delivery.before
@@ -256,7 +256,7 @@ class NativeDriver:
 
     def undo(self, step: Step) -> None:
         pending = self.pending
-        self._take_deliveries_back(step)
+        self._undo_deliveries(step)
         for place, gradient in self.inputs(step):
             pending[place] = gradient
         for swap in self.swaps.get(step.index, ()):

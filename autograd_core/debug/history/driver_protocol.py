@@ -1,6 +1,6 @@
 """What a session asks of whoever runs the nodes of a backward pass.
 
-A driver executes plan nodes one by one and can take them back; it knows nothing of
+A driver executes plan nodes one by one and can undo them; it knows nothing of
 positions, breakpoints or screens.
 """
 
@@ -135,7 +135,7 @@ class Driver(Protocol):
         ...
 
     def forget(self, start: int) -> None:
-        """Forget what nodes from ``start`` on did; they were taken back."""
+        """Forget what nodes from ``start`` on did; they were undone."""
         ...
 
     def run(self, start: int) -> None:

@@ -40,7 +40,7 @@ def graph_of_call(
 
 
 class ObservedPass:
-    """Runs ``call`` node by node; as a context manager it takes back what it did, so that every
+    """Runs ``call`` node by node; as a context manager it undoes what it did, so that every
     ``.grad`` is as it was and nothing has been freed.
 
     >>> import autograd_core as torch
@@ -91,7 +91,7 @@ class ObservedPass:
         """What a call of ``grad``, of which all has run, returns to the program."""
         return self._driver.gradients()
 
-    def take_back(self) -> None:
+    def undo(self) -> None:
         """Undo all that has run."""
         while self.steps:
             self._driver.undo(self.steps.pop())
@@ -109,4 +109,4 @@ class ObservedPass:
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        self.take_back()
+        self.undo()

@@ -195,7 +195,7 @@ class Editor:
         text = _mute_text(what, hook in self._cursor.driver.muted_hooks, muted)
         return self._make(Edit(self._record(index, text), hook=hook, muted=muted))
 
-    # making and taking back
+    # making and undoing
 
     def _require_live(self, index: int) -> None:
         cursor = self._cursor
@@ -253,7 +253,7 @@ class Editor:
         return end - start, again
 
     def undo(self) -> Edited:
-        """Take the last edit back, and go to where it was made."""
+        """Undo the last edit, and go to where it was made."""
         cursor = self._cursor
         last = cursor.edits.last
         if last is None:
