@@ -8,7 +8,7 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import first_place, format_number
 from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.breakpoints.trigger import Trigger
-from autograd_core.debug.commands.wording import file_and_line, shown
+from autograd_core.debug.commands.formatting import file_and_line, shown
 from autograd_core.debug.linting.finite import Beginning, forward_cause
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.passes.inspector import source_line

@@ -1,4 +1,4 @@
-"""How places, stops and tensors are put in words, for a terminal of 80 columns."""
+"""Places, stops and tensors as text, for a terminal of 80 columns."""
 
 from __future__ import annotations
 
