@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Callable, Iterable, Iterator, MutableMapping
+from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, Final, Protocol, TypeVar
@@ -117,12 +117,11 @@ class UndoLog:
         self._open = len(self._entries)
         return self._open
 
-    def settle(self, private: Iterable[Any] = (), results: Iterable[Any] = ()) -> int:
+    def settle(self, results: Sequence[Any] = ()) -> int:
         """Drop the entries since the last place of which nothing came; where the log ends now.
 
-        Among these is what was made meanwhile: arrays that are ``private`` to the caller, and
-        ``results`` (tensors, or arrays) that no other tensor shows.  They stay as they are, however
-        often all else is undone.
+        Among these is what was made meanwhile: ``results`` (tensors, or arrays) that no other
+        tensor shows.  They stay as they are, however often all else is undone.
         """
         fresh = self._entries[self._open :]
         made = {id(each) for each in results}
@@ -133,7 +132,7 @@ class UndoLog:
             if isinstance(each, _Fields) and (tensor := each.tensor()) is not None
             if id(tensor) not in made
         }
-        unreached = {id(each) for each in private} | (memories - shown)
+        unreached = memories - shown
         self._entries[self._open :] = [
             each
             for each in fresh
@@ -170,6 +169,21 @@ class UndoLog:
         del self._entries[place:]
         self._in_effect = min(self._in_effect, place)
         self.place()
+
+    def as_of(self, array: Array, place: int) -> Array:
+        """``array`` as it is, or would be, at ``place``."""
+        memory, entries, now = memory_of(array), self._entries, self._in_effect
+        # What is in effect holds what was there before it, what is undone what came of it.
+        between = entries[place:now] if place < now else reversed(entries[now:place])
+        for each in between:
+            if isinstance(each, _Values) and each.memory() is memory:
+                return each.part(array)
+        return array
+
+    @property
+    def end(self) -> int:
+        """The place behind all entries."""
+        return len(self._entries)
 
     def nbytes(self, start: int, stop: int) -> int:
         """How much memory the entries from ``start`` to ``stop`` keep."""
@@ -258,6 +272,11 @@ class _Values:
         memory.flags.writeable = writeable
         self.held = now
 
+    def part(self, array: Array) -> Array:
+        """What is held of ``array``, which looks at this memory."""
+        offset = _address(array) - _address(self.memory())
+        return np.ndarray(array.shape, array.dtype, self.held.ravel("K"), offset, array.strides)
+
     def is_idle(self) -> bool:
         memory = self.memory()
         return memory is None or _same_bits(memory, self.held)
@@ -265,6 +284,11 @@ class _Values:
     @property
     def nbytes(self) -> int:
         return self.held.nbytes
+
+
+def _address(array: Any) -> int:
+    address: int = array.__array_interface__["data"][0]
+    return address
 
 
 def _same_bits(one: Array, other: Array) -> bool:

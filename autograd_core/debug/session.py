@@ -189,7 +189,7 @@ class Session:
     def steps(self) -> list[Step]:
         """What the nodes did, up to here."""
         history = self.cursor.history
-        return [history[index] for index in range(self.position)]
+        return [history.shown(index) for index in range(self.position)]
 
     @property
     def effects(self) -> Mapping[int, NodeEffects]:

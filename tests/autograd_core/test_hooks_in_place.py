@@ -84,8 +84,25 @@ def a_hook_that_changes_what_another_was_given(x: Any) -> Any:
     kept: list[Any] = []
     a, b = x + 1.0, x.exp()
     b.register_hook(kept.append)
-    a.register_hook(lambda g: kept[-1].mul_(3.0))
+    a.register_hook(lambda g: (kept[-1].mul_(3.0), None)[1])
     return total(b + a)
+
+
+def a_hook_that_changes_what_another_one_only_saw(x: Any) -> Any:
+    a, b, c = x * 2.0, x.exp(), x.sin()
+    c.register_hook(lambda g: None)
+    b.register_hook(doubled)  # also for the others, which share the array
+    return total(a + (b + c))
+
+
+def a_change_seen_by_nodes_that_were_dropped(x: Any) -> Any:
+    y = x
+    for _ in range(3):
+        a, b = y * 2.0, y.exp()
+        b.register_hook(lambda g: None)
+        a.register_hook(doubled)
+        y = (b + (a + y)) * 1.5
+    return total(y)
 
 
 PROGRAMS = [
@@ -96,6 +113,8 @@ PROGRAMS = [
     a_slice_of_the_array,
     functions_that_return_a_buffer_of_their_own,
     a_hook_that_changes_what_another_was_given,
+    a_hook_that_changes_what_another_one_only_saw,
+    a_change_seen_by_nodes_that_were_dropped,
 ]
 
 

@@ -52,6 +52,7 @@ class Model(nn.Module):
         self.norm = nn.BatchNorm1d(2)
         self.register_buffer("seen", torch.tensor([1.0, 2.0]))
         self.calls = 0
+        self.kept: Any = None  # a gradient
 
 
 class Run:
@@ -230,7 +231,7 @@ PLAIN_OPS = (
 )  # fmt: skip
 CODE_OPS = (
     "inner", "hooked", "in_place", "after", "drawn", "once", "scratch", "packed", "packed alone",
-    "packed late", "checkpoint", "reentrant",
+    "packed late", "checkpoint", "reentrant", "keeps", "keeps", "changes", "changes",
 )  # fmt: skip
 EFFECT_OPS = tuple(
     f"{place} {name}" for place in ("tensor", "post", "pre", "do") for name in EFFECTS
@@ -289,6 +290,10 @@ def apply(op: str, a: Any, b: Any, run: Run) -> Any:
             y.retain_grad()
         case "hooked":
             y.register_hook(lambda g: g * 1.5)
+        case "keeps":
+            y.register_hook(lambda g: setattr(run.model, "kept", g))
+        case "changes":  # what another hook was given, perhaps for others, too
+            y.register_hook(lambda g: None if run.model.kept is None else halved(run.model.kept))
         case "in_place":
             y.register_hook(halved)
         case "after":

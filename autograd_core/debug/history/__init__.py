@@ -18,6 +18,7 @@ from autograd_core.autograd.step import Step
 from autograd_core.debug.history.driver_protocol import Driver, Pending
 from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.snapshot import Usage
+from autograd_core.debug.snapshot.value import Gradient
 
 DEFAULT_BUDGET = 2**30
 STEP_BYTES = 600  # of the objects that make a step, beside its gradients
@@ -63,6 +64,14 @@ class History:
             step = self._steps[index]
             assert step is not None
         return step
+
+    def shown(self, index: int) -> Step:
+        """The step at ``index`` as it was when it ran, whatever was changed in place since."""
+        return self._driver.as_it_was(self[index])
+
+    def entered(self, seed: Gradient) -> Gradient:
+        """A gradient that entered the pass, as it was then."""
+        return self._driver.entered(seed)
 
     def seconds(self, index: int) -> float:
         """How long node ``index`` took when it first ran."""

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
+from weakref import WeakValueDictionary
 
 from autograd_core.autograd.call import (
     BackwardCall,
@@ -28,20 +29,18 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.memory import memory_of
 from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
-from autograd_core.autograd.step import Step
+from autograd_core.autograd.step import Delivery, Step
 from autograd_core.autograd.undo_log import UndoLog
-from autograd_core.debug.history.copy_on_write import CopyOnWrite
 from autograd_core.debug.history.driver_protocol import (
     Keep,
     Nested,
     NodeEffects,
     Pending,
     Place,
-    Swap,
 )
 from autograd_core.debug.history.hooks import KINDS, watching
 from autograd_core.debug.history.user_code import runs_user_code
-from autograd_core.debug.snapshot.value import share
+from autograd_core.debug.snapshot.value import array_of, is_shared, share
 from autograd_core.op.packed import nodes_with_packed
 
 
@@ -67,7 +66,9 @@ class NativeDriver:
         self.effects: dict[int, NodeEffects] = {}
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.disturbances = 0  # how often memory was changed in place that gradients may share
-        self.swaps: dict[int, tuple[Swap, ...]] = {}  # by the node that made them
+        self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
+        self._guards = any(map(runs_user_code, self.order))  # what is shown, from later changes
+        self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self.muted_edges: set[tuple[int, int]] = set()
         self.muted_hooks: set[tuple[int, int]] = set()
         self.intercept: Interceptor | None = None
@@ -106,6 +107,10 @@ class NativeDriver:
                     step = observe(index, node)
                 if muted:
                     step = self._without_muted(step)
+                if self._guards:
+                    for gradient in (*_results(step), *(each.after for each in step.deliveries)):
+                        if gradient is not None:
+                            share(gradient)
                 if not keep(step, perf_counter() - began):
                     return
 
@@ -117,7 +122,11 @@ class NativeDriver:
         self.nested = []
         muted = {id for at, id in self.muted_hooks if at == index}
         log, start = self._log, self._log.place()
-        copies = CopyOnWrite(self.pending, self.places(node) if users else ())
+        if users:
+            self._guards = True
+            for place in self.places(node):
+                if self.pending[place] is not None:
+                    share(self.pending[place])
         token = interceptor.set(self.intercept) if users else None
         try:
             self._keep_state(node, users)
@@ -126,7 +135,6 @@ class NativeDriver:
                     step = self._task.observe_node(index, node)
                 except BaseException:
                     self.failed_in = watch.running
-                    copies.put_back()
                     raise
         except BaseException:
             if not self._is_inner:  # else it is up to the code around it what becomes of it
@@ -136,15 +144,12 @@ class NativeDriver:
         finally:
             if token is not None:
                 interceptor.reset(token)
-        step = step._replace(incoming=copies.originals(step.incoming))
         if node.kind == LEAF:
             self._find_leaf(index)
-        if copies.were_changed:
-            step = self._settled(copies, step)
-        if users or self.call.graph:
-            for gradient in _results(step):
-                share(gradient)
-        stop = log.settle(copies.copies, _results(step)) if users else log.place()
+        made = [g for g in _results(step) if not is_shared(g)] if users else []
+        stop = log.settle(made) if users else log.place()
+        if users and stop > start:
+            self._find_changed(index, start)
         changed = self._changed_gradients(index, start) if users and stop > start else ()
         self.disturbances += users and stop > start
         for leaf, gradient in changed:
@@ -214,11 +219,16 @@ class NativeDriver:
             if leaf.grad is not None:
                 self._leaf_of[id(memory_of(leaf.grad.array))] = number
 
-    def _settled(self, copies: CopyOnWrite, step: Step) -> Step:
-        """Let what the user's code changed in place reach all who share it, ahead of deliveries."""
-        self._undo_deliveries(step)
-        self.swaps[step.index] = copies.settle()
-        return self._deliver(step, frozenset())
+    def _find_changed(self, index: int, start: int) -> None:
+        """Note what code of the user's at node ``index`` changed of what waits."""
+        _, memories = self._log.changed(start)
+        changed = {id(memory): memory for memory in memories}
+        self._changed.update(changed)
+        self.waited[index] = tuple(
+            (place, g)
+            for place, g in self.pending.items()
+            if g is not None and id(memory_of(array_of(g))) in changed
+        )
 
     def _without_muted(self, step: Step) -> Step:
         """Let ``step`` send nothing along the edges that are muted."""
@@ -252,6 +262,46 @@ class NativeDriver:
         with pass_mode(self.call.graph, self._task):
             self._task.run(start)
 
+    # what is shown
+
+    def as_it_was(self, step: Step) -> Step:
+        if not any(map(self._was_changed, (*step.incoming, *_results(step)))):
+            return step
+        effects = self.effects.get(step.index)
+        start, stop = self._place_of(step.index) if effects is None else effects[:2]
+        hooked = [self._as_of(g, start) for g in step.hooked]
+        for call in () if effects is None else effects.calls:
+            if call.kind == "tensor":
+                hooked[call.output_nr] = call.after[0]
+            elif call.kind == "pre":
+                hooked = list(call.after)
+        return step._replace(
+            incoming=tuple(self._as_of(g, start) for g in step.incoming),
+            hooked=tuple(hooked),
+            deliveries=tuple(
+                Delivery(*each[:2], *(self._as_of(g, stop) for g in each[2:]))
+                for each in step.deliveries
+            ),
+            captured=tuple((place, self._as_of(g, start)) for place, g in step.captured),
+        )
+
+    def entered(self, seed: Any) -> Any:
+        return self._as_of(seed, 0)
+
+    def _place_of(self, index: int) -> tuple[int, int]:
+        """Where the log was when node ``index``, which left nothing there, ran."""
+        later = next((each for each in self.effects if each > index), None)
+        place = self._log.end if later is None else self.effects[later].start
+        return place, place
+
+    def _was_changed(self, gradient: Any) -> bool:
+        return gradient is not None and id(memory_of(array_of(gradient))) in self._changed
+
+    def _as_of(self, gradient: Any, place: int) -> Any:
+        if not self._was_changed(gradient):
+            return gradient
+        return self._log.as_of(array_of(gradient), place)
+
     # going back and forth
 
     def undo(self, step: Step) -> None:
@@ -259,8 +309,6 @@ class NativeDriver:
         self._undo_deliveries(step)
         for place, gradient in self.inputs(step):
             pending[place] = gradient
-        for swap in self.swaps.get(step.index, ()):
-            pending[swap.place] = swap.before
         for place, _ in step.captured:
             self._task.captured[place] = None
         effects = self.effects.get(step.index)
@@ -271,8 +319,7 @@ class NativeDriver:
         pending = self.pending
         for place, _ in self.inputs(step):
             pending[place] = None
-        for swap in self.swaps.get(step.index, ()):
-            pending[swap.place] = swap.after
+        pending.update(self.waited.get(step.index, ()))
         for delivery in step.deliveries:
             if delivery.edge is not None:
                 pending[delivery.edge] = delivery.after
@@ -316,13 +363,13 @@ class NativeDriver:
         other._task = self._task.fork(pending)
         other.pending = other._task.pending
         other.effects = dict(self.effects)
-        other.swaps = dict(self.swaps)
+        other.waited = dict(self.waited)
         other.live = True
         return other
 
     def anew(self, pending: Pending) -> Self:
         other = self.fork(pending)
-        other.effects, other.swaps, other.changed_gradients = {}, {}, {}
+        other.effects, other.waited, other.changed_gradients = {}, {}, {}
         other._log = UndoLog()
         other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
         return other
@@ -346,7 +393,7 @@ class NativeDriver:
             for leaf, _ in self.effects[index].gradients:
                 del self.changed_gradients[leaf][index]
             del self.effects[index]
-            self.swaps.pop(index, None)
+            self.waited.pop(index, None)
 
     # the end
 

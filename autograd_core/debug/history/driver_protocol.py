@@ -21,15 +21,6 @@ Pending = dict[Place, Any]
 Keep = Callable[[Step, float], bool]
 
 
-class Swap(NamedTuple):
-    """What waits at ``place``, before and after the user's code at another node changed in place
-    the memory that it shares."""
-
-    place: Place
-    before: Any
-    after: Any
-
-
 class Nested(Protocol):
     """A pass that ran inside a node of another one."""
 
@@ -67,6 +58,7 @@ class Driver(Protocol):
         around: what nodes that may do more than send gradients did, in the order of the plan.
         changed_gradients: by leaf, and by node, both plan indices: the ``.grad`` of the leaf as
             code of the user's at the node left it, if that changed it.
+        waited: by node, what waited elsewhere of what code of the user's at it changed in place.
         live: whether going back and forth changes the program's state.
     """
 
@@ -76,7 +68,7 @@ class Driver(Protocol):
     pending: Pending
     effects: dict[int, NodeEffects]
     changed_gradients: dict[int, dict[int, Any]]
-    swaps: dict[int, tuple[Swap, ...]]
+    waited: dict[int, tuple[tuple[Place, Any], ...]]
     failed_in: str
     muted_edges: set[tuple[int, int]]
     muted_hooks: set[tuple[int, int]]
@@ -103,6 +95,15 @@ class Driver(Protocol):
 
     def redo(self, step: Step) -> None:
         """Do what ``step`` did, from its record, calling no code of the user's."""
+        ...
+
+    def as_it_was(self, step: Step) -> Step:
+        """``step``, with copies of those of its gradients that code of the user's has changed in
+        place since."""
+        ...
+
+    def entered(self, seed: Any) -> Any:
+        """A gradient that entered, as it was then."""
         ...
 
     def inputs(self, step: Step) -> list[tuple[Place, Any]]:

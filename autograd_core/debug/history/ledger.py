@@ -111,18 +111,18 @@ class Ledger:
     def total(self, index: int, input_nr: int, state: PassState) -> Gradient:
         """The sum at an input: what waits there, or what the node found when it ran."""
         if index < state.position or (index == state.position and state.inside):
-            return self._history[index].incoming[input_nr]
+            return self._history.shown(index).incoming[input_nr]
         node = self._order[index]
         return self._pending[Port(node, input_nr) if node.ported else node]
 
     def _gradient(self, source: Source) -> Gradient:
         if source.producer == SEED:
-            return self._seeds[source.output_nr]
+            return self._history.entered(self._seeds[source.output_nr])
         delivery = self._delivery(source.producer, source.output_nr)
         return None if delivery is None else delivery.gradient
 
     def _delivery(self, producer: int, output_nr: int) -> Delivery | None:
-        deliveries = self._history[producer].deliveries
+        deliveries = self._history.shown(producer).deliveries
         # a node at which a call of grad ends sends nothing
         return deliveries[output_nr] if output_nr < len(deliveries) else None
 

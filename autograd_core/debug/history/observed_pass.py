@@ -54,7 +54,6 @@ class ObservedPass:
 
     Attributes:
         order: the nodes in the order in which they run.
-        steps: what those did that have run.
     """
 
     def __init__(self, call: BackwardCall, names: Names) -> None:
@@ -62,7 +61,7 @@ class ObservedPass:
         self._names = names
         self._driver = NativeDriver(call)
         self.order = self._driver.order
-        self.steps: list[Step] = []
+        self._steps: list[Step] = []
 
     def run(self, stop: int | None = None) -> None:
         """Run the nodes up to ``stop``, not including it; None is the end.
@@ -71,15 +70,20 @@ class ObservedPass:
             Exception: whatever a node or a hook raised.
         """
         end = len(self.order) if stop is None else stop
-        self._driver.record(len(self.steps), end, self._keep)
+        self._driver.record(len(self._steps), end, self._keep)
 
     def _keep(self, step: Step, seconds: float) -> bool:
-        self.steps.append(step)
+        self._steps.append(step)
         measured = running_profile()
         if measured is not None:
             sent = [each.gradient for each in step.deliveries]
             measured.ran(step.node, seconds, sum(g.nbytes for g in sent if g is not None))
         return True
+
+    @property
+    def steps(self) -> list[Step]:
+        """What the nodes did that have run."""
+        return [self._driver.as_it_was(step) for step in self._steps]
 
     def graph(self, view: View, title: str = "") -> Graph:
         """The graph as it now stands."""
@@ -93,8 +97,8 @@ class ObservedPass:
 
     def undo(self) -> None:
         """Undo all that has run."""
-        while self.steps:
-            self._driver.undo(self.steps.pop())
+        while self._steps:
+            self._driver.undo(self._steps.pop())
 
     def release(self) -> None:
         """Let go of the saved values, as the call itself would have."""

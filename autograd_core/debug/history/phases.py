@@ -15,7 +15,7 @@ from autograd_core.autograd.call import pass_mode
 from autograd_core.autograd.node import LEAF, ONE_EDGE
 from autograd_core.autograd.step import Step
 from autograd_core.debug.history.contributions import PassState
-from autograd_core.debug.history.driver_protocol import NodeEffects, Pending, Place, Swap
+from autograd_core.debug.history.driver_protocol import NodeEffects, Pending, Place
 from autograd_core.debug.history.hooks import HookCall
 from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.snapshot import Phase, Value
@@ -112,13 +112,12 @@ def show_partly(
     phases: Sequence[Phase],
     done: int,
     pending: Pending,
-    swaps: Iterable[Swap],
+    waited: Iterable[tuple[Place, Any]],
 ) -> None:
     """Make ``pending``, as it was before ``step``, what it is after ``done`` of its phases; of them
-    the first hook makes the ``swaps``."""
+    hooks changed in place what ``waited`` elsewhere."""
     over = phases[:done]
-    for swap in swaps:
-        pending[swap.place] = swap.after
+    pending.update(waited)
     if any(phase.kind in ("formula", "accumulation", "capture") for phase in over):
         for place, _ in inputs:
             pending[place] = None

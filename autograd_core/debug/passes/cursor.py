@@ -188,7 +188,7 @@ class Cursor:
         """The phases of a node that has run."""
         effects = self.driver.effects.get(index)
         with self.driver.as_before(index):
-            return phases_of(self.history[index], effects, self.driver.call.graph)
+            return phases_of(self.history.shown(index), effects, self.driver.call.graph)
 
     def _show(self, phase: int) -> None:
         step = self.history[self.position]
@@ -199,8 +199,8 @@ class Cursor:
             self._again()
         elif phase:
             inputs = self.driver.inputs(step)
-            swaps = self.driver.swaps.get(step.index, ())
-            show_partly(step, inputs, self.phases, phase, self.driver.pending, swaps)
+            waited = self.driver.waited.get(step.index, ())
+            show_partly(step, inputs, self.phases, phase, self.driver.pending, waited)
             self.driver.redo_state(step)  # code of the user's runs as a whole
         else:
             self.phases = ()

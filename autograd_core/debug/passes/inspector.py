@@ -122,7 +122,7 @@ class Inspector:
     def _given(self, index: int, ran: bool) -> Sequence[Any]:
         """What the rules of node ``index`` were given, or what has arrived for them so far."""
         if ran:
-            return self._cursor.history[index].hooked
+            return self._cursor.history.shown(index).hooked
         node, pending = self._order[index], self._cursor.driver.pending
         if not node.ported:
             return (pending[node],)
@@ -196,7 +196,7 @@ class Inspector:
             before, grad = self._gradients.before[index], node.variable.grad
             after = None if grad is None else grad.array
             if index < len(history):
-                added = history[index].hooked[0]
+                added = history.shown(index).hooked[0]
             elif after is None or before is None:
                 added = after
             else:

@@ -121,7 +121,7 @@ def value(gradient: Gradient) -> Value | None:
     """A gradient, or a tensor, as the debugger shows it."""
     if gradient is None:
         return None
-    if id(memory_of(array_of(gradient))) in _shared:
+    if is_shared(gradient):
         return current_value(gradient)
     shown = array_of(gradient).view()
     shown.flags.writeable = False
@@ -134,6 +134,11 @@ def share(gradient: Gradient) -> None:
     memory = memory_of(array_of(gradient))
     if memory is not None:
         _shared[id(memory)] = memory
+
+
+def is_shared(gradient: Gradient) -> bool:
+    """Whether code of the program may hold ``gradient``."""
+    return id(memory_of(array_of(gradient))) in _shared
 
 
 _shared: Final[WeakValueDictionary[int, NDArray[Any]]] = WeakValueDictionary()
