@@ -27,8 +27,10 @@ from viz.options import RenderOptions
 from viz.output.dot import POINTS_PER_INCH, write_dot
 from viz.output.renderers import DotCommand, EmbeddedGraphviz
 from viz.picture.compose import make_picture
+from viz.picture.geometry import text_width
 from viz.picture.model import VIEWS, Picture, View
 from viz.rendering import render_graph
+from viz.theme import MUTED_SIZE
 
 GOLDEN = Path(__file__).parent / "golden"
 
@@ -79,13 +81,38 @@ def check_halves(picture: Picture, answer: bytes) -> None:
     assert courses == {line.key: True for line in picture.lines}
 
 
+def check_names_between_partners(picture: Picture, answer: bytes) -> int:
+    """The name of what a backward node saved of its forward op stands between their boxes; returns
+    how many there are."""
+    drawn = json.loads(answer)
+    nodes = {thing["id"]: thing for thing in drawn["objects"] if "id" in thing}
+    ends = {line.key: line for line in picture.lines if line.kind == "saved"}
+    found = 0
+    for edge in drawn["edges"]:
+        line = ends.get(edge.get("id"))
+        if line is None or picture.boxes[line.source].pair != line.target or "xlp" not in edge:
+            continue
+        sides = []
+        for box, side in ((line.source, 1), (line.target, -1)):
+            node = nodes[picture.boxes[box].key]
+            x, width = float(node["pos"].split(",")[0]), float(node["width"]) * POINTS_PER_INCH
+            sides.append(x + side * width / 2)
+        middle, half = float(edge["xlp"].split(",")[0]), text_width(line.label, MUTED_SIZE) / 2
+        assert sides[0] <= middle - half
+        assert middle + half <= sides[1]
+        found += 1
+    return found
+
+
 REGULAR = [one for one in sample_programs.ALL if one is not sample_programs.irregular]
 
 
 @pytest.mark.parametrize("program", REGULAR, ids=lambda program: program.__name__)
 def test_the_halves_stand_side_by_side(program: Callable[[], sample_programs.Program]) -> None:
     picture = make_picture(fold(graph_of(program), max_boxes=40))
-    check_halves(picture, EmbeddedGraphviz().render(write_dot(picture), "json0"))
+    answer = EmbeddedGraphviz().render(write_dot(picture), "json0")
+    check_halves(picture, answer)
+    assert check_names_between_partners(picture, answer)
 
 
 @given(twins())

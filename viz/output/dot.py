@@ -8,10 +8,11 @@ Graphviz is built with HTML-like labels; every box and line has an ``id`` and a 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import ceil
 from typing import TYPE_CHECKING
 
 from viz import theme
-from viz.picture.geometry import box_size, text_columns, wrap
+from viz.picture.geometry import box_size, text_columns, text_width, wrap
 from viz.picture.legend import Entry, legend_of
 from viz.picture.magnitude import shade
 from viz.picture.model import Box, Line, Picture
@@ -20,6 +21,9 @@ if TYPE_CHECKING:
     import graphviz  # takes 25 ms to import, and the ladder needs no DOT
 
 POINTS_PER_INCH = 72
+NODE_GAP = 0.5
+"""In inches: so far apart Graphviz keeps boxes of one rank, or a multiple of it."""
+
 CAPTION_WIDTH = 340
 SIDES = ("_left", "_right")
 
@@ -81,7 +85,7 @@ def _graph_attributes(picture: Picture) -> dict[str, str]:
         "labeljust": "l",
         "fontname": "Courier",
         "fontsize": str(theme.TEXT_SIZE),
-        "nodesep": "0.5",
+        "nodesep": str(NODE_GAP),
         "ranksep": "0.6",
         "bgcolor": theme.LIGHT["bg"],
         "outputorder": "edgesfirst",
@@ -178,7 +182,12 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
     if line.kind == "saved":
         # Graphviz loses edges within a rank that have a label with room of its own
         kind_of_label = "xlabel"
-        attributes |= {"style": "dotted", "constraint": "false", "weight": "0"}
+        attributes |= {"style": "dotted", "weight": "0"}
+        if source.pair == line.target:  # on one rank, with room between them for the name
+            room = text_width(f" {line.label} ", theme.MUTED_SIZE)
+            attributes["minlen"] = str(1 + ceil(room / (POINTS_PER_INCH * NODE_GAP)))
+        else:
+            attributes["constraint"] = "false"
         attributes["fontcolor"] = theme.LIGHT["mute"]
     elif line.kind == "gradient" and _is_ladder(picture):
         attributes["constraint"] = "false"  # it runs up, and ranks go down
