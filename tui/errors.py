@@ -1,4 +1,4 @@
-"""What the command and the screen cannot do: one message, and an exit code for each kind."""
+"""Failures of the command and the screen: one message, and an exit code for each kind."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the process returns."""
+    """The exit codes of the process."""
 
     FINE = 0
     SCRIPT_FAILED = 1
@@ -53,7 +53,8 @@ def exit_code_of(error: Exception) -> ExitCode | None:
 
 
 def is_message_of_script(error: Exception) -> bool:
-    """Whether the text of ``error`` is what Python would have printed for the user's program."""
+    """Return whether the text of ``error`` is what Python would have printed for the user's
+    program."""
     if isinstance(error, Failure):
         return False
     from autograd_core.program.errors import ScriptExited, ScriptFailed  # late, as above

@@ -1,4 +1,4 @@
-"""What all subcommands share of their options: the parser, its types, and TARGET."""
+"""The options that all subcommands share: the parser, its types, and TARGET."""
 
 from __future__ import annotations
 

@@ -184,7 +184,7 @@ def progress(text: str) -> None:
 
 
 def progress_is_seen() -> bool:
-    """Whether somebody may be watching."""
+    """Return whether somebody may be watching."""
     return _err.file is not None and bool(_err.file.isatty())
 
 

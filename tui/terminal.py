@@ -22,7 +22,7 @@ _SIGNALS = ("SIGTSTP", "SIGCONT", "SIGWINCH", "SIGTTIN", "SIGTTOU")
 
 
 def why_no_screen() -> str:
-    """Why the debugger's screen cannot open here and now; "" when it can."""
+    """Say why the debugger's screen cannot open here and now; "" when it can."""
     # `textual serve` shows the screen in a browser, by a driver of its own
     if "TEXTUAL_DRIVER" not in os.environ:
         streams = (sys.__stdin__, sys.__stdout__, sys.__stderr__)

@@ -90,17 +90,17 @@ def find_step(graph: Graph, text: str) -> tuple[int, ...]:
     return (nodes[order],)
 
 
-def in_scope(scope: str, wanted: str) -> bool:
-    """Whether ``scope`` is ``wanted`` or lies inside it.
+def in_scope(scope: str, outer: str) -> bool:
+    """Return whether ``scope`` is ``outer`` or lies inside it.
 
     >>> in_scope("encoder.0.norm", "encoder.0"), in_scope("encoder.01", "encoder.0")
     (True, False)
     """
-    return scope == wanted or scope.startswith(f"{wanted}.")
+    return scope == outer or scope.startswith(f"{outer}.")
 
 
 def vocabulary(graph: Graph, length: int | None = None) -> list[str]:
-    """What the first ``length`` nodes go by: their ops, addresses, leaves and scopes."""
+    """List what the first ``length`` nodes go by: their ops, addresses, leaves and scopes."""
 
     def words() -> Iterable[str]:
         for id in range(min(len(graph) if length is None else length, MOST_WORDS)):
@@ -118,7 +118,7 @@ def _source_line(text: str) -> tuple[tuple[str, ...], int] | None:
 
 
 def _is_at(source: Source | None, file: tuple[str, ...], line: int) -> bool:
-    """Whether ``source`` is that line of a file whose path ends so."""
+    """Return whether ``source`` is that line of a file whose path ends so."""
     return (
         source is not None
         and source.line == line

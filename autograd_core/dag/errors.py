@@ -1,4 +1,4 @@
-"""What can be wrong with what a graph is asked for, or made of."""
+"""The exceptions of the graph: what it is made of, or asked for, is wrong."""
 
 from __future__ import annotations
 

@@ -69,7 +69,7 @@ class Source(NamedTuple):
 
 
 class SavedValue(NamedTuple):
-    """What a backward node keeps from the forward pass.
+    """A value that a backward node keeps from the forward pass.
 
     ``state`` is "kept", "freed" (a backward pass let go of it), "packed" (hooks of the user's
     took it away) or "changed" (an in-place op changed it after it was saved), ``lines`` are those
@@ -99,7 +99,7 @@ GroupKind = Literal["chain", "scope", "repeat", "loop", "iteration"]
 
 
 class Group(NamedTuple):
-    """What a node of a folded graph stands for.
+    """The nodes that one node of a folded graph stands for.
 
     A *chain* is one op with the shape ops around it, named in ``title``; a *scope* is a module
     or a named part of the program, ``module`` its class; a *repeat* stands for ``instances`` equal
@@ -121,7 +121,7 @@ class Group(NamedTuple):
 
 
 class Totals(NamedTuple):
-    """How much there is in a graph; leaves are those that get a gradient, all others are counted
+    """The totals of a graph; leaves are those that get a gradient, all others are counted
     as constants."""
 
     ops: int
@@ -133,8 +133,8 @@ class Totals(NamedTuple):
 
 
 class Part(NamedTuple):
-    """What a graph is a part of: ``which`` part it is, "around mul:1", and how much there is in
-    the whole graph."""
+    """The origin of a part of a graph: ``which`` part it is, "around mul:1", and how much there is
+    in the whole graph."""
 
     which: str
     whole: Totals
@@ -176,8 +176,8 @@ class Node(NamedTuple):
 
 
 class Cost(NamedTuple):
-    """What a profile measured of a node: seconds and bytes of its results, as an op in the forward
-    pass and as a node in backward passes; None for what was not measured."""
+    """The cost of a node, as a profile measured it: seconds and bytes of its results, as an op in
+    the forward pass and as a node in backward passes; None for what was not measured."""
 
     forward_seconds: float | None = None
     forward_bytes: int | None = None
@@ -277,7 +277,7 @@ class Graph:
         return len(self.edge_kinds)
 
     def address(self, id: int) -> str:
-        """What a person types to name this node: scope, op and count, ``encoder.0/addmm:2``.
+        """Name this node as a person types it: scope, op and count, ``encoder.0/addmm:2``.
 
         A node that stands for a tensor with a name has that name as its address, a group what
         it is called.

@@ -1,4 +1,4 @@
-"""What the user calls their tensors, found in the variables of their program."""
+"""Names of the user's tensors, found in the variables of their program."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Names:
         return "" if tensor is None else self._names.get(id(tensor), "")
 
     def placeholder(self, parameter: str) -> str:
-        """What the text of a rule calls an input without a name of its own: as the op calls its
+        """Name an input without a name of its own in the text of a rule: as the op calls its
         ``parameter``, but never as the program calls another tensor.
 
         >>> Names({"x": Tensor.from_array([1.0])}).placeholder("x"), Names().placeholder("x")

@@ -19,7 +19,7 @@ _MINUS = "\N{MINUS SIGN}"
 
 
 class Statistics(NamedTuple):
-    """What one look over a tensor tells.
+    """A summary of a tensor's elements.
 
     ``rms`` (root mean square), ``minimum`` and ``maximum`` are taken over the finite
     elements only, and are NaN when there are none; ``nans`` and ``infs`` count the others.
@@ -45,7 +45,7 @@ class Statistics(NamedTuple):
         return "nan" if self.nans else "inf" if self.infs else ""
 
     def amount(self, trouble: Trouble) -> int:
-        """How many elements are NaN, or infinite."""
+        """The number of elements that are NaN, or infinite."""
         return self.nans if trouble == "nan" else self.infs
 
 
@@ -82,7 +82,7 @@ def first_place(array: NDArray[Any], trouble: Trouble) -> tuple[int, ...]:
 
 
 def pooled(parts: Sequence[Statistics]) -> Statistics:
-    """What one look over several tensors tells.
+    """Summarize the elements of several tensors.
 
     >>> pooled([statistics(np.array([3.0, 4.0])), statistics(np.array([0.0, -5.0]))])[:5]
     (4, 3.5355339059327378, -5.0, 4.0, 1)

@@ -1,4 +1,4 @@
-"""What the debugger refuses, and why: all its exceptions."""
+"""All exceptions of the debugger."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from autograd_core.text import WIDTH
 
 
 class CommandError(ValueError):
-    """What was typed cannot be carried out; ``column`` is where in the line, None for nowhere.
+    """A line cannot be carried out; ``column`` is where it is wrong, None for nowhere.
 
     ``line`` is the line it was in, and ``place`` where that line stands, ``FILE:NUMBER``, when
     it was not typed but read.

@@ -147,7 +147,7 @@ class Session:
 
     @property
     def cursor(self) -> Cursor:
-        """Where the session stands in the pass, and what has been recorded of it."""
+        """The position in the pass, and what has been recorded of it."""
         return self._view.cursor
 
     @property
@@ -172,7 +172,7 @@ class Session:
 
     @property
     def roots(self) -> Sequence[Tensor]:
-        """What the pass was called on."""
+        """The tensors that the pass was called on."""
         return self._view.call.roots
 
     @property
@@ -187,18 +187,19 @@ class Session:
 
     @property
     def steps(self) -> list[Step]:
-        """What the nodes did, up to here."""
+        """The steps of the nodes, up to here."""
         history = self.cursor.history
         return [history.shown(index) for index in range(self.position)]
 
     @property
     def effects(self) -> Mapping[int, NodeEffects]:
-        """What nodes that run the user's code did besides sending gradients, by index."""
+        """The effects of nodes that run the user's code, besides the gradients they send, by
+        index."""
         return self.cursor.driver.effects
 
     @property
     def length(self) -> int:
-        """How many nodes the plan has."""
+        """The number of nodes in the plan."""
         return self.cursor.length
 
     @property
@@ -261,7 +262,7 @@ class Session:
 
     @property
     def reason(self) -> str:
-        """Why it stands here; where a change was undone, only where that is."""
+        """The reason for standing here; where a change was undone, only the place."""
         return self._reason if self._said_at == self._place() else self.cursor.reason
 
     def _say(self, reason: str) -> None:

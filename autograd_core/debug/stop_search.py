@@ -23,7 +23,7 @@ class StopSearch:
 
     @property
     def at_end(self) -> bool:
-        """Whether nothing is left to run in the pass in view."""
+        """True if nothing is left to run in the pass in view."""
         return self._stack.view.cursor.position == self._end(True)
 
     def here(self) -> Reached | None:
@@ -43,7 +43,8 @@ class StopSearch:
         return self._find(False)
 
     def _was_passed_over(self) -> bool:
-        """Whether nobody asked for a stop here, because there was one inside the last node."""
+        """Return whether nobody asked for a stop here, because there was one inside the last
+        node."""
         view = self._stack.view
         if self._unasked is None or self._unasked[0] is not view:
             return False
@@ -68,7 +69,7 @@ class StopSearch:
         return None
 
     def _end(self, ahead: bool) -> int:
-        """Where a pass ends; one inside another, where it raised."""
+        """Find where a pass ends; one inside another, where it raised."""
         if not ahead:
             return 0
         cursor = self._stack.view.cursor

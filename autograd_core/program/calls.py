@@ -53,12 +53,12 @@ class CallSelector(NamedTuple):
         return cls(int(number), kinds)
 
     def requests(self, number: int, kind: CallKind) -> bool:
-        """Whether call ``number`` of ``kind`` is one of them."""
+        """Return whether call ``number`` of ``kind`` is one of them."""
         return kind in self.kinds and self.number in (None, number)
 
 
 def call_title(kind: CallKind, number: int) -> str:
-    """What to call a call: ``backward() call 2``, ``autograd.grad() call 1``."""
+    """Name a call: ``backward() call 2``, ``autograd.grad() call 1``."""
     return f"{_SPELLING[kind]} call {number}"
 
 

@@ -92,7 +92,8 @@ def import_module(name: str) -> ModuleType:
 
 
 def _no_module(error: ModuleNotFoundError, name: str) -> BaseException:
-    """What to raise for ``error``: the user's own if ``name`` is there, but imports another."""
+    """Choose what to raise for ``error``: the user's own if ``name`` is there, but imports
+    another."""
     if error.name is None or not f"{name}.".startswith(f"{error.name}."):
         return error
     return _missing(error.name)

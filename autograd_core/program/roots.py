@@ -1,4 +1,4 @@
-"""Which tensor a program means: found among its variables, or computed by one of them."""
+"""The tensor that a program means: found among its variables, or computed by one of them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from autograd_core.text import did_you_mean
 
 
 def attribute(module: Any, name: str, place: str) -> Any:
-    """What ``name``, dotted or not, leads to from ``module``, which is called ``place``.
+    """Follow ``name``, dotted or not, from ``module``, which is called ``place``.
 
     Raises:
         ProgramError: nothing; with names that look like it.

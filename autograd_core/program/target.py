@@ -26,12 +26,12 @@ class Target(NamedTuple):
 
     @property
     def folder(self) -> Path:
-        """Where its files are, the current directory for a module."""
+        """The folder of its files, the current directory for a module."""
         return Path.cwd() if self.path is None else self.path.absolute().parent
 
     @property
     def stem(self) -> str:
-        """What to call a picture of it: ``train``, or ``train-loss``."""
+        """The name of a picture of it: ``train``, or ``train-loss``."""
         stem = self.place.rpartition(".")[2] if self.path is None else self.path.stem
         return f"{stem}-{self.name}" if self.name else stem
 
@@ -70,7 +70,7 @@ def _is_dotted(text: str) -> bool:
 
 
 def _instead(text: str) -> str:
-    """What the user may have meant by a text that is not a target."""
+    """Suggest what the user may have meant by a text that is not a target."""
     path = Path(text)
     if text and path.is_dir():
         return f"it is a directory; {_FORMS}"

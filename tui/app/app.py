@@ -46,7 +46,7 @@ class DebuggerApp(App[Outcome]):
 
     @property
     def printed(self) -> list[tuple[str, bool]]:
-        """What the script printed meanwhile, each with whether it went to stderr."""
+        """The texts that the script printed meanwhile, each with whether it went to stderr."""
         return self.debugger_screen.printed
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
@@ -54,7 +54,7 @@ class DebuggerApp(App[Outcome]):
         return DARK if self.current_theme.dark else LIGHT
 
     def get_system_commands(self, screen: Screen[Any]) -> Iterable[SystemCommand]:
-        """What the palette offers besides our commands."""
+        """List what the palette offers besides the debugger's commands."""
         unwanted = {"Quit", "Keys", "Maximize", "Minimize", "Screenshot"}
         for command in super().get_system_commands(screen):
             if command.title not in unwanted:

@@ -1,4 +1,4 @@
-"""Which panes there are in a terminal of which size, and what each of them offers."""
+"""The panes of the screen, by the size of the terminal, and what each of them offers."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ ARRANGEMENTS = (TINY, NARROW, WIDE, HUGE)
 
 
 def arrangement(width: int, height: int) -> Arrangement:
-    """What fits a terminal.
+    """Choose the panes that fit a terminal.
 
     >>> [arrangement(*size).name for size in ((40, 10), (80, 24), (120, 36), (200, 60))]
     ['tiny', 'narrow', 'wide', 'huge']

@@ -1,4 +1,4 @@
-"""What the widgets tell their screen."""
+"""Messages of the widgets to their screen."""
 
 from __future__ import annotations
 

@@ -401,7 +401,7 @@ class DebuggerScreen(Screen[None]):
 
     @property
     def prompting(self) -> bool:
-        """Whether what is typed goes to the prompt."""
+        """True while what is typed goes to the prompt."""
         return self.has_class("-prompting")
 
     def open_prompt(self, text: str, *, search: bool = False) -> None:

@@ -68,7 +68,7 @@ THEMES = (
 
 
 def light_terminal(environment: Mapping[str, str] = os.environ) -> bool:
-    """Whether the terminal says (in ``COLORFGBG``) that its background is light.
+    """Return whether the terminal says (in ``COLORFGBG``) that its background is light.
 
     >>> light_terminal({"COLORFGBG": "0;15"}), light_terminal({})
     (True, False)

@@ -24,7 +24,7 @@ Work = Callable[[Session], Reply]
 
 
 class Progress(NamedTuple):
-    """What a session is doing, and how many nodes have run."""
+    """The work of a session, and how many nodes have run."""
 
     work: str
     position: int
@@ -78,7 +78,7 @@ class SessionWorker:
 
     @property
     def progress(self) -> Progress | None:
-        """How far the work is; None where there is none, or none that lasts."""
+        """The progress of the work; None where there is none, or none that lasts."""
         if not self._work or monotonic() < self._started + self.grace:
             return None
         return Progress(self._work, self._session.position)

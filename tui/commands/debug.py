@@ -213,7 +213,7 @@ class _Face:
 
     @property
     def watches(self) -> bool:
-        """Whether a condition is to be watched for in every pass."""
+        """True if a condition is to be watched for in every pass."""
         return self._fail_on is not None
 
     def debug_call(self, found: InterceptedCall, stop: bool = True) -> bool | Gradients:

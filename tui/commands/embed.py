@@ -86,7 +86,7 @@ class Block(NamedTuple):
 
 
 class Made(NamedTuple):
-    """What a command made: the lines to stand in the document, and the file it wrote."""
+    """The output of a command: the lines to stand in the document, and the file it wrote."""
 
     lines: list[str]
     file: Path | None
@@ -117,7 +117,7 @@ def embed(files: Sequence[str], *, check: bool) -> tuple[ExitCode, list[str]]:
 
 
 def _embed_into(path: Path, check: bool) -> tuple[int, list[str]]:
-    """How many commands stand there, and what is to be told of them."""
+    """Carry out the commands that stand there; return how many, and what is to be told of them."""
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

@@ -120,7 +120,7 @@ def _code(op: Op) -> str:
 
 
 def signature(op: Op) -> str:
-    """How the op is called: values, then attributes with their defaults."""
+    """Write how the op is called: values, then attributes with their defaults."""
     values = [f"{v}=None" if v in op.optional else v for v in op.values]
     if op.variadic:
         values = [f"*{op.variadic}"]

@@ -148,7 +148,7 @@ def render_target(
 
 
 def writable(path: Path) -> Path:
-    """Where ``path`` leads to, if a file can be written there."""
+    """Resolve ``path``, if a file can be written there."""
     problem = ""
     if path.is_dir():
         problem = "it is a directory; name a file in it"

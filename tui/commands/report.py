@@ -1,4 +1,4 @@
-"""What ``gradstep check`` found, as text for a person: the worst first, each with its remedy."""
+"""The findings of ``gradstep check`` as text: the worst first, each with its remedy."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST_UNCHECKED = 5  # that are named unasked
 
 @dataclass(frozen=True)
 class Report:
-    """What lint and the numeric check found about ``title``."""
+    """The findings of lint and of the numeric check about ``title``."""
 
     title: str
     findings: tuple[Finding, ...]
@@ -39,7 +39,7 @@ class Report:
 
     @property
     def is_bad(self) -> bool:
-        """Whether anything is wrong."""
+        """True if anything is wrong."""
         return bool(self.of("wrong") or self.bad_findings)
 
 

@@ -77,7 +77,7 @@ def add_backward(
 
 
 def _counts(examples: Examples, types: Sequence[type[GradFn]], scopes: Sequence[str]) -> list[int]:
-    """Which of the equally named nodes of its scope each one is, in the order of the forward
+    """Number each node among the equally named ones of its scope, in the order of the forward
     pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
     """
     length = len(types)

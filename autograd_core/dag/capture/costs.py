@@ -1,4 +1,4 @@
-"""What a profile measured, by nodes of a graph."""
+"""Measurements of a profile, by nodes of a graph."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What an op was called with besides tensors, in few words."""
+"""The arguments of an op besides tensors, in few words."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def _is_all(value: object, number: float) -> bool:
 
 
 def _operand(record: OpRecord, names: Names) -> str:
-    """What to call the tensor in the arithmetic with a number."""
+    """Name the tensor in the arithmetic with a number."""
     found = next((value[0] for value in record.inputs if isinstance(value, tuple)), None)
     name = names.of(found.tensor()) if isinstance(found, LeafRecord) else ""
     return name or names.placeholder("x")

@@ -14,8 +14,8 @@ from autograd_core.tensor import Tensor
 
 
 class HookPlace(NamedTuple):
-    """Where hooks of a node act: on what arrives at input ``nr``, on what leaves by output ``nr``,
-    or on the ``.grad`` of a leaf."""
+    """The place where hooks of a node act: on what arrives at input ``nr``, on what leaves by
+    output ``nr``, or on the ``.grad`` of a leaf."""
 
     at: Literal["input", "output", "grad"]
     nr: int = 0

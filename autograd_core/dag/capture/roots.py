@@ -18,7 +18,7 @@ PYTORCH: Final = (
 
 
 def is_tensor(value: Any) -> bool:
-    """Whether ``value`` is a tensor, ours or PyTorch's.
+    """Return whether ``value`` is a tensor of this core or of PyTorch.
 
     >>> import autograd_core as torch
     >>> is_tensor(torch.tensor(1.0)), is_tensor(1.0)

@@ -1,4 +1,4 @@
-"""What a node keeps from the forward pass, and the rule that it runs, as a graph tells them."""
+"""Saved values of a node, and the rule that it runs, as a graph tells them."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ Kept = tuple[str, Any, SavedState]
 def saved_values(
     node: GradFn, kept: Iterable[Kept], storages: dict[int, int] | None = None
 ) -> Iterator[SavedValue]:
-    """What ``node`` keeps, numbers that it was called with left out.
+    """List what ``node`` keeps, numbers that it was called with left out.
 
     ``storages`` numbers the memory behind the values of several nodes by where it begins, so
     that a tensor and its transpose are one, and slices of a tensor several.
@@ -56,7 +56,7 @@ def dtype_name(kind: np.dtype[Any]) -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Whether ``value`` is a Python number in the guise of a tensor."""
+    """Return whether ``value`` is a Python number in the guise of a tensor."""
     return isinstance(value, Tensor) and isinstance(value.record, (int, float))
 
 

@@ -56,8 +56,8 @@ def add_saved(
 def _maker_of(
     node: GradFn, name: str, forward: int, forward_of: Callable[[GradFn], int | None]
 ) -> int | None:
-    """Where a value came from that ``node`` no longer keeps as it was: by the name of the input,
-    whose edge is still there; a constant has none."""
+    """Find where a value came from that ``node`` no longer keeps as it was: by the name of the
+    input, whose edge is still there; a constant has none."""
     if name == "ans":
         return forward
     if not isinstance(node, SavedNode) or name not in node.op.edges or node.op.variadic:

@@ -100,7 +100,7 @@ class TreeBuilder:
         return self._inner("loop" if is_loop else "repeat", "", scope, instances)
 
     def _address(self, fold: Fold) -> str:
-        """That of the first op below ``fold``."""
+        """Return the address of the first op below ``fold``."""
         while fold.children:
             fold = fold.children[0]
         return self._graph.address(self._units.node(fold.unit))
@@ -117,7 +117,7 @@ class TreeBuilder:
 
 
 def _shared(one: list[str], other: list[str]) -> int:
-    """How many parts two paths have in common from the start."""
+    """Count the parts that two paths have in common from the start."""
     count = 0
     for mine, theirs in zip(one, other, strict=False):
         if mine != theirs:

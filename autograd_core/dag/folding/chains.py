@@ -75,6 +75,6 @@ def _reshapes(graph: Graph, units: Units, unit: int) -> bool:
 
 
 def _at_home(graph: Graph, units: Units, producer: int, unit: int, user: int) -> bool:
-    """Whether a unit belongs to the scope of its user, and not to that of its producer."""
+    """Return whether a unit belongs to the scope of its user, and not to that of its producer."""
     scope = units.scope(graph, unit)
     return units.scope(graph, producer) != scope == units.scope(graph, user)

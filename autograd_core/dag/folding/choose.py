@@ -1,4 +1,4 @@
-"""Which folds are opened: the finest level that fits the budget.
+"""The choice of folds to open: the finest level that fits the budget.
 
 Opening goes level by level, and all alike or none: folds of one level that are built alike open
 together, the cheapest first.  Of a repeat the first instance opens, and stands for the others.
@@ -18,7 +18,7 @@ SHOWN_ROUNDS = 5
 
 
 class Item(NamedTuple):
-    """What one box stands for: a fold, or of a repeat the instances ``first`` to ``last``.
+    """The content of one box: a fold, or of a repeat the instances ``first`` to ``last``.
 
     ``like`` is the instance of the same repeat that shows what is inside.
     """
@@ -30,7 +30,7 @@ class Item(NamedTuple):
 
     @property
     def instances(self) -> int:
-        """How many instances of a repeat, or rounds of a loop, this is."""
+        """The number of instances of a repeat, or rounds of a loop."""
         return self.last - self.first + 1
 
     @property
@@ -42,7 +42,7 @@ class Item(NamedTuple):
 
     @property
     def cost(self) -> int:
-        """How many boxes more it takes when all of it is drawn."""
+        """The number of boxes that it takes besides when all of it is drawn."""
         return sum(part.boxes for part in self.parts) - self.fold.width
 
 
@@ -88,7 +88,7 @@ def _item(fold: Fold) -> Item:
 def _open_levels(
     root: Fold, options: Options, wanted: set[int]
 ) -> tuple[dict[Key, list[Item]], int]:
-    """What is opened into what, and how many boxes are shown then."""
+    """List what is opened into what, and how many boxes are shown then."""
     opened: dict[Key, list[Item]] = {}
     level = _opened(Item(root), wanted)
     shown = sum(item.fold.width for item in level)

@@ -51,8 +51,8 @@ def columns_of(graph: Graph, halves: Sequence[Half]) -> Columns:
 
 
 def positions(nodes: Sequence[int], count: int) -> Ints:
-    """Where each of ``count`` nodes stands in ``nodes``, -1 for those that do not; a -1 there is
-    no node.
+    """Find where each of ``count`` nodes stands in ``nodes``, -1 for those that do not; a -1 there
+    is no node.
 
     >>> positions([2, -1, 0], 4)
     array([ 2, -1,  0, -1])

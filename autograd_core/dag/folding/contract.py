@@ -117,7 +117,7 @@ def _copy(build: GraphBuilder, graph: Graph, id: int, group: Group | None) -> in
 
 
 def _chain(graph: Graph, places: Places, number: int, main: int) -> Group | None:
-    """What a box of one op has beside it: the shape ops, in the order in which they run."""
+    """List what a box of one op has beside it: the shape ops, in the order in which they run."""
     members: Sequence[int] = places.members[number][graph.halves[main]]
     if len(members) == 1:
         return None
@@ -164,7 +164,7 @@ def _name(graph: Graph, item: Item) -> _Name:
 
 
 def _ending(label: str) -> str:
-    """What tells the last instance from the first: ``47`` of layers.47, ``498`` of t = 498,
+    """Find what tells the last instance from the first: ``47`` of layers.47, ``498`` of t = 498,
     ``9`` of sin:9."""
     return label.rpartition(" ")[2].rpartition(":")[2].rpartition(".")[2]
 

@@ -1,4 +1,4 @@
-"""How folds are called, and how one is found by what a person types."""
+"""Names of folds, and the search for one by what a person types."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ SHOWN_WORDS = 4
 
 
 def scope_depth(fold: Fold) -> int:
-    """How many names the path of a fold has; a repeat has that of what is repeated, less one.
+    """Count the names in the path of a fold; a repeat has that of what is repeated, less one.
 
     >>> scope_depth(Fold("scope", "encoder.layers.3", "encoder.layers.3", -1, (), 0, 1, 1, 1))
     3

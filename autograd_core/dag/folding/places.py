@@ -1,4 +1,4 @@
-"""Which box each node of the graph belongs to, and what the node is there."""
+"""The box that each node of the graph belongs to, and its part there."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Places:
 
     @property
     def leads(self) -> Truths:
-        """Whether each node stands for its box: any of a closed one, else the main op."""
+        """Mark the nodes that stand for their box: any of a closed one, else the main op."""
         leads: Truths = (self.item < 0) | self.closed[self.item] | self.main
         return leads
 
@@ -106,7 +106,8 @@ class Places:
                     self.item[leaf] = number
 
     def _is_detail(self, leaf: int, number: int) -> bool:
-        """Whether a leaf is of no interest outside the box: a parameter, or without a name."""
+        """Return whether a leaf is of no interest outside the box: a parameter, or without a
+        name."""
         graph = self.graph
         if graph.kinds[leaf] in PARAMETER_KINDS or leaf not in graph.variables:
             return True

@@ -76,7 +76,7 @@ def _enough(siblings: Sequence[Fold], start: int, stop: int, period: int) -> boo
 def _labels(
     siblings: Sequence[Fold], units: Units, rounds: Rounds, scope: str
 ) -> tuple[str, ...] | None:
-    """What to call the rounds: the scope, or the module of the parameters, that each has for
+    """Name the rounds: by the scope, or the module of the parameters, that each has for
     itself."""
     labels = []
     for number in range(rounds.number):
@@ -122,7 +122,7 @@ def _common_path(paths: list[str]) -> str:
 
 
 class _Wiring:
-    """Which sibling reads which: by their positions among the siblings."""
+    """The siblings that read each other, by their positions among the siblings."""
 
     def __init__(self, siblings: Sequence[Fold], units: Units, heads: Heads) -> None:
         position: dict[int, int] = {}
@@ -148,7 +148,7 @@ class _Wiring:
             self.inputs[index] = tuple(producers)
 
     def natural_start(self, start: int, stop: int, period: int) -> int:
-        """Where a round begins: where the fewest values pass from one round to the next."""
+        """Find where a round begins: where the fewest values pass from one round to the next."""
         middle = start + period * max((stop - start) // period // 2, 1)
         change = [0] * (stop - start + 2)
         for index in range(start, stop):
@@ -167,7 +167,7 @@ class _Wiring:
         return start + min(offsets, key=cost)
 
     def apart(self, rounds: Rounds) -> bool:
-        """Whether no round reads another one."""
+        """Return whether no round reads another one."""
         for index in range(rounds.start, rounds.stop):
             first = index - (index - rounds.start) % rounds.period
             for source in self.inputs[index]:
@@ -176,7 +176,7 @@ class _Wiring:
         return True
 
     def regular(self, start: int, period: int, count: int) -> bool:
-        """Whether each round reads what the round before it would have read a round earlier,
+        """Return whether each round reads what the round before it would have read a round earlier,
         or something that stays; the first round may differ."""
         if count < LEAST_ROUNDS:
             return False

@@ -1,4 +1,4 @@
-"""How much there is in a graph, for captions; and what the backward pass keeps in memory."""
+"""Totals of a graph, for captions, and of the memory that the backward pass keeps."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def saved_bytes_by(graph: Graph, place: Sequence[int]) -> dict[int, int]:
 def _know_by_lines(
     graph: Graph, place: Sequence[int], unknown: set[int], memory: dict[int, dict[Hashable, int]]
 ) -> None:
-    """Where storage is unknown, values that come from the same output are taken for one."""
+    """Take values that come from the same output for one, where storage is unknown."""
     reached = set()
     for id, kind in enumerate(graph.edge_kinds):
         target = graph.edge_targets[id]
@@ -92,7 +92,8 @@ def values_of_edges(graph: Graph) -> dict[int, SavedValue]:
 
 
 def _belongs(graph: Graph, edge: int, value: SavedValue) -> bool:
-    """Whether a saved edge may be that of ``value``; edges of tensors with names have theirs."""
+    """Return whether a saved edge may be that of ``value``; edges of tensors with names have
+    theirs."""
     label, nbytes = graph.edge_labels.get(edge, ""), graph.edge_nbytes.get(edge, 0)
     if label == value.name and nbytes == value.nbytes:
         return True

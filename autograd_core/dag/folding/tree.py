@@ -36,7 +36,7 @@ class Fold(NamedTuple):
 def fold_of(
     kind: FoldKind, label: str, scope: str, children: Sequence[Fold], signature: int
 ) -> Fold:
-    """What covers ``children``."""
+    """Make the fold that covers ``children``."""
     heads = boxes = width = 0
     for child in children:
         heads += child.heads

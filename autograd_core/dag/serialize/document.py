@@ -1,4 +1,4 @@
-"""What tells the document from others."""
+"""The marks of the document."""
 
 FORMAT = "gradstep-graph"
 VERSION = 1

@@ -1,4 +1,5 @@
-"""Where a value left its graph: what ``detach`` and NumPy leave behind while tracing is on."""
+"""The places where values left their graph: ``detach`` and NumPy leave them behind under
+tracing."""
 
 from __future__ import annotations
 
@@ -26,8 +27,9 @@ class Departure(NamedTuple):
 
 
 class Cut(NamedTuple):
-    """Why a tensor has no graph: ``how`` and where it was taken out of one, and the leaves that
-    lie behind.  One made from an array has, in ``departure``, what had gone to NumPy last."""
+    """The reason why a tensor has no graph: ``how`` and where it was taken out of one, and the
+    leaves that lie behind.  One made from an array has, in ``departure``, what had gone to NumPy
+    last."""
 
     how: str
     source: Source | None

@@ -23,7 +23,7 @@ BUDGET = 1 << 30  # bytes
 
 
 class Budget:
-    """How many bytes of copies there may be at a time, and how many there are."""
+    """The bytes of copies that there may be at a time, and those that there are."""
 
     __slots__ = ("limit", "used")
 
@@ -47,9 +47,9 @@ class Copy:
 
 
 class SavedInputs(NamedTuple):
-    """What an op ran on: ``function`` is its entry in the op table, or the custom Function;
-    ``arguments`` has a :class:`Copy` for each tensor.  They are None where the budget was used
-    up, and ``limit`` says what it was."""
+    """The inputs that an op ran on: ``function`` is its entry in the op table, or the custom
+    Function; ``arguments`` has a :class:`Copy` for each tensor.  They are None where the budget was
+    used up, and ``limit`` says what it was."""
 
     function: Any
     arguments: tuple[Any, ...] | None

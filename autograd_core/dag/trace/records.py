@@ -1,4 +1,4 @@
-"""What tracing leaves on nodes and tensors: records, which lead to those of the inputs."""
+"""Records that tracing leaves on nodes and tensors; they lead to those of the inputs."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ Origin = tuple[Record, int]
 
 
 def origin(tensor: Tensor) -> Origin | int | float:
-    """Where ``tensor`` came from: its record and output number, or the number it wraps."""
+    """Find where ``tensor`` came from: its record and output number, or the number it wraps."""
     record = tensor.record
     if (leaf := leaf_record(tensor)) is not None:
         record = tensor.record = (leaf, 0)

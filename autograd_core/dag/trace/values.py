@@ -1,4 +1,4 @@
-"""What is known of the values of a forward pass, and where a NaN or an infinity began in it."""
+"""The known values of a forward pass, and the place where a NaN or an infinity began in it."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ class ForwardValues:
         return self._known[origin]
 
     def has(self, origin: Origin, trouble: Trouble) -> bool:
-        """Whether a value is known to hold ``trouble``."""
+        """Return whether a value is known to hold ``trouble``."""
         known = self.statistics(origin)
         return known is not None and known.amount(trouble) > 0
 
     def first(self, starts: Iterable[Origin], trouble: Trouble) -> Origin | None:
-        """Where ``trouble`` began of which the ``starts`` may have some: of the values that it
+        """Find where ``trouble`` began of which the ``starts`` may have some: of the values that it
         came from one to the other, the first that has no op before it with the same."""
         stack = [each for each in starts if self.has(each, trouble)]
         seen = set(stack)

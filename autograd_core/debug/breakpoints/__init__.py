@@ -1,4 +1,4 @@
-"""Where a session stops: breakpoints, catches, watches and log points, and their counts.
+"""The stops of a session: breakpoints, catches, watches and log points, and their counts.
 
 One :class:`Breakpoints` serves all passes of a program, one after the other; places that do not
 exist in the present pass wait for one in which they do.
@@ -28,7 +28,7 @@ def _nowhere() -> Sequence[int]:
 
 
 class Reached(NamedTuple):
-    """Why the session stops: the point that was hit, and what hit it."""
+    """A stop: the point that was hit, and what hit it."""
 
     point: Breakpoint
     trigger: Trigger
@@ -140,7 +140,8 @@ class Breakpoints:
         self._messages.append(message)
 
     def take_messages(self) -> list[str]:
-        """What log points, and conditions without an answer, have said since the last call."""
+        """Return what log points, and conditions without an answer, have said since the last
+        call."""
         messages, self._messages = self._messages, []
         return messages
 

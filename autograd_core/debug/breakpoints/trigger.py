@@ -1,4 +1,4 @@
-"""Whether a breakpoint is hit at a position, and by what.
+"""The test whether a breakpoint is hit at a position, and by what.
 
 A point with a place is hit before its node runs; a watch after a node that has changed the
 ``.grad`` of its leaf, be it the leaf's own or one with code of the user's; and a point that has
@@ -27,7 +27,7 @@ Holds = Callable[[NodeSubject], bool]
 
 
 class Trigger(NamedTuple):
-    """What hits a point: the gradient in question, and how it came to be, in words.
+    """The cause of a hit: the gradient in question, and how it came to be, in words.
 
     ``computed`` says that it began in what the node itself computes, not in a hook or a sum.
     """
@@ -49,7 +49,7 @@ class Trigger(NamedTuple):
 def triggered(
     point: Breakpoint, condition: Expression | None, inspector: Inspector, position: int
 ) -> Trigger | None:
-    """What hits ``point`` at ``position``, None for nothing.
+    """Find what hits ``point`` at ``position``, None for nothing.
 
     A point with a place is asked about at its positions only.
 
@@ -101,7 +101,8 @@ def _produced(
 
 
 def _explained(subject: NodeSubject, holds: Holds) -> Trigger:
-    """How the condition came to hold; no explanation when it held of what arrived already."""
+    """Explain how the condition came to hold; no explanation when it held of what arrived
+    already."""
     inspector, index = subject.inspector, subject.index
     leaf = inspector.leaf(index)
     if leaf is not None and holds(subject.of(leaf.before)):

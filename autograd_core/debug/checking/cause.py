@@ -24,7 +24,7 @@ def guess(
     weights: Array,
     full: tuple[Array, Array] | None,
 ) -> str:
-    """What is wrong with the gradient by input ``number``, or "".
+    """Guess what is wrong with the gradient by input ``number``, or return "".
 
     Args:
         weights: the gradient of the outputs, in one row.
@@ -58,7 +58,7 @@ def guess(
 
 
 def _close(a: Array, b: Array) -> bool:
-    """Whether two gradients agree to four digits of the larger elements."""
+    """Return whether two gradients agree to four digits of the larger elements."""
     return a.shape == b.shape and bool(
         np.abs(a - b).max(initial=0) <= 1e-4 * np.abs(b).max(initial=0)
     )
@@ -74,7 +74,7 @@ def _factor(found: Array, right: Array) -> str:
 
 
 def _power(names: Sequence[str], points: Sequence[Array], found: Array, right: Array) -> str:
-    """Whether a factor is missing, or there too often, that is an input or its square."""
+    """Find out whether a factor is missing, or there too often, that is an input or its square."""
     if found.size < 2:
         return ""
     for name, x in zip(names, points, strict=True):
@@ -91,8 +91,8 @@ def _power(names: Sequence[str], points: Sequence[Array], found: Array, right: A
 def _transposed(
     points: Sequence[Array], number: int, weights: Array, found: Array, right: Array
 ) -> str:
-    """Whether a square matrix should have been transposed: the gradient itself, or an input that
-    it is multiplied with."""
+    """Find out whether a square matrix should have been transposed: the gradient itself, or an
+    input that it is multiplied with."""
     if right.ndim != 2:
         return ""
     text = "a transpose is missing, or there is one too many"

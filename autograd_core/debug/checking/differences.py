@@ -32,7 +32,7 @@ class Slope(NamedTuple):
 
 
 def slopes(moved: Moved, weights: Array, eps: float) -> Iterator[Slope]:
-    """How fast the sum of the outputs, each element times its weight, changes: one estimate per
+    """Estimate how fast the sum of the outputs, each element times its weight, changes: once per
     step, for outputs with the precision ``eps``."""
     for factor in _STEPS:
         h = factor * float(eps) ** (1 / 3)
@@ -49,8 +49,8 @@ def _weighted(values: Array, weights: Array) -> float:
 
 
 def kink(moved: Moved, weights: Array, eps: float) -> float:
-    """How far the slopes on the left and on the right are apart where that is so however small
-    the step is; 0 where there is no kink and no jump."""
+    """Measure how far the slopes on the left and on the right are apart where that is so however
+    small the step is; 0 where there is no kink and no jump."""
     here = moved(0.0)
     gaps = []
     for factor in (1.0, 1 / 16):
@@ -66,7 +66,7 @@ def kink(moved: Moved, weights: Array, eps: float) -> float:
 
 
 def scales(x: Array, least: float = 0.03) -> Array:
-    """What a step is relative to: each element's size; that of the others for zeros, and at
+    """Choose what a step is relative to: each element's size; that of the others for zeros, and at
     ``least`` such a part of it, lest a mistake at small elements is not seen."""
     size = np.abs(x)
     present = size[size > 0]

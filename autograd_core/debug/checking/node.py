@@ -45,7 +45,7 @@ def check_rule(node: Any, index: int, address: str) -> NodeCheck:
 
 
 def _rule(node: Node) -> Source | None:
-    """Where the rule of ``node`` is written."""
+    """Find where the rule of ``node`` is written."""
     function: Any = None
     if isinstance(node, FunctionNode):
         function = inspect.unwrap(node._function.backward)
@@ -56,7 +56,7 @@ def _rule(node: Node) -> Source | None:
 
 
 def _check(node: Node) -> tuple[tuple[InputCheck, ...], str]:
-    """What is found for each input, or the reason why nothing can be."""
+    """Check each input, or return the reason why nothing can be found."""
     if isinstance(node, AccumulateGrad):
         return (), "a leaf only adds up what arrives; there is no rule"
     ran_on = node.ran_on
@@ -105,7 +105,7 @@ def _rerun(node: Node, ran_on: SavedInputs) -> Rerun | str:
 
 
 def _unfit(rerun: Rerun) -> str:
-    """Why differences of this function say nothing, or ""."""
+    """Say why differences of this function say nothing, or ""."""
     for name, point in zip(rerun.names, rerun.points, strict=True):
         if not np.isfinite(point).all():
             return f"{name} is {_first_bad(point)}"
@@ -124,7 +124,7 @@ def _first_bad(array: Array) -> str:
 
 
 def _beside(rerun: Rerun, number: int, found: InputCheck) -> InputCheck:
-    """Where nothing can be said at a point, look a little beside it, where a kink is left behind:
+    """Look a little beside a point at which nothing can be said, where a kink is left behind:
     a rule that is wrong there is wrong."""
     if found.verdict != "not checkable":
         return found

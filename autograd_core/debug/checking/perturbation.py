@@ -24,7 +24,7 @@ _ENDS = "the function is not finite right beside these inputs"
 
 
 class Answer(NamedTuple):
-    """What one direction says, and the two derivatives along it."""
+    """The answer of one direction, and the two derivatives along it."""
 
     verdict: Literal["right", "wrong", "unclear"]
     analytical: float
@@ -62,7 +62,7 @@ class Perturbation:
         return at
 
     def along(self, v: Array) -> Answer:
-        """Whether rule and differences agree along ``v``."""
+        """Compare rule and differences along ``v``."""
         v = self._rerun.direction(v)
         parts = self._gradient.astype(np.float64) * v
         analytical, size = float(parts.sum()), float(np.sqrt(np.square(parts).sum()))
@@ -125,8 +125,8 @@ class Perturbation:
         return at if gap(slice(at, at + 1)) else None
 
     def goes_in_steps(self, v: Array) -> bool:
-        """Whether the outputs stay as they are a little around this point, and change further
-        off."""
+        """Return whether the outputs stay as they are a little around this point, and change
+        further off."""
         moved, near, far = self.moved(v), 2 * self._rerun.eps ** (1 / 3), 2.0
         here = moved(0.0)
         same = [np.array_equal(moved(h), here) for h in (near, -near, far, -far)]

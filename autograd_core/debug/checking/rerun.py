@@ -29,7 +29,7 @@ Array = NDArray[Any]
 
 
 class Rerun:
-    """What ``node`` computed, as a function of those of its inputs that need a gradient.
+    """The computation of ``node``, as a function of those of its inputs that need a gradient.
 
     ``names`` and ``points`` are the names and values of these inputs, ``eps`` the precision
     that inputs and outputs are computed in.
@@ -69,7 +69,7 @@ class Rerun:
 
     @property
     def size(self) -> int:
-        """How many elements the outputs have together."""
+        """The number of elements that the outputs have together."""
         return sum(int(np.prod(shape, dtype=np.int64)) for shape in self._shapes)
 
     def values(self, points: Sequence[Array]) -> Array:
@@ -78,7 +78,7 @@ class Rerun:
             return _flat([t.array for t in self._outputs(self._call(points))])
 
     def gradients(self, points: Sequence[Array], weights: Array) -> list[Array | None]:
-        """What the rule makes of the gradient ``weights``, given for all outputs in one row: a
+        """Apply the rule to the gradient ``weights``, given for all outputs in one row: a
         gradient for each input, None for one that it leaves out."""
         with _undisturbed(self.custom):
             outputs = self._outputs(self._call(points))
@@ -120,7 +120,8 @@ class Rerun:
 
 
 def _reads_half(op: Op, attributes: Mapping[str, Any]) -> bool:
-    """Whether ``op``, so called, takes its inputs for symmetric matrices, as its samples tell."""
+    """Return whether ``op``, so called, takes its inputs for symmetric matrices, as its samples
+    tell."""
     symmetric = [s for s in op.samples if s.symmetric]
     return len(symmetric) == len(op.samples) > 0 or any(
         s.attributes and all(attributes.get(k) == v for k, v in s.attributes.items())
@@ -133,14 +134,15 @@ def _widened(array: Array) -> Array:
 
 
 def _differentiable(node: Node, function: Any, tensors: Sequence[int]) -> list[int]:
-    """Which arguments the node sends a gradient to; ``tensors`` are those that are tensors."""
+    """List the arguments that the node sends a gradient to; ``tensors`` are those that are
+    tensors."""
     if isinstance(function, Op) and not function.variadic:
         tensors = [function.values.index(edge) for edge in function.edges]
     return [at for at, edge in zip(tensors, node.edges, strict=True) if edge is not None]
 
 
 def _names(function: Any, places: Sequence[int]) -> list[str]:
-    """What the inputs at ``places`` are called where the function is defined."""
+    """Name the inputs at ``places`` as the function's definition does."""
     if isinstance(function, Op):
         if function.variadic:
             return [f"{function.variadic}[{at}]" for at in places]

@@ -1,4 +1,4 @@
-"""What a numeric check finds: frozen records, and the sentences a person reads."""
+"""Results of a numeric check: frozen records, and the sentences a person reads."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class InputCheck:
 
     @property
     def relative_error(self) -> float | None:
-        """How far the two are apart, relative to the larger one; None where there are not two."""
+        """The distance of the two, relative to the larger one; None where there are not two."""
         if self.analytical is None or self.numerical is None:
             return None
         larger = max(abs(self.analytical), abs(self.numerical))
@@ -39,7 +39,7 @@ class InputCheck:
 
     @property
     def sentence(self) -> str:
-        """What is to be said of this input, with the cause if it is known."""
+        """The sentence about this input, with the cause if it is known."""
         return f"{self.claim}; {self.cause}" if self.cause else self.claim
 
     @property
@@ -93,7 +93,7 @@ class NodeCheck:
 
     @property
     def sentence(self) -> str:
-        """What is to be said of this node, as one or more clauses."""
+        """The sentence about this node, as one or more clauses."""
         worst = self.worst
         if worst is None:
             return f"{self.op} is not checkable here: {self.reason}"
@@ -104,7 +104,7 @@ class NodeCheck:
 
     @property
     def why_not(self) -> str:
-        """Why it is not checkable, alike for all nodes with the same reason."""
+        """The reason why it is not checkable, alike for all nodes with the same one."""
         return self.reason if self.worst is None else self.sentence.partition(": ")[2]
 
 

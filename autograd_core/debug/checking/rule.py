@@ -1,4 +1,4 @@
-"""Whether the rule of one node is right: its gradient against differences of its own forward.
+"""The check of one node's rule: its gradient against differences of its own forward.
 
 One random direction tells whether anything is wrong: the derivative of a random sum of the
 outputs, along a random change of one input, depends on every entry of the Jacobian.  Only where
@@ -65,7 +65,7 @@ class RuleChecker:
         return InputCheck(name, "right", analytical=answer.analytical, numerical=answer.slope.value)
 
     def _explained(self, probe: Perturbation, answer: Answer, v: Array) -> InputCheck:
-        """Where it goes wrong, or why it cannot be told."""
+        """Explain where it goes wrong, or why it cannot be told."""
         name, shape = probe.name, probe.point.shape
         if answer.verdict == "unclear":
             return InputCheck(name, "not checkable", answer.reason)

@@ -24,7 +24,7 @@ _SPECIAL: Final = {"nan": "1e999-1e999", "inf": "1e999", "-inf": "-1e999"}
 
 
 class _Target(NamedTuple):
-    """What is to be changed: ``in.K``, ``out.K``, ``hook.K`` or ``grad`` of a node."""
+    """The target of a change: ``in.K``, ``out.K``, ``hook.K`` or ``grad`` of a node."""
 
     node: int
     kind: str

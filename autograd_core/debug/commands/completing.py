@@ -1,4 +1,4 @@
-"""What a prompt may offer for the word under the cursor."""
+"""Completion: offers for the word under the cursor."""
 
 from __future__ import annotations
 

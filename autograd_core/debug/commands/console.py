@@ -140,7 +140,7 @@ class Console:
 
     @property
     def open_block(self) -> bool:
-        """Whether lines are being taken down."""
+        """True while lines are being taken down."""
         return self._block is not None
 
     def take_down(self, done: Callable[[tuple[str, ...]], str]) -> None:

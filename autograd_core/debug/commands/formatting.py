@@ -26,7 +26,7 @@ _MOST_ROWS, _MOST_COLUMNS = 8, 8
 
 
 def here(session: Session) -> str:
-    """Where the session stands, in one line."""
+    """Say where the session stands, in one line."""
     snapshot = session.snapshot
     if snapshot.error:
         return f"{step_number(snapshot.position)} raised {snapshot.error}"
@@ -113,7 +113,7 @@ def tensor_text(name: str, value: Value | None) -> str:
 
 
 def histogram(value: Value, bins: int = 32) -> str:
-    """How the finite elements are distributed, as a line of bars between their extrema."""
+    """Draw how the finite elements are distributed, as a line of bars between their extrema."""
     array = np.asarray(value.array, np.float64).ravel()
     finite = array[np.isfinite(array)]
     if not finite.size:

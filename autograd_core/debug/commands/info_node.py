@@ -1,4 +1,4 @@
-"""What ``info`` tells of one node."""
+"""The topics of ``info`` about one node."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def _kept(detail: NodeDetail) -> list[tuple[str, ...]]:
 
 
 def saved(console: Console, operands: Operands) -> str:
-    """What a node keeps from the forward pass."""
+    """List what a node keeps from the forward pass."""
     rows = [
         (f"saved.{each.name}", f"{format_shape(each.shape)} {each.dtype}",
          format_bytes(each.nbytes), each.state, shown(each.value, ""))
@@ -124,7 +124,7 @@ def hooks(console: Console, operands: Operands) -> str:
 
 
 def phases(console: Console, operands: Operands) -> str:
-    """What happened inside a node, in order."""
+    """List what happened inside a node, in order."""
     rows = [
         (each.text, _values(each.before), "->", _values(each.after))
         for each in _phases_of(console, _index(console, operands))

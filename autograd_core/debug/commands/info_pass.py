@@ -1,4 +1,4 @@
-"""What ``info`` tells of the whole pass, and of those around it and before it."""
+"""The topics of ``info`` about the whole pass, and about those around it and before it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def pending(console: Console, operands: Operands) -> str:
 
 
 def plan(console: Console, operands: Operands) -> str:
-    """How far the pass is, and which nodes are ready."""
+    """Say how far the pass is, and which nodes are ready."""
     session = console.session
     snapshot = session.snapshot
     ready = [each.index for each in snapshot.pending if each.arrived == each.expected]
@@ -57,7 +57,7 @@ def plan(console: Console, operands: Operands) -> str:
 
 
 def history(console: Console, operands: Operands) -> str:
-    """How much is recorded, and what that takes."""
+    """Say how much is recorded, and what that takes."""
     snapshot = console.session.snapshot
     usage = snapshot.usage
     said = f"{snapshot.recorded} of {snapshot.length} nodes recorded"
@@ -99,7 +99,7 @@ def timeline(console: Console, operands: Operands) -> str:
 
 
 def _kept(call: CallRecord) -> str:
-    """Whether nobody set a ``.grad`` to zero before the call."""
+    """Return whether nobody set a ``.grad`` to zero before the call."""
     kept = sum(leaf.kept for leaf in call.leaves)
     return f"{kept} of {_leaves(len(call.leaves))} kept a .grad from before" if kept else ""
 

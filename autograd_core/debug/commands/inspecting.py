@@ -24,7 +24,7 @@ _AROUND: Final = 5  # rows of the plan before and after the one in question
 
 
 def subject(console: Console) -> Subject:
-    """What an expression that is typed here speaks of: the gradient that arrives here."""
+    """Choose what an expression that is typed here speaks of: the gradient that arrives here."""
     index = console.session.selected
     if index is None:
         return Nowhere(console.session.inspector)

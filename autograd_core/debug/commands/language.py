@@ -1,4 +1,4 @@
-"""What is typed: words with their columns, and errors that point at them."""
+"""Typed words with their columns, and errors that point at them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Operands(NamedTuple):
 
     @classmethod
     def after(cls, line: str, column: int) -> Operands:
-        """What ``line`` holds from ``column`` on."""
+        """Take what ``line`` holds from ``column`` on."""
         rest = line[column:]
         return cls(rest.strip(), column + len(rest) - len(rest.lstrip()))
 
@@ -32,7 +32,7 @@ class Operands(NamedTuple):
         return Operands(word, self.column), Operands.after(self._padded, self.column + len(word))
 
     def partition(self, separator: str) -> tuple[Operands, bool, Operands]:
-        """What stands before and behind ``separator``, and whether there is one."""
+        """Split at ``separator``, and say whether there is one."""
         before, found, _ = self.text.partition(separator)
         behind = Operands.after(self._padded, self.column + len(before) + len(found))
         return Operands(before.rstrip(), self.column), bool(found), behind
@@ -42,7 +42,7 @@ class Operands(NamedTuple):
         return [Operands(m[0], self.column + m.start()) for m in re.finditer(r"\S+", self.text)]
 
     def cut(self, word: str) -> tuple[Operands, Operands | None]:
-        """What stands before and after the word ``word``; None where it does not occur."""
+        """Split at the word ``word``; None stands for the rest where it does not occur."""
         found = re.search(rf"(?<!\S){word}(?!\S)", self.text)
         if found is None:
             return self, None

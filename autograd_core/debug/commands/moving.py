@@ -42,7 +42,7 @@ def _back(move: Callable[[Session, int], object]) -> Callable[[Console, Operands
 
 
 def _way_out(session: Session) -> str:
-    """What to do at either end of a pass that ran inside another one."""
+    """Say what to do at either end of a pass that ran inside another one."""
     return " in this pass; leave shows the one around it" if len(session.frames) > 1 else ""
 
 

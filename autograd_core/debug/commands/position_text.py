@@ -1,4 +1,4 @@
-"""What there is to say after a movement."""
+"""The message after a movement."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from autograd_core.debug.commands.stop_report import stop_text
 
 
 def arrived(console: Console) -> str:
-    """What log points said on the way, why it stops, where it is, and the displays there.
+    """Tell what log points said on the way, why it stops, where it is, and the displays there.
 
     A stop that is about a node which has run lets inspecting commands speak of that one.
     """
@@ -27,7 +27,7 @@ def arrived(console: Console) -> str:
 
 
 def _at(console: Console) -> str:
-    """What inspecting commands speak of, where that is not the node that runs next."""
+    """Name what inspecting commands speak of, where that is not the node that runs next."""
     selected = console.session.selected
     if selected is None or selected == console.session.position:
         return ""

@@ -1,4 +1,4 @@
-"""Why a session stops, in words: where the gradient in question began, and what it is made of."""
+"""The report of a stop: where the gradient in question began, and what it is made of."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Row = tuple[str, str]
 
 
 def stop_text(session: Session, reached: Reached) -> str:
-    """Why the session stops; for a condition without a place, all there is to say about it."""
+    """Say why the session stops; of a condition without a place, all there is to say about it."""
     if reached.point.kind != "catch":
         return reached.reason
     headline, lines = stop_report(session, reached.trigger)
@@ -47,7 +47,7 @@ def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
 
 
 def _first_place(gradient: Value | None) -> tuple[int, ...]:
-    """Where the first NaN or infinity of a gradient is; () for a single number, and for none."""
+    """Find the first NaN or infinity of a gradient; () for a single number, and for none."""
     trouble = gradient.statistics.trouble if gradient is not None else ""
     return first_place(gradient.array, trouble) if gradient is not None and trouble else ()
 
@@ -71,7 +71,7 @@ def _beginning_rows(began: Beginning) -> Iterator[Row]:
 
 
 def _ingredients(session: Session, trigger: Trigger, place: tuple[int, ...]) -> Iterator[Row]:
-    """What a node computed the gradient from, with the elements at ``place``."""
+    """List what a node computed the gradient from, with the elements at ``place``."""
     index = trigger.subject.index
     detail = session.detail(index)
     for each in detail.incoming:

@@ -40,7 +40,7 @@ def _set(console: Console, operands: Operands, **properties: Any) -> str:
 
 
 def _pending(operands: Operands) -> tuple[bool, Operands]:
-    """Whether the place may be missing here, and what follows that word."""
+    """Read whether the place may be missing here, and what follows that word."""
     flag, rest = operands.first()
     return (True, rest) if flag.text == _PENDING else (False, operands)
 

@@ -138,7 +138,7 @@ class Edits:
         return [edit.record.index for edit in self._edits if edit.leaf is not None]
 
     def of_leaf(self, index: int) -> list[tuple[int, Any]]:
-        """What the ``.grad`` of the leaf at plan node ``index`` was changed to, and at which
+        """List what the ``.grad`` of the leaf at plan node ``index`` was changed to, and at which
         positions, up to here."""
         return [
             (made.edit.record.position, made.after)
@@ -147,7 +147,7 @@ class Edits:
         ]
 
     def of_sum(self, index: int, input_nr: int) -> list[SumChange]:
-        """What was done to the sum at an input of plan node ``index``."""
+        """List what was done to the sum at an input of plan node ``index``."""
         changes = [made for made in self._made.values() if made.edit.record.index == index]
         place = place_of(self._driver, index, input_nr) if changes else None
         return [

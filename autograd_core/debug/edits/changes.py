@@ -1,4 +1,4 @@
-"""What an edit does to a gradient, and where."""
+"""The change that an edit makes to a gradient, and its place."""
 
 from __future__ import annotations
 

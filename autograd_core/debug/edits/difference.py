@@ -1,4 +1,4 @@
-"""What edits have changed: the ``.grad`` of every leaf, against the run without any."""
+"""The effect of edits: the ``.grad`` of every leaf, against the run without any."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ Leaves = dict[int, Any]  # the .grad of leaves after a pass, by plan index
 
 
 class LeafDifference(NamedTuple):
-    """How the ``.grad`` of a leaf differs from that of the unedited run: norm and largest element
+    """The difference of a leaf's ``.grad`` from that of the unedited run: norm and largest element
     of the difference, and its norm relative to that of the unedited gradient (infinite where
     this is zero).  All None for a leaf that has not run yet, or has no gradient in one of them.
     """

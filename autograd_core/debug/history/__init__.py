@@ -74,7 +74,7 @@ class History:
         return self._driver.entered(seed)
 
     def seconds(self, index: int) -> float:
-        """How long node ``index`` took when it first ran."""
+        """Return how long node ``index`` took when it first ran."""
         return self._seconds[index]
 
     @property
@@ -175,7 +175,7 @@ class History:
 
 
 def step_bytes(step: Step) -> int:
-    """What a step keeps alive, at most: gradients that share memory count twice."""
+    """Count the bytes that a step keeps alive, at most: gradients that share memory count twice."""
     size = STEP_BYTES
     for delivery in step.deliveries:
         g = delivery.gradient

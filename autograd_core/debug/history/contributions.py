@@ -15,8 +15,8 @@ SEED = -1  # the producer of what the caller of backward gave
 
 
 class PassState(NamedTuple):
-    """How far a pass is: before node ``position``, or ``inside`` it, where it has ``sent`` along
-    its first edges, or a leaf has ``accumulated``."""
+    """The progress of a pass: before node ``position``, or ``inside`` it, where it has ``sent``
+    along its first edges, or a leaf has ``accumulated``."""
 
     position: int
     inside: bool = False
@@ -24,11 +24,11 @@ class PassState(NamedTuple):
     accumulated: bool = False
 
     def has_sent(self, producer: int, output_nr: int) -> bool:
-        """Whether the gradient along this edge has been delivered; seeds always have."""
+        """Return whether the gradient along this edge has been delivered; seeds always have."""
         return producer < self.position or (producer == self.position and output_nr < self.sent)
 
     def has_accumulated(self, index: int) -> bool:
-        """Whether the leaf at node ``index`` has its new ``.grad``."""
+        """Return whether the leaf at node ``index`` has its new ``.grad``."""
         return index < self.position or (index == self.position and self.accumulated)
 
 
@@ -91,7 +91,7 @@ class ContributionOrder:
         return slice(int(self._target_starts[index]), int(self._target_starts[index + 1]))
 
     def arrived(self, index: int, state: PassState) -> tuple[int, int]:
-        """How many contributions node ``index`` has had by ``state``, and of how many."""
+        """Count the contributions that node ``index`` has had by ``state``, and all of them."""
         first, last = int(self._starts[index]), int(self._starts[index + 1])
         producers = self._producers[first:last]
         here = int(np.searchsorted(producers, state.position))
@@ -139,5 +139,5 @@ def _column(entries: Sequence[int]) -> Indices:
 
 
 def _starts(keys: Indices, length: int) -> Indices:
-    """Where the entries of each key begin, once they are sorted by key."""
+    """Find where the entries of each key begin, once they are sorted by key."""
     return np.concatenate(([0], np.cumsum(np.bincount(keys, minlength=length)))).astype(np.int64)

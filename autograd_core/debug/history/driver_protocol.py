@@ -1,4 +1,4 @@
-"""What a session asks of whoever runs the nodes of a backward pass.
+"""The protocol between a session and whoever runs the nodes of a backward pass.
 
 A driver executes plan nodes one by one and can undo them; it knows nothing of
 positions, breakpoints or screens.
@@ -26,12 +26,12 @@ class Nested(Protocol):
 
     @property
     def title(self) -> str:
-        """What the program called: ``inner.backward()``."""
+        """The call as the program wrote it: ``inner.backward()``."""
         ...
 
 
 class NodeEffects(NamedTuple):
-    """What a node did besides sending gradients.
+    """The effects of a node besides the gradients it sends.
 
     Attributes:
         start, stop: the places in the undo log before and after it.
@@ -148,5 +148,5 @@ class Driver(Protocol):
         ...
 
     def gradients(self) -> Gradients:
-        """What the call returns to the program: of ``grad``, the gradients."""
+        """Return what the call gives to the program: of ``grad``, the gradients."""
         ...

@@ -33,13 +33,13 @@ class HookCall(NamedTuple):
 
     @property
     def changed(self) -> bool:
-        """Whether the gradients are other ones afterwards."""
+        """True if the gradients are other ones afterwards."""
         pairs = zip(self.before, self.after, strict=False)
         return len(self.before) != len(self.after) or not all(_same(a, b) for a, b in pairs)
 
 
 def changes_of(calls: Iterable[HookCall]) -> dict[HookPlace, HookChange]:
-    """What the hooks of one node changed, those at one place taken together."""
+    """List what the hooks of one node changed, those at one place taken together."""
     found: dict[HookPlace, HookChange] = {}
     for call in calls:
         if not call.changed:

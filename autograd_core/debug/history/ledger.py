@@ -1,4 +1,4 @@
-"""Who contributed what to which sum, and what came of it."""
+"""The account of every sum: who contributed what, and what came of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class SumChange(NamedTuple):
 
 
 class Sum(NamedTuple):
-    """What came together at one input: how many contributions of how many, their sum, and where
+    """The sum at one input: how many contributions of how many, their total, and where
     the latest of them came from."""
 
     input_nr: int
@@ -70,7 +70,7 @@ class Ledger:
     # what arrived, and what was sent
 
     def incoming(self, index: int, state: PassState) -> tuple[Incoming, ...]:
-        """What arrived at node ``index`` by ``state``, per input, with its sum."""
+        """List what arrived at node ``index`` by ``state``, per input, with its sum."""
         return tuple(
             Incoming(
                 sum_.input_nr,
@@ -127,7 +127,7 @@ class Ledger:
         return deliveries[output_nr] if output_nr < len(deliveries) else None
 
     def outgoing(self, index: int, state: PassState) -> tuple[Outgoing, ...]:
-        """What node ``index`` sends along each edge, as far as it has by ``state``."""
+        """List what node ``index`` sends along each edge, as far as it has by ``state``."""
         edges = self._order[index].edges
         graph = self._graph
         targets = {
@@ -187,7 +187,8 @@ def _changed(change: SumChange) -> Entry:
 
 
 def _remaining(total: Gradient, magnitudes: Any) -> float:
-    """How much of the parts is left in their sum: 1 when nothing cancelled, 0 when all did."""
+    """Compute how much of the parts is left in their sum: 1 when nothing cancelled, 0 when all
+    did."""
     if total is None:
         return 1.0
     parts = float(np.sum(magnitudes, dtype=np.float64))

@@ -92,7 +92,7 @@ class ObservedPass:
 
     @property
     def gradients(self) -> Gradients:
-        """What a call of ``grad``, of which all has run, returns to the program."""
+        """The gradients that a call of ``grad``, of which all has run, returns to the program."""
         return self._driver.gradients()
 
     def undo(self) -> None:

@@ -1,4 +1,4 @@
-"""What happens inside a node: hooks, formula, reduction, delivery along each edge, accumulation.
+"""The phases of a node: hooks, formula, reduction, delivery along each edge, accumulation.
 
 All of it follows from the record of the node, so that nothing is paid as long as nobody steps
 inside.
@@ -85,7 +85,7 @@ def _computation(step: Step, calls: Sequence[HookCall], graph: bool) -> list[Pha
 
 
 def _unreduced(step: Step, graph: bool) -> Sequence[Any] | None:
-    """What the rule itself gave, run again; None where reduction has nothing to do, or where
+    """Run the rule again for what it gave itself; None where reduction has nothing to do, or where
     running it again would call code of the user's."""
     node = step.node
     if graph or node.to is None or runs_user_code(node):
@@ -99,7 +99,7 @@ def _unreduced(step: Step, graph: bool) -> Sequence[Any] | None:
 
 
 def state_in(position: int, phases: Sequence[Phase], done: int) -> PassState:
-    """How far the pass is when ``done`` of the phases of node ``position`` are over."""
+    """Return how far the pass is when ``done`` of the phases of node ``position`` are over."""
     over = phases[:done]
     sent = [p.output_nr for p in over if p.kind == "delivery" and p.output_nr is not None]
     accumulated = any(phase.kind == "accumulation" for phase in over)

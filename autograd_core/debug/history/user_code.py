@@ -1,4 +1,4 @@
-"""Which nodes run code of the user's, and so may do anything."""
+"""The nodes that run the user's code, and so may do anything."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from autograd_core.op.packed import nodes_with_packed
 
 
 def runs_user_code(node: Node) -> bool:
-    """Whether ``node`` calls hooks, is a custom Function, or reads saved values that hooks of the
-    user's bring back."""
+    """Return whether ``node`` calls hooks, is a custom Function, or reads saved values that hooks
+    of the user's bring back."""
     hooks = node.hooks
     if hooks is not None and (hooks.tensor or hooks.pre or hooks.post or hooks.accumulated):
         return True

@@ -26,7 +26,7 @@ _GRAVITY = ("error", "warning", "info")
 def lint(
     roots: Tensor | Sequence[Tensor], *, names: Names | Mapping[str, Any] | None = None
 ) -> tuple[Finding, ...]:
-    """What is to be known of the graph of ``roots`` before ``backward``, the worst first.
+    """Find what is wrong with the graph of ``roots`` before ``backward``, the worst first.
 
     Nothing runs, and nothing changes.  Where the forward pass ran inside ``trace()``, it also
     finds where values left the graph, and names the lines; inside ``trace(values=True)``, also

@@ -1,4 +1,4 @@
-"""Where values leave the graph on their way to the loss: what no gradient comes back through.
+"""Values that leave the graph on their way to the loss: no gradient comes back through them.
 
 Needs what tracing left behind; the records lead from the loss to all that it was computed from,
 over the places where the graph itself ends.

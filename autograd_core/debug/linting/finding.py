@@ -1,4 +1,4 @@
-"""What lint finds: one frozen record per thing that is wrong, or may be."""
+"""Findings of lint: one frozen record per thing that is wrong, or may be."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where a NaN or an infinity began in the forward pass; no gradient can be right behind it.
+"""The origin of a NaN or an infinity in the forward pass; no gradient can be right behind it.
 
 Needs what ``trace(values=True)`` left behind; without it, saved values tell that there is one.
 """
@@ -64,7 +64,7 @@ class Beginning:
 
     @property
     def headline(self) -> str:
-        """Where it began: ``nan began in the forward pass, at #4 log:1``."""
+        """The place where it began: ``nan began in the forward pass, at #4 log:1``."""
         if self.verb == "has":
             return f"{self.trouble} is in {self.name} from before the forward pass"
         where = self.name if self.index is None else f"{step_number(self.index)} {self.name}"
@@ -78,13 +78,13 @@ class Beginning:
 
     @property
     def what(self) -> str:
-        """What the op does: ``log:1 gives nan at 1 of 2 places, first at [0], ...``."""
+        """The effect of the op: ``log:1 gives nan at 1 of 2 places, first at [0], ...``."""
         given = f", and is given {listed([each.text for each in self.given])}" if self.given else ""
         return f"{self.name} {self.verb} {self.amount}{self.there}{given}{self.became}"
 
     @property
     def remedy(self) -> str:
-        """What helps."""
+        """The advice."""
         if not self.certain:
             return _TRACE
         if self.given or self.verb == "has":
@@ -93,7 +93,7 @@ class Beginning:
 
 
 def find_not_finite(subject: Subject) -> Iterator[Finding]:
-    """Where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
+    """Find where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
     infinite on purpose, and leave the loss finite."""
     values = ForwardValues(subject.roots)
     roots = _origins_of(subject)
@@ -114,8 +114,8 @@ def find_not_finite(subject: Subject) -> Iterator[Finding]:
 
 
 def forward_cause(subject: Subject, index: int) -> Beginning | None:
-    """Where that began in the forward pass which makes the gradient that node ``index`` computes
-    NaN or infinite; None where all that the node computes with is finite.
+    """Find where that began in the forward pass which makes the gradient that node ``index``
+    computes NaN or infinite; None where all that the node computes with is finite.
 
     A result of the op that no rule uses is a cause too, if it makes the loss what it is.
     """
@@ -142,7 +142,7 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
 
 
 def _spoils(subject: Subject, values: ForwardValues, record: OpRecord, trouble: Trouble) -> bool:
-    """Whether an op has ``trouble`` in its result, and the loss too."""
+    """Return whether an op has ``trouble`` in its result, and the loss too."""
     return any(values.has(each, trouble) for each in outputs_of(record)) and any(
         values.has(each, trouble) for each in _origins_of(subject)
     )
@@ -185,7 +185,7 @@ def _beginning(
 
 
 def _made_of_finite(values: ForwardValues, origin: Origin) -> bool:
-    """Whether an op made what is not finite of what is; a mask was told to be infinite."""
+    """Return whether an op made what is not finite of what is; a mask was told to be infinite."""
     record = origin[0]
     if not isinstance(record, OpRecord) or not _all_known(values, origin):
         return False
@@ -219,7 +219,7 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
 
 
 def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
-    """What an op that works element by element is given at its first NaN or infinity."""
+    """Find what an op that works element by element is given at its first NaN or infinity."""
     record, result = origin[0], values.array(origin)
     op = OPS.get(record.name) if isinstance(record, OpRecord) else None
     if op is None or not op.pointwise or result is None or not isinstance(record, OpRecord):
@@ -234,7 +234,7 @@ def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
 
 
 def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:
-    """Whether a value of ``shape`` broadcasts to another one."""
+    """Return whether a value of ``shape`` broadcasts to another one."""
     return len(shape) <= len(over) and all(
         mine in (1, theirs) for mine, theirs in zip(reversed(shape), reversed(over), strict=False)
     )
@@ -254,7 +254,8 @@ def _index(subject: Subject, record: OpRecord) -> int | None:
 
 
 def _amount(known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None) -> str:
-    """How much of a value is NaN, or infinite, and where first: ``nan at 1 of 2 places, ...``"""
+    """Say how much of a value is NaN, or infinite, and where first: ``nan at 1 of 2 places,
+    ...``"""
     if known is None or known.size == 1:
         return trouble
     said = f"{trouble} at {known.amount(trouble):,} of {known.size:,} places"

@@ -54,7 +54,7 @@ def _departure(leaf: Tensor) -> Departure | None:
 
 
 def _by_departure(departure: Departure, names: list[str]) -> Finding:
-    """What is likely behind it, where a value computed from leaves was handed out."""
+    """Say what is likely behind it, where a value computed from leaves was handed out."""
     gets, them = ("gets", "it") if len(names) == 1 else ("get", "them")
     return Finding(
         "warning", "cut",

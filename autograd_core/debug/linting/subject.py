@@ -1,4 +1,4 @@
-"""What lint looks at: a backward pass that has not run, and what is known around it."""
+"""The subject of lint: a backward pass that has not run, and what is known around it."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ class Subject:
 
     @cached_property
     def records(self) -> list[Record]:
-        """What tracing left of the forward pass, over the places where the graph itself ends."""
+        """The records of the forward pass, over the places where the graph itself ends."""
         return reachable([t.record[0] for t in self.roots if isinstance(t.record, tuple)])
 
     def source(self, index: int) -> Source | None:
@@ -50,7 +50,7 @@ class Subject:
         return self.graph.sources.get(index)
 
     def name(self, leaf: Tensor) -> str:
-        """What to call a leaf; with its module's name, where the program has several modules."""
+        """Name a leaf; with its module's name, where the program has several modules."""
         if len(self.names.modules) > 1 and (path := self._paths.get(id(leaf))):
             return path
         return self.names.of(leaf) or f"a leaf of shape {list(leaf.shape)}"

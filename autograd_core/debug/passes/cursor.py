@@ -1,4 +1,4 @@
-"""Where a session stands in its pass, and how it gets elsewhere.
+"""The position of a session in its pass, and its moves.
 
 What has run is recorded: within the recording, a cursor goes back and forth without calling
 code; at its end it runs nodes.  Inside a node it stands between two of its phases.
@@ -48,7 +48,8 @@ class Cursor:
 
     @property
     def reason(self) -> str:
-        """Why it stands here, in words: "interrupted", the phase that is over; "" after a node."""
+        """The reason for standing here, in words: "interrupted", the phase that is over; "" after a
+        node."""
         if self.error is not None:
             hook = f", in its {self.driver.failed_in}," if self.driver.failed_in else ""
             return f"node {step_number(self.position)}{hook} raised {type(self.error).__name__}"

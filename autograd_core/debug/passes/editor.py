@@ -1,4 +1,4 @@
-"""What a user may change, as methods: ``session.edit.scale(3, 0.5)``."""
+"""The changes that a user may make, as methods: ``session.edit.scale(3, 0.5)``."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ PUT_BACK: Final = (
 
 
 class Edited(NamedTuple):
-    """What became of a change: how many recorded steps were dropped, and which nodes with code of
+    """The outcome of a change: how many recorded steps were dropped, and which nodes with code of
     the user's among them will run it again."""
 
     record: EditRecord
@@ -49,7 +49,7 @@ class Edited(NamedTuple):
 
 
 class _Sum(NamedTuple):
-    """What is to be changed: a sum that waits at ``place``, or the ``.grad`` of ``leaf``."""
+    """The target of a change: a sum that waits at ``place``, or the ``.grad`` of ``leaf``."""
 
     index: int  # type: ignore[assignment]  # the field hides a method of tuples, on purpose
     name: str
@@ -61,7 +61,7 @@ class _Sum(NamedTuple):
 
 
 def _mute_text(what: str, before: bool, muted: bool) -> str:
-    """What the change is called; it must be one."""
+    """Name the change; it must be one."""
     if before == muted:
         raise EditError(f"{what} is {'muted already' if muted else 'not muted'}")
     return f"{'mute' if muted else 'unmute'} {what}"
@@ -271,7 +271,7 @@ class Editor:
         return Edited(record, dropped, again)
 
     def difference(self) -> Sequence[LeafDifference]:
-        """How the ``.grad`` of each leaf behind the first edit differs from the unedited run.
+        """Compare the ``.grad`` of each leaf behind the first edit with the unedited run.
 
         What of that run was never seen runs now, on sums of its own; its hooks are called once
         more for it, see :attr:`called_for_difference`.

@@ -64,7 +64,7 @@ class Inspector:
 
     @property
     def length(self) -> int:
-        """How many nodes the plan has."""
+        """The number of nodes in the plan."""
         return self._cursor.length
 
     @property
@@ -73,11 +73,12 @@ class Inspector:
         return self._cursor.position
 
     def incoming(self, index: int) -> tuple[Incoming, ...]:
-        """What has arrived at node ``index``; the part of :meth:`detail` that is quickly told."""
+        """List what has arrived at node ``index``; the part of :meth:`detail` that is quickly
+        told."""
         return self._ledger.incoming(index, self._cursor.state)
 
     def outgoing(self, index: int) -> tuple[Outgoing, ...]:
-        """What node ``index`` has sent; see :meth:`incoming`."""
+        """List what node ``index`` has sent; see :meth:`incoming`."""
         return self._ledger.outgoing(index, self._cursor.state)
 
     def ledger(self, index: int, input_nr: int = 0) -> Iterator[Entry]:
@@ -120,7 +121,8 @@ class Inspector:
         )
 
     def _given(self, index: int, ran: bool) -> Sequence[Any]:
-        """What the rules of node ``index`` were given, or what has arrived for them so far."""
+        """Return what the rules of node ``index`` were given, or what has arrived for them so
+        far."""
         if ran:
             return self._cursor.history.shown(index).hooked
         node, pending = self._order[index], self._cursor.driver.pending
@@ -129,7 +131,7 @@ class Inspector:
         return [pending.get(Port(node, nr)) for nr in range(node.output_count)]
 
     def phases(self, index: int) -> tuple[Phase, ...]:
-        """What has happened inside node ``index``."""
+        """List what has happened inside node ``index``."""
         cursor = self._cursor
         if index == cursor.position:
             return cursor.phases[: cursor.phase]
@@ -160,8 +162,8 @@ class Inspector:
         return self._leaf(index, self._cursor.state) if index in self._place else None
 
     def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
-        """What the node before ``position`` made of the ``.grad`` of the leaf at node ``index``:
-        the old one and the new one; None if it left it alone."""
+        """Return what the node before ``position`` made of the ``.grad`` of the leaf at node
+        ``index``: the old one and the new one; None if it left it alone."""
         return self._gradients.change(index, position) if index in self._place else None
 
     def _leaf(self, index: int, state: PassState) -> LeafGradient:
@@ -189,7 +191,7 @@ class Inspector:
         return self._gradients.at(index, state.position)
 
     def leaf_calls(self) -> Iterator[LeafCall]:
-        """What the pass, which is over, did to each leaf."""
+        """List what the pass, which is over, did to each leaf."""
         history = self._cursor.history
         for index in self._place:
             node: Any = self._order[index]

@@ -1,4 +1,4 @@
-"""What the ``.grad`` of each leaf held, at every position of a pass."""
+"""The ``.grad`` of each leaf, at every position of a pass."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ class LeafHistory:
         return self._latest(index, (position, 1))[1]
 
     def change(self, index: int, position: int) -> tuple[Value | None, Value | None] | None:
-        """What the node before ``position`` made of what; None if it left this ``.grad`` alone."""
+        """Return what the node before ``position`` made of what; None if it left this ``.grad``
+        alone."""
         time, new = self._latest(index, (position, 0))
         if time != (position, 0):
             return None

@@ -76,7 +76,7 @@ class RecordedPass:
 
     @property
     def title(self) -> str:
-        """What the program called: ``loss.backward()``."""
+        """The call as the program wrote it: ``loss.backward()``."""
         return f"{self.graph.title}.{self.call.kind}()"
 
     def run_user_code(self) -> tuple[int, ...]:
@@ -111,7 +111,7 @@ class RecordedPass:
         return inner.driver.gradients() if call.is_grad else True
 
     def record(self) -> CallRecord:
-        """What it did, for the timeline; it is over."""
+        """Record what it did, for the timeline; it is over."""
         line = self.call.line
         return CallRecord(
             self.number,
@@ -144,7 +144,7 @@ class RecordedPass:
 
 
 def _hint(nodes: Sequence[Node]) -> str:
-    """What to do to see more, or why this pass will not run; "" when all is well."""
+    """Say what to do to see more, or why this pass will not run; "" when all is well."""
     freed = next((node for node in nodes if node.is_freed), None)
     if freed is not None:
         where = "" if freed.freed_at is None else ", at {}:{}".format(*freed.freed_at)

@@ -1,4 +1,4 @@
-"""Where modules begin and end in a plan: for stepping over one, and out of one.
+"""The modules along a plan: for stepping over one, and out of one.
 
 The plan runs through the modules backwards.  A leaf, which belongs to no module, counts to that
 of the node before it; leaves would otherwise end every module they are used in.
@@ -47,7 +47,7 @@ class Scopes:
         return position
 
     def over(self, position: int) -> int:
-        """Where stepping over leads: behind the module that begins here, else one node on."""
+        """Find where stepping over leads: behind the module that begins here, else one node on."""
         entered = self.entered(position)
         return self.end(position, entered) if entered else position + 1
 

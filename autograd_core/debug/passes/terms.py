@@ -59,7 +59,7 @@ def terms_of(
 def _known(
     node: SavedNode, gradients: Sequence[Gradient], saved: Sequence[Saved]
 ) -> Iterator[tuple[str, Value | None]]:
-    """What the names in the rules of ``node`` stand for."""
+    """Look up what the names in the rules of ``node`` stand for."""
     if node.ported:
         yield from ((f"g[{nr}]", value(g)) for nr, g in enumerate(gradients))
     else:
@@ -81,7 +81,7 @@ def _constants(node: SavedNode) -> dict[str, Constant]:
 
 
 def _of_input(node: SavedNode, edge: str, outgoing: Sequence[Outgoing]) -> Outgoing | None:
-    """What goes to the input that a rule is for, None where that needs no gradient."""
+    """Find what goes to the input that a rule is for, None where that needs no gradient."""
     if edge not in node.op.edges:
         return None
     nr = node.op.edges.index(edge)

@@ -1,4 +1,4 @@
-"""What a debugger shows: frozen records that the Session hands out and every face reads.
+"""The debugger's data: frozen records that a session hands out and every front end reads.
 
 A *position* says how many nodes of the plan have run.  People count the nodes from 1 on, as
 pictures and films do: at position k, ``#k`` has run last and ``#(k + 1)`` runs next.  Records and
@@ -56,12 +56,12 @@ class Incoming:
 
     @property
     def arrived(self) -> int:
-        """How many contributions are in."""
+        """The number of contributions that are in."""
         return self.skipped + len(self.contributions)
 
     @property
     def without_total(self) -> str:
-        """What there is to say where ``total`` is None: more may come, or all were undefined."""
+        """The text where ``total`` is None: more may come, or all were undefined."""
         return "nothing yet" if self.arrived < self.expected else "undefined"
 
 
@@ -99,7 +99,7 @@ class Outgoing:
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What a node keeps from the forward pass; ``value`` is a copy, None when it is gone.
+    """A value that a node keeps from the forward pass; ``value`` is a copy, None when it is gone.
 
     ``lines`` are where it was changed in place, or which call freed it, as far as the program
     was traced.
@@ -210,7 +210,7 @@ class NodeDetail:
 
 
 class Usage(NamedTuple):
-    """What the recording takes: bytes of the budget, and how many steps are kept or dropped;
+    """The memory of the recording: bytes of the budget, and how many steps are kept or dropped;
     ``recomputed`` counts the steps that were run again so far."""
 
     bytes: int

@@ -14,7 +14,8 @@ _PART = re.compile(r"(-?\d+)|(-?\d*):(-?\d*)(?::(-?\d*))?|(\.\.\.)")
 
 
 class Histogram(NamedTuple):
-    """How many finite elements lie from ``edges[k]`` to ``edges[k + 1]``, and how many are none."""
+    """The finite elements from ``edges[k]`` to ``edges[k + 1]``, counted, and those that are not
+    finite."""
 
     edges: tuple[float, ...]
     counts: tuple[int, ...]

@@ -11,7 +11,8 @@ from autograd_core.dag.statistics import Statistics
 
 
 class LeafCall(NamedTuple):
-    """What one call did to the ``.grad`` of a leaf: what was there, what it added, what is there.
+    """The effect of one call on the ``.grad`` of a leaf: what was there, what it added, what is
+    there.
 
     ``kept`` says that what was there came from an earlier call: nobody set it to zero.
     """

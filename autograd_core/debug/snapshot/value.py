@@ -61,7 +61,7 @@ class Value:
         return hash((self.shape, self.dtype))
 
     def histogram(self, bins: int = 20) -> Histogram:
-        """How the elements are distributed."""
+        """Count the elements by size."""
         return histogram(self.array, bins)
 
     def heat_map(self, rows: int, columns: int) -> HeatMap:

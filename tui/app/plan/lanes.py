@@ -96,7 +96,7 @@ class Lanes:
 
     @property
     def computed(self) -> int:
-        """How many rows have been computed."""
+        """The number of rows that have been computed."""
         return self._computed
 
     @property
@@ -105,7 +105,7 @@ class Lanes:
 
     @property
     def width(self) -> int:
-        """How many lanes are in use at most, as far as computed."""
+        """The largest number of lanes in use, as far as computed."""
         return max(1, self._used)
 
     def extend(self, rows: int) -> None:

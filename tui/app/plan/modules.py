@@ -35,7 +35,7 @@ class Branch(NamedTuple):
         return sum(span.stop - span.start for span in self.spans)
 
     def done(self, position: int) -> int:
-        """How many of its nodes have run at ``position``."""
+        """Count the nodes of it that have run at ``position``."""
         return sum(max(0, min(span.stop, position) - span.start) for span in self.spans)
 
 

@@ -1,4 +1,4 @@
-"""What the user changed in this pass, and what that did to every leaf."""
+"""The user's changes in this pass, and their effect on every leaf."""
 
 from __future__ import annotations
 

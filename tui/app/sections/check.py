@@ -1,4 +1,4 @@
-"""What the numeric check said of a node."""
+"""The numeric check's verdict on a node."""
 
 from __future__ import annotations
 

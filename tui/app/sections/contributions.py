@@ -67,7 +67,7 @@ def _line(entry: Entry, view: View) -> Line:
 
 
 def _cancelled(remaining: float) -> Part:
-    """How much of the parts is lost in their sum, in percent."""
+    """Say how much of the parts is lost in their sum, in percent."""
     if remaining != remaining:
         return Part("  unknown", "muted")
     lost = 100 * (1 - remaining)

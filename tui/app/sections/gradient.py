@@ -1,4 +1,4 @@
-"""What arrived at a node, in order, what it adds up to, and what left it."""
+"""The gradients that arrived at a node, in order, their sum, and what left it."""
 
 from __future__ import annotations
 
@@ -137,7 +137,7 @@ def _missing(incoming: Incoming, view: View, limit: int) -> list[Entry]:
 def edge_label(
     snapshot: Snapshot, producer: int | None, output_nr: int, limit: int = MAX_NAME
 ) -> str:
-    """Where a contribution comes from: ``#4 mul:2 out 1``, or the seed."""
+    """Name where a contribution comes from: ``#4 mul:2 out 1``, or the seed."""
     if producer is None:
         return "seed gradient"
     return f"{node_label(snapshot, producer, limit)} out {output_nr}"

@@ -1,4 +1,4 @@
-"""What happens inside a node: hooks, formula, reduction, deliveries, accumulation."""
+"""The phases of a node: hooks, formula, reduction, deliveries, accumulation."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def page(view: View) -> Page:
 
 
 def _ahead(detail: NodeDetail) -> list[Line]:
-    """What is known of a node that has not run."""
+    """Describe a node that has not run."""
     lines: list[Line] = [[Part("hooks", "title")]] if detail.hooks else []
     lines += [
         [Part("  " + printable(hook)), Part("  not called yet", "muted")] for hook in detail.hooks

@@ -20,7 +20,7 @@ SAMPLED = 2_000  # leaves that are looked at to find out how wide a column must 
 
 
 class Columns(NamedTuple):
-    """How wide each column is; 0 leaves a column out."""
+    """Widths of the columns; 0 leaves a column out."""
 
     name: int
     shape: int
@@ -100,7 +100,8 @@ def _leaf_line(
 
 
 def _added_by_calls(view: View) -> dict[str, list[float | None]]:
-    """What each of the last calls added to each leaf, by name; nan where that was no number."""
+    """Collect what each of the last calls added to each leaf, by name; nan where that was no
+    number."""
     calls, notes = view.snapshot.calls, view.notes
     if notes.added_at != len(calls):
         found: dict[str, list[float | None]] = {}

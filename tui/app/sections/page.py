@@ -1,4 +1,4 @@
-"""What a section is: a function from what the debugger knows to the lines of a page."""
+"""The protocol of a section: a function from what the debugger knows to the lines of a page."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ Target = NodeTarget | PointTarget | ScopeTarget
 
 @dataclass
 class Notes:
-    """What the screen keeps besides the snapshot: answers to questions that were asked once."""
+    """The screen's memory besides the snapshot: answers to questions that were asked once."""
 
     checks: dict[int, Reply] = field(default_factory=dict)
     difference: str = ""
@@ -51,7 +51,7 @@ class Notes:
 
 @dataclass(frozen=True, eq=False)
 class View:
-    """What the screen shows: where the session stands, and what the user chose to see of it.
+    """The content of the screen: where the session stands, and what the user chose to see of it.
 
     ``node`` is the selected plan node (-1 in an empty plan), ``folded`` names the modules that
     are folded, ``width`` and ``height`` are the room that a section has.

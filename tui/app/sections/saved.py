@@ -1,4 +1,4 @@
-"""What a node keeps from the forward pass, in which state, and which line made it so."""
+"""The saved values of a node, in which state they are, and which line made them so."""
 
 from __future__ import annotations
 

@@ -56,8 +56,8 @@ def _lane_cell(row: LaneRow, lane: int, left: int, right: int, glyph: str) -> La
 
 
 def _overflow_cells(row: LaneRow, cap: int, glyph: str) -> list[LaneCell]:
-    """What stands for the lanes past the cap: how many there are, ``⋯+3``; where the node sends
-    to one of them, the first it sends to, ``→#7``; the node itself, when it is there."""
+    """Draw what stands for the lanes past the cap: how many there are, ``⋯+3``; where the node
+    sends to one of them, the first it sends to, ``→#7``; the node itself, when it is there."""
     hidden = row.hidden + sum(owner is not None for owner in row.after[cap:])
     far = [target for lane, target in zip(row.joins, row.targets, strict=True) if lane >= cap]
     cells = [LaneCell(glyph, row.node)] if row.column >= cap else []

@@ -37,11 +37,11 @@ class LineView(ScrollView, can_focus=False):
         raise NotImplementedError
 
     def fixed_lines(self) -> list[Line]:
-        """What stands above the lines, whatever is scrolled."""
+        """The lines at the top, whatever is scrolled."""
         return []
 
     def is_selected(self, y: int) -> bool:
-        """Whether line ``y`` is drawn on the selection's background."""
+        """Return whether line ``y`` is drawn on the selection's background."""
         return False
 
     @property
@@ -55,7 +55,7 @@ class LineView(ScrollView, can_focus=False):
 
     @property
     def visible_height(self) -> int:
-        """How many of the scrolling lines are in view."""
+        """The number of scrolling lines in view."""
         return max(0, self.size.height - len(self._fixed))
 
     def __init__(self, id: str | None = None) -> None:

@@ -25,7 +25,7 @@ class Offer(NamedTuple):
 
 
 class DebuggerCommands(Provider):
-    """What can be done on the debugger's screen."""
+    """The commands of the debugger's screen."""
 
     def _offers(self) -> Iterator[Offer]:
         screen = cast("DebuggerScreen", self.screen)

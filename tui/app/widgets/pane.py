@@ -32,7 +32,7 @@ class Pane(ViewWidget):
 
     @property
     def target(self) -> Target | None:
-        """What the marked line speaks of."""
+        """The target of the marked line."""
         if not 0 <= self.cursor < self.line_count():
             return None
         return self._page.target(self.cursor, 0)

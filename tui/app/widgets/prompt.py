@@ -87,7 +87,7 @@ class Prompt(Input):
         self.replace(text, *sorted(self.selection))
 
     def take_line(self) -> str:
-        """What was typed, which goes to the history."""
+        """Take what was typed, which goes to the history."""
         line = self.value.strip()
         if line:
             self._histories[self.search].append(line)
@@ -112,7 +112,7 @@ class Prompt(Input):
 
 
 def common_beginning(words: Sequence[str]) -> str:
-    """What all of ``words`` begin with.
+    """Find what all of ``words`` begin with.
 
     >>> common_beginning(["mul:1", "mul:2"]), common_beginning(["tanh"])
     ('mul:', 'tanh')

@@ -1,4 +1,4 @@
-"""What one row of the execution list says, and how wide its columns are."""
+"""The text of one row of the execution list, and the widths of its columns."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ SAMPLED_ROWS = 20_000
 
 
 class Cells(NamedTuple):
-    """What a row says about the gradient of its node; ``trouble`` is "N", "I" or both."""
+    """The text of a row about the gradient of its node; ``trouble`` is "N", "I" or both."""
 
     value: str
     trouble: str
@@ -27,7 +27,7 @@ class Cells(NamedTuple):
 
 
 class Columns(NamedTuple):
-    """How wide each column is; 0 leaves a column out."""
+    """Widths of the columns; 0 leaves a column out."""
 
     lanes: int
     number: int

@@ -57,7 +57,7 @@ class StatusLine(ViewWidget):
 
 
 def progress_bar(done: int, length: int) -> str:
-    """How much has run.
+    """Draw how much has run.
 
     >>> progress_bar(3, 10)
     '■■■□□□□□□□'
@@ -85,12 +85,13 @@ def state_text(snapshot: Snapshot) -> tuple[str, StyleName]:
 
 
 def is_past(snapshot: Snapshot) -> bool:
-    """Whether more has run than what is shown; a node that is looked into has run as a whole."""
+    """Return whether more has run than what is shown; a node that is looked into has run as a
+    whole."""
     return snapshot.position + bool(snapshot.phase) < snapshot.recorded
 
 
 def reason_text(snapshot: Snapshot) -> str:
-    """Why the debugger stopped here, in words; what the list shows anyway comes last."""
+    """Say why the debugger stopped here; what the list shows anyway comes last."""
     if snapshot.status == "failed" and snapshot.error:
         return printable(snapshot.error)
     parts = []

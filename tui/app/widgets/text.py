@@ -69,12 +69,12 @@ def wrapped(line: Line, width: int) -> list[Line]:
 
 
 def is_accumulate(name: str) -> bool:
-    """Whether a node of this name adds to a leaf's ``.grad``."""
+    """Return whether a node of this name adds to a leaf's ``.grad``."""
     return name == "AccumulateGrad"
 
 
 def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
-    """What a node is called where it is mentioned: ``#4 mul:2`` or ``#7 acc weight``.
+    """Name a node where it is mentioned: ``#4 mul:2`` or ``#7 acc weight``.
 
     Of a name longer than ``limit`` the end is kept, which tells more than the beginning.
     """

@@ -1,4 +1,4 @@
-"""What stands in a terminal that is too small for the debugger."""
+"""The message in a terminal that is too small for the debugger."""
 
 from __future__ import annotations
 

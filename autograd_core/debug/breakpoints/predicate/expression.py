@@ -32,7 +32,7 @@ class Expression(NamedTuple):
             raise Unanswerable(reason) from None
 
     def holds(self, subject: Subject) -> bool:
-        """Whether a condition is true of ``subject``; what is unknown is not.
+        """Return whether a condition is true of ``subject``; what is unknown is not.
 
         Raises:
             Unanswerable: see :meth:`value`.

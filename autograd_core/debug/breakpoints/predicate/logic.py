@@ -90,7 +90,7 @@ def real(function: Callable[[Any, Any], Any]) -> Callable[[Any, Any], float]:
 
 
 def comparing(form: type[ast.cmpop], left: Kind, right: Kind) -> Callable[[Any, Any], bool] | None:
-    """How values of these kinds are compared, None where they are not."""
+    """Choose how values of these kinds are compared, None where they are not."""
     if form in _ORDER and left == right == "number":
         return _ORDER[form]
     if form in _EQUALITY and left == right and left in ("number", "text", "shape"):

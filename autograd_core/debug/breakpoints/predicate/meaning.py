@@ -1,4 +1,4 @@
-"""What an expression means: its syntax tree, interpreted over the listed vocabulary."""
+"""The meaning of an expression: its syntax tree, interpreted over the listed vocabulary."""
 
 from __future__ import annotations
 

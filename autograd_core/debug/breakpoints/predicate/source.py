@@ -104,5 +104,5 @@ class Source:
 
 
 def _clash(before: str, token: str) -> bool:
-    """Whether two operators stand together that Python would read as one of its own."""
+    """Return whether two operators stand together that Python would read as one of its own."""
     return (before in _COMPARISONS and token in _COMPARISONS) or before == token == "/"

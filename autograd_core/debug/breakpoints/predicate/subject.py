@@ -1,4 +1,4 @@
-"""What an expression speaks of: a node of a session, and one gradient at it."""
+"""The subject of an expression: a node of a session, and one gradient at it."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ class NodeSubject:
 
     @property
     def ratio(self) -> float | None:
-        """How many times larger than the largest that arrived where it comes from, by rms."""
+        """Its rms, relative to the largest that arrived where it comes from."""
         arrived = [
             each.total.statistics.rms
             for sender in dict.fromkeys(self.senders)
@@ -43,7 +43,7 @@ class NodeSubject:
         return self.gradient.statistics.rms / before if self.gradient and before else None
 
     def fact(self, word: str) -> Any:
-        """What the node, or the breakpoint, is (see ``help expressions``)."""
+        """Look up a fact about the node or the breakpoint (see ``help expressions``)."""
         graph, index = self.inspector.graph, self.index
         match word:
             case "op":
@@ -140,7 +140,7 @@ def arriving(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSu
 
 
 def sent(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubject]:
-    """What node ``index`` made, as far as it has run: what it sends, or a leaf's ``.grad``."""
+    """List what node ``index`` made, as far as it has run: what it sends, or a leaf's ``.grad``."""
     if _is_leaf(inspector.graph, index):
         leaf = inspector.leaf(index)
         if leaf is not None and index < inspector.position:

@@ -19,11 +19,11 @@ Kind = Literal["flag", "number", "text", "shape", "texts", "tensor"]
 
 
 class Subject(Protocol):
-    """What an expression speaks of: a node, and one gradient at it."""
+    """The subject of an expression: a node, and one gradient at it."""
 
     @property
     def gradient(self) -> Value | None:
-        """What a bare ``rms`` measures; None is an undefined gradient."""
+        """The gradient that a bare ``rms`` measures; None is an undefined one."""
         ...
 
     @property
@@ -139,7 +139,7 @@ _TENSOR = re.compile(r"(in|out)(\.\d+)?|grad|saved\.\w+|.+\.grad")
 
 
 def is_tensor(path: str) -> bool:
-    """Whether ``path`` is one of :data:`TENSORS`.
+    """Return whether ``path`` is one of :data:`TENSORS`.
 
     >>> [is_tensor(path) for path in ("in", "out.1", "encoder.0.weight.grad", "weight")]
     [True, True, True, False]
