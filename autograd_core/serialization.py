@@ -1,4 +1,4 @@
-"""``save`` and ``load``: tensors in lists and dictionaries, kept in a file of NumPy's.
+"""``save`` and ``load``: tensors in lists and dictionaries, kept in a file of NumPy.
 
 The file is an ``.npz`` archive: an array for each tensor, and a text that says in JSON where each
 belongs.  There is no pickle in it, and so loading runs nothing; whole modules, which PyTorch

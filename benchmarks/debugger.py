@@ -4,7 +4,7 @@
 
 CPU time of this thread, so that other load on the machine counts little.  "continue" records
 every step; its figure is held against 1.3 of a plain pass plus 10 microseconds a node, which is
-meant for nodes that run no code of the user's.
+meant for nodes that run no user code.
 """
 
 from __future__ import annotations

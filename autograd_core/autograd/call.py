@@ -52,7 +52,7 @@ class BackwardCall(NamedTuple):
     # the node in whose backward or hooks the call was made, and how many passes run around it
     parent: Node | None = None
     depth: int = 0
-    line: Line | None = None  # of the user's, that made the call; known while tracing
+    line: Line | None = None  # of the program, that made the call; known while tracing
 
     @property
     def kind(self) -> CallKind:

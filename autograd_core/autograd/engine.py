@@ -322,7 +322,7 @@ running: ContextVar[GraphTask | None] = ContextVar("autograd_core_running", defa
 
 
 class Evaluation(NamedTuple):
-    """A node that is running code of the user's: a custom Function, or hooks."""
+    """A node that is running user code: a custom Function, or hooks."""
 
     node: Node
     task: GraphTask

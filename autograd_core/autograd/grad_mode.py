@@ -56,7 +56,7 @@ class Tracer(Protocol):
         """``tensor`` was made from an array, by a call of ``how``."""
 
     def line(self) -> Line | None:
-        """The line of the user's that runs now."""
+        """The line of the program that runs now."""
 
     def module(self, module: Any) -> AbstractContextManager[None]:
         """The scope within which ``module`` computes."""

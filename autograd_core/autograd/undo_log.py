@@ -1,4 +1,4 @@
-"""The undo log: what code of the user's changes, so that it can be undone and redone.
+"""The undo log: what user code changes, so that it can be undone and redone.
 
 While a log is in the mode (:mod:`.grad_mode`), whoever is about to change something tells it: the
 values of a tensor, its ``.grad``, its place in the graph, attributes of a module, hooks, random
@@ -6,7 +6,7 @@ numbers.  An entry holds what was there before.  To undo, that is exchanged with
 and to redo, once more; so of everything that changes there is one copy, and of what stays, none.
 
 Out of reach are other objects of Python, files, and memory that the program changes through arrays
-of NumPy's.
+of NumPy.
 """
 
 from __future__ import annotations

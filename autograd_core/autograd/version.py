@@ -1,7 +1,7 @@
 """Version counters: how often a tensor's memory was changed in place.
 
 A counter is a list, so that views can share it.  Its first element counts; while tracing is
-on, each change appends its number and the line of the user's that made it, for errors, lint
+on, each change appends its number and the program's line that made it, for errors, lint
 and pictures.  All of it dies with the last tensor that has the counter.
 """
 

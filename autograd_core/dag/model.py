@@ -71,7 +71,7 @@ class Source(NamedTuple):
 class SavedValue(NamedTuple):
     """A value that a backward node keeps from the forward pass.
 
-    ``state`` is "kept", "freed" (a backward pass let go of it), "packed" (hooks of the user's
+    ``state`` is "kept", "freed" (a backward pass let go of it), "packed" (the user's hooks
     took it away) or "changed" (an in-place op changed it after it was saved), ``lines`` are those
     of the program that did so, as far as it was traced.  Values that share their memory have the
     same number in ``storage``; None where that is unknown.

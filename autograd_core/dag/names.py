@@ -81,7 +81,7 @@ class Names:
 
 
 _INSTEAD = {"x": "input", "a": "input", "y": "other", "b": "other"}
-"""PyTorch's names for what ops of ours call so."""
+"""PyTorch's names for what our ops call so."""
 
 Named = Iterable[tuple[str, Tensor]]
 _MOST_ELEMENTS = 1000  # of a list; longer ones hold data, not parameters

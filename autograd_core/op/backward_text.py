@@ -49,7 +49,7 @@ def _apply(op: Op, edge: str) -> list[str]:
     arguments = _arguments(op, op.rules[edge].names)
     if in_float32(op, edge) is None:
         return [f"g_{edge} = rule_{edge}({arguments})"]
-    return [  # for what is no array, but a scalar of NumPy's, numbers are the fastest
+    return [  # for what is no array, but a scalar of NumPy, numbers are the fastest
         "if type(g) is ndarray and node.output_dtype is float32:",
         f"    g_{edge} = rule_{edge}_in_float32({arguments})",
         f"else: g_{edge} = rule_{edge}({arguments})",

@@ -65,7 +65,7 @@ def wrap_number(value: Number | np.generic, like: dtype) -> Tensor:
         # by `astype`, which lets -1 become 255 beside uint8
         found = Tensor.from_array(np.array(number).astype(kind.dtype))
         found.version = None  # cached, and so no inference tensor
-        found.record = number  # for whoever traces: this is no tensor of the user's
+        found.record = number  # for whoever traces: no tensor of the program
         # what floats become beside integers may change, by set_default_dtype
         if number != 0 and kind is like and len(_numbers) < 4096:
             _numbers[key] = found

@@ -1,4 +1,4 @@
-"""Saved values that hooks of the user's have taken away, and bring back when they are read."""
+"""Saved values that the user's hooks have taken away, and bring back when they are read."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from autograd_core.tensor import Tensor
 
 Hooks = tuple[Callable[[Any], Any], Callable[[Any], Any]]
 nodes_with_packed: Final[WeakSet[Node]] = WeakSet()
-"""The nodes of ops that run code of the user's when they read what they saved."""
+"""The nodes of ops that run user code when they read what they saved."""
 
 
 class Packed:

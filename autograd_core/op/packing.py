@@ -1,4 +1,4 @@
-"""Handing what nodes have saved to hooks of the user's."""
+"""Handing what nodes have saved to the user's hooks."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from autograd_core.program.errors import ProgramError, ScriptDone, ScriptExited,
 from autograd_core.program.target import Target
 
 _GENERIC = ("viz", "tui")
-"""Names of packages of ours that a program may well use for its own."""
+"""Names of our packages that a program may well use for its own."""
 
 
 def run_as_main(target: Target, arguments: list[str]) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What code of the user's changes while a pass is debugged is undone by going back, and done again,
+"""What user code changes while a pass is debugged is undone by going back, and done again,
 once, by going on: whatever it is that it changes, and wherever it runs."""
 
 from __future__ import annotations

@@ -186,7 +186,7 @@ def test_a_saved_line_says_where_its_value_was_freed() -> None:
 
 
 def test_a_saved_line_says_where_its_value_was_changed() -> None:
-    """Also where the value has a name of the user's."""
+    """Also where the program names the value."""
     with trace():
         x = torch.tensor([1.0, 2.0], requires_grad=True)
         w = torch.exp(x)

@@ -217,7 +217,7 @@ class _Face:
         return self._fail_on is not None
 
     def debug_call(self, found: InterceptedCall, stop: bool = True) -> bool | Gradients:
-        """Debug a call of the script's, or, without ``stop``, only watch it."""
+        """Debug a call of the script, or, without ``stop``, only watch it."""
         session = Session.of_call(
             found.call,
             names=found.names,

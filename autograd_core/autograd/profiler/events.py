@@ -47,12 +47,12 @@ class _Times:
 
 
 class FunctionEvent(_Times):
-    """One op, one node of a backward pass, or one block of the user's.
+    """One op, one node of a backward pass, or one block of the program.
 
     Attributes:
         name: ``aten::mul`` for an op, ``MulBackward0`` for a node.
         sequence_nr: of the node that the op made, or that ran; -1 where there is none.
-        scope: 0 for an op, 1 for a node, 7 for a block of the user's.
+        scope: 0 for an op, 1 for a node, 7 for a block of the program.
         cpu_memory_usage: bytes of the results, views not counted; of a block, the sum over the
             events in it.  ``self_cpu_memory_usage`` leaves out what events inside made, and is
             negative where these made more than was left in the end.

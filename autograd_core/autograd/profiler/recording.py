@@ -120,7 +120,7 @@ class profile:
 
     @contextmanager
     def block(self, name: str) -> Iterator[None]:
-        """What runs inside belongs to a block of the user's."""
+        """What runs inside belongs to a block of the program."""
         with self._within(name, _BLOCK) as event:
             yield
         event.cpu_memory_usage = sum(child.cpu_memory_usage for child in event.cpu_children)

@@ -73,7 +73,7 @@ class Breakpoints:
         user_code: Callable[[], Sequence[int]],
     ) -> None:
         """Find every place anew in the plan of a pass that comes into view; ``known`` remembers
-        what places mean there, ``user_code`` gives the nodes that run code of the user's."""
+        what places mean there, ``user_code`` gives the nodes that run user code."""
         self._graph, self._length, self._known = graph, length, known
         self._user_code = user_code
         self._reached = None

@@ -1,7 +1,7 @@
 """The test whether a breakpoint is hit at a position, and by what.
 
 A point with a place is hit before its node runs; a watch after a node that has changed the
-``.grad`` of its leaf, be it the leaf's own or one with code of the user's; and a point that has
+``.grad`` of its leaf, be it the leaf's own or one with user code; and a point that has
 only a condition after the node that made such a gradient, or before the node at which such a sum
 has come together.
 """

@@ -71,7 +71,7 @@ def _check(node: Node) -> tuple[tuple[InputCheck, ...], str]:
         checker = RuleChecker(rerun, rerun.points)
         found = [checker.input(number) for number in range(len(rerun.places))]
         return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), ""
-    except Exception as error:  # whatever code of the user's may raise
+    except Exception as error:  # whatever user code may raise
         reason = f"its backward raised {type(error).__name__}: {error}"
         return (InputCheck(", ".join(rerun.names), "wrong", reason),), ""
 

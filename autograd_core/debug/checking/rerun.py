@@ -1,4 +1,4 @@
-"""A node's function, run again: on copies of ours, in float64, as often as it takes.
+"""A node's function, run again: on copies, in float64, as often as it takes.
 
 The rule is not asked of the node at hand but of a new one that the same call makes, so that it
 works in float64 throughout, whatever was freed or changed meanwhile.
@@ -163,7 +163,7 @@ def _flat(arrays: Sequence[Array]) -> Array:
 
 @contextmanager
 def _undisturbed(custom: bool) -> Iterator[None]:
-    """Gradients on, nobody watching, NumPy silent.  What code of the user's changes is undone, so
+    """Gradients on, nobody watching, NumPy silent.  What user code changes is undone, so
     that each run finds the same and draws the same random numbers, and its prints are swallowed."""
     log = UndoLog() if custom else None
     token = enter_mode(replace(USUAL, undo_log=log))

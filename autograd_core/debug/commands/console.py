@@ -109,7 +109,7 @@ class Console:
         except CommandError as error:
             error.line = error.line or line
             raise
-        except Exception as error:  # a mistake of ours must not end the user's program
+        except Exception as error:  # our own mistake must not end the user's program
             what = f"{type(error).__name__}: {error}"
             raise CommandError(f"{DEFECT}: '{word.text}' raised {what}") from error
 

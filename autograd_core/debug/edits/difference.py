@@ -80,7 +80,7 @@ class Baseline:
                 self.remember(step, effects)
                 if effects is not None:
                     called += [call.name for call in effects.calls]
-        except Exception as error:  # of the user's
+        except Exception as error:  # the user's
             raise EditError(
                 f"the run without changes cannot be compared: {step_number(index)} raised "
                 f"{type(error).__name__}: {error}"

@@ -51,7 +51,7 @@ class NativeDriver:
     does at the end what a plain pass does on the way.  Of passes that start inside a node,
     ``intercept`` hears; it puts their sessions into ``nested``.
 
-    What code of the user's changes is kept in an undo log.  A pass inside another one writes into
+    What user code changes is kept in an undo log.  A pass inside another one writes into
     the log of that one: by itself it is never undone.
     """
 
@@ -79,7 +79,7 @@ class NativeDriver:
         self._log = UndoLog() if outer is None else outer
         self._is_inner = outer is not None
         self._program: Mode | None = None  # the mode around the pass
-        self._user_mode: Mode | None = None  # what code of the user's runs in
+        self._user_mode: Mode | None = None  # what user code runs in
         self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
 
     # running
@@ -181,7 +181,7 @@ class NativeDriver:
 
     @contextmanager
     def _mode_of(self, users: bool) -> Iterator[None]:
-        """The mode of code of the user's, which is traced as the program is; the pass is not."""
+        """The mode of user code, which is traced as the program is; the pass is not."""
         if not users:
             yield
             return
@@ -220,7 +220,7 @@ class NativeDriver:
                 self._leaf_of[id(memory_of(leaf.grad.array))] = number
 
     def _find_changed(self, index: int, start: int) -> None:
-        """Note what code of the user's at node ``index`` changed of what waits."""
+        """Note what user code at node ``index`` changed of what waits."""
         _, memories = self._log.changed(start)
         changed = {id(memory): memory for memory in memories}
         self._changed.update(changed)
@@ -414,6 +414,6 @@ def _gradient(node: Any) -> Any:
 
 
 def _results(step: Step) -> list[Any]:
-    """The gradients that code of the user's made at a node, as far as they are recorded."""
+    """The gradients that user code made at a node, as far as they are recorded."""
     sent = [each.gradient for each in step.deliveries] + [g for _, g in step.captured]
     return [g for g in (*step.hooked, *sent) if g is not None]

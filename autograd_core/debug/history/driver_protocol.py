@@ -38,7 +38,7 @@ class NodeEffects(NamedTuple):
         nbytes: what its entries there keep.
         calls: those of its hooks.
         nested: the passes that ran inside it.
-        user_code: whether it ran code of the user's.
+        user_code: whether it ran user code.
         gradients: the ``.grad`` of leaves that this code changed, by plan index: copies, or None.
     """
 
@@ -57,8 +57,8 @@ class Driver(Protocol):
     Attributes:
         around: what nodes that may do more than send gradients did, in the order of the plan.
         changed_gradients: by leaf, and by node, both plan indices: the ``.grad`` of the leaf as
-            code of the user's at the node left it, if that changed it.
-        waited: by node, what waited elsewhere of what code of the user's at it changed in place.
+            user code at the node left it, if that changed it.
+        waited: by node, what waited elsewhere of what user code at it changed in place.
         live: whether going back and forth changes the program's state.
     """
 
@@ -94,11 +94,11 @@ class Driver(Protocol):
         ...
 
     def redo(self, step: Step) -> None:
-        """Do what ``step`` did, from its record, calling no code of the user's."""
+        """Do what ``step`` did, from its record, calling no user code."""
         ...
 
     def as_it_was(self, step: Step) -> Step:
-        """``step``, with copies of those of its gradients that code of the user's has changed in
+        """``step``, with copies of those of its gradients that user code has changed in
         place since."""
         ...
 
@@ -120,11 +120,11 @@ class Driver(Protocol):
 
     def fork(self, pending: Pending) -> Self:
         """A driver of the same pass that goes its own way from ``pending``, within
-        :meth:`as_before`; for nodes that run no code of the user's only."""
+        :meth:`as_before`; for nodes that run no user code only."""
         ...
 
     def anew(self, pending: Pending) -> Self:
-        """A driver that runs all anew from ``pending``, without edits, code of the user's too."""
+        """A driver that runs all anew from ``pending``, without edits, user code too."""
         ...
 
     def as_before(self, start: int) -> AbstractContextManager[None]:

@@ -86,7 +86,7 @@ def _computation(step: Step, calls: Sequence[HookCall], graph: bool) -> list[Pha
 
 def _unreduced(step: Step, graph: bool) -> Sequence[Any] | None:
     """Run the rule again for what it gave itself; None where reduction has nothing to do, or where
-    running it again would call code of the user's."""
+    running it again would call user code."""
     node = step.node
     if graph or node.to is None or runs_user_code(node):
         return None

@@ -7,8 +7,8 @@ from autograd_core.op.packed import nodes_with_packed
 
 
 def runs_user_code(node: Node) -> bool:
-    """Return whether ``node`` calls hooks, is a custom Function, or reads saved values that hooks
-    of the user's bring back."""
+    """Return whether ``node`` calls hooks, is a custom Function, or reads saved values that the
+    user's hooks bring back."""
     hooks = node.hooks
     if hooks is not None and (hooks.tensor or hooks.pre or hooks.post or hooks.accumulated):
         return True

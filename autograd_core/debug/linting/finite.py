@@ -154,7 +154,7 @@ def _origins_of(subject: Subject) -> list[Origin]:
 
 def _saved_arrays(node: Node) -> Iterator[tuple[str, NDArray[Any]]]:
     for name, kept, _ in node.saved():
-        # to unpack what hooks have packed would be to run code of the user's
+        # to unpack what hooks have packed would be to run user code
         if kept is not None and not isinstance(kept, Packed):
             yield name, array_of(kept)
 

@@ -19,7 +19,7 @@ from autograd_core.debug.history.driver_protocol import Driver, Nested
 from autograd_core.debug.history.phases import phases_of, show_partly, state_in
 from autograd_core.debug.snapshot import Phase
 
-# what a node or a hook of the user's may raise, to be shown there
+# what a node or the user's hook may raise, to be shown there
 RAISED: Final = (Exception, SystemExit)
 
 
@@ -202,7 +202,7 @@ class Cursor:
             inputs = self.driver.inputs(step)
             waited = self.driver.waited.get(step.index, ())
             show_partly(step, inputs, self.phases, phase, self.driver.pending, waited)
-            self.driver.redo_state(step)  # code of the user's runs as a whole
+            self.driver.redo_state(step)  # user code runs as a whole
         else:
             self.phases = ()
 

@@ -27,8 +27,8 @@ PUT_BACK: Final = (
 
 
 class Edited(NamedTuple):
-    """The outcome of a change: how many recorded steps were dropped, and which nodes with code of
-    the user's among them will run it again."""
+    """The outcome of a change: how many recorded steps were dropped, and which nodes with user
+    code among them will run it again."""
 
     record: EditRecord
     dropped: int

@@ -250,7 +250,7 @@ class Inspector:
             self._forget((self._at, *targets, *self._changed(self._at)))
 
     def _changed(self, index: int) -> tuple[int, ...]:
-        """The leaves whose ``.grad`` code of the user's at node ``index`` changed."""
+        """The leaves whose ``.grad`` user code at node ``index`` changed."""
         effects = self._cursor.driver.effects.get(index)
         return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)
 

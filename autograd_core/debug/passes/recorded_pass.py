@@ -80,7 +80,7 @@ class RecordedPass:
         return f"{self.graph.title}.{self.call.kind}()"
 
     def run_user_code(self) -> tuple[int, ...]:
-        """The nodes that run code of the user's."""
+        """The nodes that run user code."""
         order = self.driver.order
         return tuple(index for index, node in enumerate(order) if runs_user_code(node))
 
