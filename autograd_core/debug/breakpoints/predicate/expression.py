@@ -59,7 +59,7 @@ def parse_predicate(text: str) -> Expression:
     >>> parse_predicate("rms >> 10")
     Traceback (most recent call last):
         ...
-    autograd_core.debug.breakpoints.predicate.source.ExpressionError: unexpected '>'
+    autograd_core.debug.errors.ExpressionError: unexpected '>'
 
     Raises:
         ExpressionError: it is no condition of this language.
