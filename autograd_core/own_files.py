@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import sys
+from functools import lru_cache
 from pathlib import Path
 from typing import Final
 
@@ -24,3 +26,22 @@ def is_own_file(file: str) -> bool:
     (True, False)
     """
     return file.startswith(OWN_FILES)
+
+
+def is_user_file(file: str) -> bool:
+    """Return whether ``file``, as a frame names it, is of the user's program: neither this
+    program's own nor PyTorch's.
+
+    >>> is_user_file("train.py"), is_user_file(__file__)
+    (True, False)
+    """
+    torch = sys.modules.get("torch")
+    return not file.startswith(_not_of_users(getattr(torch, "__file__", None)))
+
+
+@lru_cache(maxsize=4)
+def _not_of_users(torch: str | None) -> tuple[str, ...]:
+    if torch is None:
+        return OWN_FILES
+    # code that torch makes, of compiled functions and overloads, has no file
+    return (*OWN_FILES, os.path.dirname(torch) + os.sep, "<frozen ", "<string>", "<eval_with_key>")

@@ -170,13 +170,17 @@ def is_within(module: str, packages: tuple[str, ...]) -> bool:
     return any(module == package or module.startswith(f"{package}.") for package in packages)
 
 
-ABOVE_THE_CORE = ("autograd_core.dag", "autograd_core.debug", "autograd_core.program")
+ABOVE_THE_CORE = (
+    "autograd_core.dag", "autograd_core.debug", "autograd_core.engines", "autograd_core.program"
+)  # fmt: skip
+ENGINES = ("autograd_core.engines.native", "autograd_core.engines.pytorch")
 UPWARD = [
     ("autograd_core", (), ("viz", "tui")),
     ("viz", (), ("tui",)),
     ("autograd_core", ABOVE_THE_CORE, ABOVE_THE_CORE),
-    ("autograd_core.dag", (), ("autograd_core.debug", "autograd_core.program")),
-    ("autograd_core.debug", (), ("autograd_core.program",)),
+    ("autograd_core.dag", (), ("autograd_core.debug", "autograd_core.program", *ENGINES)),
+    ("autograd_core.debug", (), ("autograd_core.program", *ENGINES)),
+    ("autograd_core.engines", (), ("autograd_core.program",)),
 ]
 
 

@@ -53,6 +53,8 @@ class BackwardCall(NamedTuple):
     parent: Node | None = None
     depth: int = 0
     line: Line | None = None  # of the program, that made the call; known while tracing
+    engine: Any = None  # the engine whose call it is; None: this one
+    arguments: Any = None  # what that one was called with
 
     @property
     def kind(self) -> CallKind:

@@ -8,7 +8,8 @@ from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any
 
-from autograd_core.own_files import is_own_file
+from autograd_core.engines import is_tensor
+from autograd_core.own_files import is_user_file
 from autograd_core.tensor import Tensor
 
 
@@ -24,7 +25,7 @@ class Names:
 
     def __init__(self, *namespaces: Mapping[str, Any]) -> None:
         self._names: dict[int, str] = {}
-        self._alive: list[Tensor] = []  # an id is only good while its tensor lives
+        self._alive: list[Any] = []  # an id is only good while its tensor lives
         self._used: frozenset[str] | None = None
         variables = [
             (name, value)
@@ -51,9 +52,11 @@ class Names:
                 self._alive.append(tensor)
         self.modules = {**others.modules, **self.modules}
 
-    def of(self, tensor: Tensor | None) -> str:
-        """The name of ``tensor``, "" when it has none."""
-        return "" if tensor is None else self._names.get(id(tensor), "")
+    def of(self, tensor: Any) -> str:
+        """Return the name of ``tensor``, the program's own or as capture sees it, "" if it has
+        none."""
+        stands_for = getattr(type(tensor), "identity", None)
+        return self._names.get(id(tensor) if stands_for is None else tensor.identity, "")
 
     def placeholder(self, parameter: str) -> str:
         """Name an input without a name of its own in the text of a rule: as the op calls its
@@ -75,7 +78,7 @@ class Names:
                     found.setdefault(path, type(part).__name__)
         return found
 
-    def tensors(self) -> Iterator[Tensor]:
+    def tensors(self) -> Iterator[Any]:
         """All that have a name, in the order in which they were found."""
         return iter(self._alive)
 
@@ -83,17 +86,23 @@ class Names:
 _INSTEAD = {"x": "input", "a": "input", "y": "other", "b": "other"}
 """PyTorch's names for what our ops call so."""
 
-Named = Iterable[tuple[str, Tensor]]
+Named = Iterable[tuple[str, Any]]
 _MOST_ELEMENTS = 1000  # of a list; longer ones hold data, not parameters
 
 
 def _itself(name: str, value: Any) -> Named:
-    return [(name, value)] if isinstance(value, Tensor) else []
+    return [(name, value)] if is_tensor(value) else []
 
 
 def _parameters(name: str, value: Any) -> Named:
-    found: Named = value.named_parameters() if _is_module(value) else []
-    return found
+    """Return the parameters of a module: the core's by their own names, those of PyTorch, whose
+    programs have several models, with the name of the module's variable in front."""
+    if not _is_module(value):
+        return []
+    return [
+        (path if isinstance(tensor, Tensor) or not name else f"{name}.{path}", tensor)
+        for path, tensor in value.named_parameters()
+    ]
 
 
 def _is_module(value: Any) -> bool:
@@ -108,14 +117,14 @@ def _elements(name: str, value: Any) -> Named:
         pairs = value.items()
     else:
         return []
-    return [(f"{name}[{key!r}]", each) for key, each in pairs if isinstance(each, Tensor)]
+    return [(f"{name}[{key!r}]", each) for key, each in pairs if is_tensor(each)]
 
 
 def caller_names(others: Mapping[str, Any] | None = None) -> Names:
     """The names in the program that called this library: local ones first, then global, then
     ``others``."""
     frame: FrameType | None = sys._getframe(1)
-    while frame is not None and is_own_file(frame.f_code.co_filename):
+    while frame is not None and not is_user_file(frame.f_code.co_filename):
         frame = frame.f_back
     if frame is None:
         return Names(others or {})

@@ -16,7 +16,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
 from autograd_core.autograd.step import Step
 from autograd_core.dag.addresses import locate
-from autograd_core.dag.capture.roots import tensors_in
+from autograd_core.dag.capture.roots import native_tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.breakpoints import Breakpoints, Reached
@@ -91,7 +91,7 @@ class Session:
         history_bytes: int = DEFAULT_BUDGET,
         measured: profile | None = None,
     ) -> None:
-        backward_call = make_call(tensors_in(roots), gradient, retain_graph, create_graph)
+        backward_call = make_call(native_tensors_in(roots), gradient, retain_graph, create_graph)
         self._begin(
             backward_call, _names(names), call, breakpoints, timeline, history_bytes, measured
         )

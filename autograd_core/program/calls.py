@@ -13,6 +13,7 @@ from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import trace
 from autograd_core.debug.history.observed_pass import ObservedPass
+from autograd_core.engines import engine_of_call
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
 from autograd_core.program.process import our_names
 
@@ -100,15 +101,37 @@ class Calls:
         self.failure: Exception | None = None
 
     def __call__(self, call: BackwardCall) -> bool | Gradients:
-        if self.done:
-            raise ScriptDone
-        self.counts[call.kind] += 1
+        if self.requests(call.kind):
+            return self.handle(call)
         token = interceptor.set(None)  # a backward within this one is not the script's
         try:
-            answer = self._answer(call, self.counts[call.kind])
+            found = run(call)
+        finally:
+            interceptor.reset(token)
+        return found if call.is_grad else True
+
+    def requests(self, kind: CallKind) -> bool:
+        """Count a call; return whether it is to be handed to :meth:`handle`.
+
+        Raises:
+            ScriptDone: the script is to end.
+        """
+        if self.done:
+            raise ScriptDone
+        self.counts[kind] += 1
+        return self._requested.requests(self.counts[kind], kind)
+
+    def handle(self, call: BackwardCall) -> bool | Gradients:
+        """Carry out a call that is requested, and answer as an interceptor does."""
+        self.handled += 1
+        token = interceptor.set(None)  # as above
+        try:
+            with our_names():
+                found = InterceptedCall(self.counts[call.kind], call, caller_names())
+                answer = self._handle(found)
             if answer is not False:
                 return answer
-            found = run(call)
+            found_gradients = engine_of_call(call).run(call)
         except ScriptDone:
             self.done = True
             raise
@@ -117,14 +140,7 @@ class Calls:
             raise ScriptDone from None
         finally:
             interceptor.reset(token)
-        return found if call.is_grad else True
-
-    def _answer(self, call: BackwardCall, number: int) -> bool | Gradients:
-        if not self._requested.requests(number, call.kind):
-            return False
-        self.handled += 1
-        with our_names():
-            return self._handle(InterceptedCall(number, call, caller_names()))
+        return found_gradients if call.is_grad else True
 
     def require_requested(self) -> None:
         """See that the one call that was requested by its number came, in a script that has such.

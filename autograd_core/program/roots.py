@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from autograd_core.dag.capture.roots import is_tensor
+from autograd_core.engines import is_tensor
 from autograd_core.program.errors import NeedsArguments, ProgramError
 from autograd_core.text import did_you_mean
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import ModuleType
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import Gradients
-from autograd_core.dag.capture.roots import PYTORCH, is_tensor
+from autograd_core.dag.capture.roots import PYTORCH
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
+from autograd_core.engines import engine_of, is_tensor
 from autograd_core.program.calls import CallSelector, Handle, InterceptedCall, intercepting
 from autograd_core.program.errors import NeedsArguments, ProgramError, ScriptDone
 from autograd_core.program.process import (
@@ -21,13 +21,12 @@ from autograd_core.program.process import (
 )
 from autograd_core.program.roots import attribute, evaluate, last_scalars
 from autograd_core.program.target import Target, require_file
-from autograd_core.tensor import Tensor
 
 
 class Found(NamedTuple):
     """A tensor with a graph, what leads to it, and the names of the tensors around it."""
 
-    root: Tensor
+    root: Any
     target: Target
     names: Names
 
@@ -40,6 +39,7 @@ def run_target(
     *,
     values: bool = False,
     end: bool = True,
+    core_only: bool = False,
     ours: tuple[type[Exception], ...] = (),
 ) -> Found | None:
     """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
@@ -48,6 +48,7 @@ def run_target(
         requested: which calls of a script or module that is run whole.
         values: keep the values of the forward pass; see :func:`~autograd_core.dag.trace.trace`.
         end: end the program after a call that was requested by its number.
+        core_only: refuse calls and tensors of PyTorch.
         ours: exceptions of ``handle`` that are not the user's, and end the program.
 
     Returns:
@@ -60,9 +61,11 @@ def run_target(
     require_file(target)
     if target.name:
         with trace(values=values):
-            return find_named(target, arguments)
+            return _allowed(find_named(target, arguments), core_only)
 
     def handle_and_end(found: InterceptedCall) -> bool | Gradients:
+        if core_only and found.call.engine is not None:
+            raise ProgramError(PYTORCH)
         answer = handle(found)
         if end and requested.number is not None:
             raise ScriptDone
@@ -75,7 +78,13 @@ def run_target(
         return None
     calls.require_requested()
     name, scalar = single_scalar(variables, calls.counts["grad"])
-    return Found(scalar, target._replace(name=name), Names(variables))
+    return _allowed(Found(scalar, target._replace(name=name), Names(variables)), core_only)
+
+
+def _allowed(found: Found, core_only: bool) -> Found:
+    if core_only and engine_of((found.root,)).name != "autograd_core":
+        raise ProgramError(PYTORCH)
+    return found
 
 
 def find_named(target: Target, arguments: list[str]) -> Found:
@@ -95,14 +104,12 @@ def find_named(target: Target, arguments: list[str]) -> Found:
                 tensor = evaluate(value)
             except NeedsArguments as error:
                 raise ProgramError(f"{target} {error.what}", remedy=error.remedy) from None
-    if not isinstance(tensor, Tensor):
-        if is_tensor(tensor):
-            raise ProgramError(f"{target} is a tensor of PyTorch: {PYTORCH}")
+    if not is_tensor(tensor):
         raise ProgramError(
             f"{target} is {_described(tensor)}",
             remedy="name a tensor, a function that returns one, or a module with sample_inputs",
         )
-    if tensor.edge is None:
+    if not tensor.requires_grad:
         raise ProgramError(
             f"{target} has no graph: nothing that it was computed from requires a gradient",
             remedy="give a leaf requires_grad=True, and mind no_grad() and detach()",
@@ -119,18 +126,16 @@ def _described(value: Any) -> str:
     return f"{'an' if name[0] in 'aeiouAEIO' else 'a'} {name}"
 
 
-def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Tensor]:
+def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Any]:
     """The one scalar with a graph that a script without ``backward()`` leaves behind.
 
     Scalars that others were computed from do not count.  ``grads`` is how often the script called
     ``autograd.grad()``, which is then offered instead.
 
     Raises:
-        ProgramError: there is none, or several, or PyTorch made it.
+        ProgramError: there is none, or several.
     """
     last = last_scalars(namespace)
-    if not any(isinstance(each, Tensor) for each in last.values()) and _imports_torch(namespace):
-        raise ProgramError(f"the script works with torch: {PYTORCH}")
     if len(last) == 1:
         return next(iter(last.items()))
     ended = "the script ended without calling backward() in its main thread, and left"
@@ -145,8 +150,3 @@ def single_scalar(namespace: Mapping[str, Any], grads: int = 0) -> tuple[str, Te
         f"{ended} several scalars with a graph: {', '.join(last)}",
         remedy=f"name one, as in file.py:{next(iter(last))}{offer}",
     )
-
-
-def _imports_torch(namespace: Mapping[str, Any]) -> bool:
-    modules = (value for value in namespace.values() if isinstance(value, ModuleType))
-    return any(module.__name__.partition(".")[0] == "torch" for module in modules)

@@ -117,7 +117,7 @@ def _report_on(target: Target, arguments: list[str], call: CallSelector) -> Repo
         reports[:] = [_examine(title, found.call.roots, found.names)]
         return False
 
-    found = run_target(target, arguments, call, examine, values=True)
+    found = run_target(target, arguments, call, examine, values=True, core_only=True)
     return reports[0] if found is None else _examine(str(found.target), (found.root,), found.names)
 
 

@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-from autograd_core.autograd.call import make_call
+from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
 from autograd_core.program.calls import CallSelector, InterceptedCall
@@ -136,7 +136,7 @@ def _recording_of(
 
 def _recording_of_tensor(found: Found, view: View) -> Recording:
     try:
-        return record_call(make_call(found.root, None, None, False), view, found.names)
+        return record_call(backward_call(found.root), view, found.names)
     except RuntimeError as error:  # it is no scalar, or its graph was freed: PyTorch's words
         raise ProgramError(f"the backward pass failed: {error}") from None
 

@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import viz
-from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, NotInGraph, capture
+from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.trace import trace
 from autograd_core.debug.history.observed_pass import ObservedPass
@@ -118,7 +118,7 @@ def graph_at(roots: Any, names: Names, step: int | None, title: str = "") -> Gra
     """
     if step is None:
         return capture(roots, names=names, title=title)
-    with ObservedPass(make_call(roots, None, None, False), names) as observed:
+    with ObservedPass(backward_call(roots), names) as observed:
         length = len(observed.order)
         if not -1 <= step <= length:
             raise CodeFailed(f"there is no step {step}", remedy=f"this pass has {length} steps")
@@ -134,7 +134,7 @@ def _film(request: Request, found: Found) -> Drawing:
     options: Any = request.options
     if isinstance(found.value, Graph):
         raise CodeFailed("a film needs a tensor, not a graph", remedy="end the code in the tensor")
-    call = make_call(found.value, None, None, False)
+    call = backward_call(found.value)
     view = options.get("view", "both")
     made = film_of(record_call(call, view, Names(found.variables)), **options)
     text = "\n".join(f"{number}. {': '.join(filter(None, shot[:2]))}" for number, shot in

@@ -15,7 +15,7 @@ from types import ModuleType
 from typing import Any, NamedTuple
 
 from autograd_core.dag import Graph
-from autograd_core.dag.capture.roots import is_tensor
+from autograd_core.engines import is_tensor
 from autograd_core.program.errors import ProgramError, ScriptExited, ScriptFailed
 from autograd_core.program.process import (
     import_module,

@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.call import BackwardCall, make_call
+from autograd_core.autograd.call import BackwardCall
 from autograd_core.autograd.deliver import Gradient
 from autograd_core.autograd.node import Node, resolve
 from autograd_core.autograd.step import Step
 from autograd_core.dag.capture.gradients import describe
-from autograd_core.dag.capture.roots import tensors_in
+from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.statistics import Statistics
@@ -54,7 +54,7 @@ def record(obj: Any, view: View) -> Recording:
     if isinstance(obj, BackwardCall):
         return record_call(obj, view, names)
     with drawable():
-        call = make_call(tensors_in(obj), None, None, False)
+        call = backward_call(obj)
     return record_call(call, view, names)
 
 

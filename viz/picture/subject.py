@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeGuard
 
 from autograd_core.autograd.node import Node
 from autograd_core.dag import Graph, NotInGraph, capture, trace
-from autograd_core.dag.capture.roots import is_tensor
 from autograd_core.dag.names import caller_names
+from autograd_core.engines import is_tensor
 from autograd_core.program.errors import NeedsArguments
 from autograd_core.program.roots import evaluate
 from viz.errors import NothingToDraw

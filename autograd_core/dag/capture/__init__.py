@@ -8,12 +8,10 @@ derived from the backward half, and says so.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from math import prod
 from typing import Any, Literal
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.node import Node as GradFn
-from autograd_core.autograd.node import resolve
-from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.autograd.profiler import profile as profile_type
 from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.step import Step
@@ -27,18 +25,22 @@ from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.errors import NotInGraph
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.statistics import Statistics, statistics
-from autograd_core.tensor import Tensor
+from autograd_core.dag.statistics import Statistics
+from autograd_core.dag.trace.records import OpRecord
+from autograd_core.engines import is_tensor
+from autograd_core.engines.protocol import Engine, Plan, Tensor
+from autograd_core.engines.protocol import Node as GradFn
 
 View = Literal["forward", "backward", "both"]
-Roots = Tensor | Sequence[Tensor]
+Roots = Any
+"""A tensor, or several, of either library."""
 
 
 def capture(
     roots: Roots,
     view: View = "both",
     *,
-    gradient: Tensor | Sequence[Tensor | None] | None = None,
+    gradient: Any = None,
     names: Names | Mapping[str, Any] | None = None,
     steps: Iterable[Step] = (),
     hooks: HookChanges | None = None,
@@ -68,9 +70,9 @@ def capture(
         title: of the graph; by default made from the names of the roots.
 
     Raises:
-        NotInGraph: a root requires no gradient, or is no tensor of this core.
+        NotInGraph: a root requires no gradient, or is no tensor.
     """
-    tensors = _tensors(roots)
+    tensors, engine = _tensors(roots)
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
@@ -79,32 +81,33 @@ def capture(
     ]
     build = GraphBuilder(title or ", ".join(labels), modules=known.module_classes())
     if plan is None:
-        plan = make_plan([tensor.edge for tensor in tensors])  # type: ignore[misc]
+        plan = engine.plan(tensors)
     whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
     running = whole if order is None else order
     ids: dict[GradFn, int] = {}
     ids_of: list[ForwardOf] = [ids.get]
     if view != "forward":
-        ids.update(add_backward(build, running, whole, known, list(steps), live=live))
-        _add_seeds(build, tensors, labels, _seeds(tensors, gradient), ids)
+        ids.update(add_backward(build, engine, running, whole, known, list(steps), live=live))
+        _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
         add_hooks(build, hooks or {})
     if view != "backward":
         add = add_traced_forward if _traced(plan) else add_derived_forward
-        ids_of.append(add(build, tensors, labels, plan, running, ids, known))
+        ids_of.append(add(build, engine, tensors, labels, plan, running, ids, known))
     measured = profile or running_profile()
     if measured is not None:
         add_costs(build, whole, ids_of, measured)
     return build.graph()
 
 
-def _tensors(roots: Any) -> tuple[Tensor, ...]:
-    tensors = tensors_in(roots)
+def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:
+    found, engine = tensors_in(roots)
+    tensors = engine.tensors(found)
     if any(resolve(tensor.edge)[0] is None for tensor in tensors):
         raise NotInGraph(
             "this tensor has no graph: nothing it was computed from requires a gradient; "
             "give a parameter or an input requires_grad=True, and mind no_grad() and detach()"
         )
-    return tensors
+    return tensors, engine
 
 
 def _root_label(number: int, tensors: tuple[Tensor, ...]) -> str:
@@ -112,22 +115,20 @@ def _root_label(number: int, tensors: tuple[Tensor, ...]) -> str:
 
 
 def _traced(plan: Plan) -> bool:
-    return all(node.record is not None for node in plan.order if type(node) is not AccumulateGrad)
+    return all(isinstance(node.record, OpRecord) for node in plan.order if node.kind != LEAF)
 
 
-def _seeds(
-    tensors: tuple[Tensor, ...], gradient: Tensor | Sequence[Tensor | None] | None
-) -> list[Statistics | None]:
-    given: Sequence[Tensor | None] = (
+def _seeds(engine: Engine, tensors: tuple[Tensor, ...], gradient: Any) -> list[Statistics | None]:
+    given: Sequence[Any] = (
         (None,) * len(tensors)
         if gradient is None
         else (gradient,)
-        if isinstance(gradient, Tensor)
+        if is_tensor(gradient)
         else tuple(gradient)
     )
     one = Statistics(1, 1.0, 1.0, 1.0, 0, 0, 0)
     return [
-        statistics(seed.array) if seed is not None else one if tensor.array.size == 1 else None
+        engine.statistics(seed) if seed is not None else one if prod(tensor._shape) == 1 else None
         for tensor, seed in zip(tensors, given, strict=True)
     ]
 

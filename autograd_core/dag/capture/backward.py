@@ -12,24 +12,24 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES, Port
-from autograd_core.autograd.node import Node as GradFn
+from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.gradients import add_gradients
-from autograd_core.dag.capture.rules import formula, saved_values
+from autograd_core.dag.capture.saved_values import saved_values
 from autograd_core.dag.columns import LazyColumn, LazyEntries
 from autograd_core.dag.model import SavedValue, Shape
 from autograd_core.dag.names import Names
-from autograd_core.op.saved import SavedNode
+from autograd_core.engines.protocol import Engine
+from autograd_core.engines.protocol import Node as GradFn
 
 Ids = Mapping[GradFn, int]
-Examples = Mapping[type[GradFn], GradFn]  # one node of each type
+Examples = Mapping[type[Any], GradFn]  # one node of each type
 
 
 def add_backward(
     build: GraphBuilder,
+    engine: Engine,
     order: Sequence[GradFn],
     whole: Sequence[GradFn],
     names: Names,
@@ -49,46 +49,52 @@ def add_backward(
     Returns:
         The id of each node.
     """
-    types = list(map(type, order))
+    types: list[Any] = list(map(type, order))
     examples = dict(zip(types, order, strict=True))
     name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
-    records: list[Any] = [getattr(node, "_record", None) for node in order]
+    records = engine.records(order)
     scopes = ["" if record is None else record.scope for record in records]
-    leaves = [number for number, kind in enumerate(types) if kind is AccumulateGrad]
+    leaves = [number for number, kind in enumerate(types) if kind.kind == LEAF]
     build.start(
         kinds=["op"] * len(order),
         half="backward",
         names=list(map(name_of.__getitem__, types)),
-        counts=_counts(examples, types, scopes) if order is whole else _counts_within(order, whole),
+        counts=_counts(engine, examples, types, scopes)
+        if order is whole
+        else _counts_within(engine, order, whole),
         shapes=_shapes(order, types, examples),
         dtypes=_dtypes(order),
     )
-    stem_of = {t: n.op.public_name for t, n in examples.items() if isinstance(n, SavedNode)}
+    stem_of = {t: stem for t, n in examples.items() if (stem := engine.stem(n))}
     build.stems = LazyEntries(len(order), lambda number: stem_of.get(types[number]))
     build.scopes = scopes
     _add_sources(build, records, live)
     for number in leaves:
-        _name_leaf(build, number, order[number], names)
-    _add_rules(build, order, names, live)
+        _name_leaf(build, number, engine.leaf(order[number]), names)
+    _add_rules(build, engine, order, names, live)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
     add_gradients(build, steps)
     return ids
 
 
-def _counts(examples: Examples, types: Sequence[type[GradFn]], scopes: Sequence[str]) -> list[int]:
-    """Number each node among the equally named ones of its scope, in the order of the forward
+def _counts(
+    engine: Engine, examples: Examples, types: Sequence[type[Any]], scopes: Sequence[str]
+) -> list[int]:
+    """Which of the equally named nodes of its scope each one is, in the order of the forward
     pass, which is that of the plan backwards; leaves, which are made first, keep that of the plan.
     """
     length = len(types)
     stems: dict[str, int] = {}
-    stem_of = {t: stems.setdefault(_stem(n), len(stems)) for t, n in examples.items()}
+    stem_of = {
+        t: stems.setdefault(engine.stem(n) or n.name(), len(stems)) for t, n in examples.items()
+    }
     groups = np.fromiter(map(stem_of.__getitem__, types), np.int64, length)
     scope_of = {scope: number for number, scope in enumerate(dict.fromkeys(scopes))}
     if len(scope_of) > 1:
         by_scope = np.fromiter(map(scope_of.__getitem__, scopes), np.int64, length)
         groups += by_scope * len(stems)
-    leaves = np.array([kind is AccumulateGrad for kind in types], bool)
+    leaves = np.array([kind.kind == LEAF for kind in types], bool)
     made = np.where(leaves, np.arange(length), -np.arange(length))
     by_group = np.lexsort((made, groups))
     starts = np.flatnonzero(np.diff(groups[by_group], prepend=-1))
@@ -99,22 +105,18 @@ def _counts(examples: Examples, types: Sequence[type[GradFn]], scopes: Sequence[
     return found
 
 
-def _counts_within(order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
-    records = [node.record for node in whole]
+def _counts_within(engine: Engine, order: Sequence[GradFn], whole: Sequence[GradFn]) -> list[int]:
+    records = engine.records(whole)
     scopes = ["" if record is None else record.scope for record in records]
     types = list(map(type, whole))
     examples = dict(zip(types, whole, strict=True))
-    counts = dict(zip(whole, _counts(examples, types, scopes), strict=True))
+    counts = dict(zip(whole, _counts(engine, examples, types, scopes), strict=True))
     return [counts[node] for node in order]
-
-
-def _stem(node: GradFn) -> str:
-    return node.op.public_name if isinstance(node, SavedNode) else node.name()
 
 
 def _shapes(
     order: Sequence[GradFn],
-    types: Sequence[type[GradFn]],
+    types: Sequence[type[Any]],
     examples: Examples,
 ) -> list[Shape | None]:
     shapes: list[Shape | None] = [node.output_shape for node in order]
@@ -142,21 +144,23 @@ def _add_sources(build: GraphBuilder, records: Sequence[Any], live: bool) -> Non
     build.sources = {number: source for number, source in known if source is not None}
 
 
-def _name_leaf(build: GraphBuilder, number: int, node: GradFn, names: Names) -> None:
-    tensor = node.leaf() if isinstance(node, AccumulateGrad) else None
+def _name_leaf(build: GraphBuilder, number: int, tensor: Any, names: Names) -> None:
     build.kinds[number] = "parameter" if tensor is not None and tensor.is_parameter else "leaf"
     variable = names.of(tensor)
     if variable:
         build.variables[number] = variable
 
 
-def _add_rules(build: GraphBuilder, order: Sequence[GradFn], names: Names, live: bool) -> None:
+def _add_rules(
+    build: GraphBuilder, engine: Engine, order: Sequence[GradFn], names: Names, live: bool
+) -> None:
     if live:
         build.formulas = LazyColumn(
-            len(order), lambda number: formula(order[number], order[number].saved(), names)
+            len(order), lambda number: engine.formula(order[number], order[number].saved(), names)
         )
         build.saved = LazyEntries(
-            len(order), lambda number: tuple(saved_values(order[number], order[number].saved()))
+            len(order),
+            lambda number: tuple(saved_values(engine, order[number], order[number].saved())),
         )
         return
     storages: dict[int, int] = {}
@@ -164,13 +168,13 @@ def _add_rules(build: GraphBuilder, order: Sequence[GradFn], names: Names, live:
     saved: dict[int, tuple[SavedValue, ...]] = {}
     for number, node in enumerate(order):
         kept = list(node.saved())
-        formulas.append(formula(node, kept, names))
-        if kept and (values := tuple(saved_values(node, kept, storages))):
+        formulas.append(engine.formula(node, kept, names))
+        if kept and (values := tuple(saved_values(engine, node, kept, storages))):
             saved[number] = values
     build.formulas, build.saved = formulas, saved
 
 
-def _edges(order: Sequence[GradFn]) -> tuple[list[int], list[int], list[Any]]:
+def _edges(order: Sequence[Any]) -> tuple[list[int], list[int], list[Any]]:
     """Of every edge the number of the node it leaves, which of its outputs it is, and where it
     leads."""
     sources: list[int] = []

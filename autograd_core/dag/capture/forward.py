@@ -6,33 +6,23 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.node import Node as GradFn
-from autograd_core.autograd.node import resolve
-from autograd_core.autograd.plan import Plan
+from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.details import detail
-from autograd_core.dag.capture.saved_edges import add_saved
+from autograd_core.dag.capture.saved_values import add_saved
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import NodeKind, short_name
 from autograd_core.dag.names import Names
-from autograd_core.dag.trace.records import (
-    LeafRecord,
-    OpRecord,
-    Record,
-    origin,
-    reachable,
-    scalar_statistics,
-)
-from autograd_core.op.packed import Packed
-from autograd_core.op.saved import SavedNode
-from autograd_core.tensor import Tensor
+from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record, reachable
+from autograd_core.engines.protocol import Engine, Plan, Tensor
+from autograd_core.engines.protocol import Node as GradFn
 
 ForwardOf = Callable[[GradFn], int | None]
 
 
 def add_traced_forward(
     build: GraphBuilder,
+    engine: Engine,
     tensors: tuple[Tensor, ...],
     labels: list[str],
     plan: Plan,
@@ -45,7 +35,7 @@ def add_traced_forward(
 
     ``plan`` is that of the whole backward pass, of which the nodes in ``running`` run.
     """
-    origins = [origin(tensor) for tensor in tensors]
+    origins = [engine.origin(tensor) for tensor in tensors]
     records = reachable([found[0] for found in origins if isinstance(found, tuple)])
     leaves = _Leaves.of(plan.order, running)
     ids = {record: _add_record(build, record, leaves, names) for record in records}
@@ -54,10 +44,10 @@ def add_traced_forward(
             _add_inputs(build, record, ids)
     for tensor, label, found in zip(tensors, labels, origins, strict=True):
         if isinstance(found, tuple):
-            _add_output(build, tensor, label, ids[found[0]], found[1])
+            _add_output(build, engine, tensor, label, ids[found[0]], found[1])
 
-    def producer_of(value: Tensor | Packed) -> int | None:
-        if isinstance(value.edge, AccumulateGrad):
+    def producer_of(value: Any) -> int | None:
+        if value.edge is not None and value.edge.kind == LEAF:
             return forward_of(value.edge)
         return ids.get(value.record[0]) if isinstance(value.record, tuple) else None
 
@@ -68,7 +58,7 @@ def add_traced_forward(
         forward = forward_of(node)
         if forward is not None:
             build.pair(forward, backward)
-            add_saved(build, node, forward, backward, producer_of, forward_of, names)
+            add_saved(build, engine, node, forward, backward, producer_of, forward_of, names)
     return forward_of
 
 
@@ -86,7 +76,7 @@ class _Leaves(NamedTuple):
     @classmethod
     def of(cls, whole: Sequence[GradFn], running: Sequence[GradFn]) -> _Leaves:
         def records(order: Sequence[GradFn]) -> frozenset[Any]:
-            return frozenset(node.record for node in order if type(node) is AccumulateGrad)
+            return frozenset(node.record for node in order if node.kind == LEAF)
 
         reached = records(whole)
         return cls(reached, reached if running is whole else records(running))
@@ -146,8 +136,10 @@ def _add_inputs(build: GraphBuilder, record: OpRecord, ids: Mapping[Record, int]
         )  # fmt: skip
 
 
-def _add_output(build: GraphBuilder, tensor: Tensor, label: str, source: int, nr: int) -> None:
-    stats = scalar_statistics(tensor)
+def _add_output(
+    build: GraphBuilder, engine: Engine, tensor: Tensor, label: str, source: int, nr: int
+) -> None:
+    stats = engine.scalar_statistics(tensor)
     shape, dtype = tensor._shape, tensor.dtype.name
     output = build.node(
         "output", "forward", label, variable=label, shape=shape, dtype=dtype, statistics=stats,
@@ -158,6 +150,7 @@ def _add_output(build: GraphBuilder, tensor: Tensor, label: str, source: int, nr
 
 def add_derived_forward(
     build: GraphBuilder,
+    engine: Engine,
     tensors: tuple[Tensor, ...],
     labels: list[str],
     plan: Plan,
@@ -171,7 +164,7 @@ def add_derived_forward(
     ids: dict[GradFn, int] = {}
     wanted = set(running)
     for node in sorted(plan.order, key=_forward_order):
-        ids[node] = _add_derived(build, node, node in wanted, names)
+        ids[node] = _add_derived(build, engine, node, node in wanted, names)
     for node in plan.order:
         for input_nr, edge in enumerate(node.edges):
             source, output_nr = resolve(edge)
@@ -183,32 +176,38 @@ def add_derived_forward(
     for tensor, label in zip(tensors, labels, strict=True):
         maker, nr = resolve(tensor.edge)
         assert maker is not None
-        _add_output(build, tensor, label, ids[maker], nr)
+        _add_output(build, engine, tensor, label, ids[maker], nr)
 
-    def producer_of(value: Tensor | Packed) -> int | None:
+    def producer_of(value: Any) -> int | None:
         source = resolve(value.edge)[0]
         return None if source is None else ids.get(source)
 
     for node, backward in backward_ids.items():
         build.pair(ids[node], backward)
-        add_saved(build, node, ids[node], backward, producer_of, ids.get, names)
+        add_saved(build, engine, node, ids[node], backward, producer_of, ids.get, names)
     return ids.get
 
 
 def _forward_order(node: GradFn) -> tuple[bool, int]:
-    return (not isinstance(node, AccumulateGrad), node.sequence_nr)
+    return (node.kind != LEAF, node.sequence_nr)
 
 
-def _add_derived(build: GraphBuilder, node: GradFn, runs: bool, names: Names) -> int:
+def _add_derived(
+    build: GraphBuilder, engine: Engine, node: GradFn, runs: bool, names: Names
+) -> int:
     shape, dtype = node.output_shape, node.output_dtype.name
-    if isinstance(node, AccumulateGrad):
-        leaf = node.leaf()
+    if node.kind == LEAF:
+        leaf = engine.leaf(node)
         kind = _leaf_kind(leaf, runs)
         name = names.of(leaf)
         return build.node(
             kind, "forward", name or kind, variable=name, shape=shape, dtype=dtype,
             detail=_REQUIRES_GRAD if runs else _NOT_IN_INPUTS,
-            statistics=scalar_statistics(leaf) if leaf is not None else None,
+            statistics=engine.scalar_statistics(leaf) if leaf is not None else None,
         )  # fmt: skip
-    name = node.op.public_name if isinstance(node, SavedNode) else short_name(node.name())
-    return build.node("op", "forward", name, shape=shape, dtype=dtype)
+    record = node.record
+    return build.node(
+        "op", "forward", engine.stem(node) or short_name(node.name()),
+        scope="" if record is None else record.scope,
+        source=None if record is None else record.source, shape=shape, dtype=dtype,
+    )  # fmt: skip

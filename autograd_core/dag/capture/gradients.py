@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal, NamedTuple
 
-from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import RETURNED, HookChange
-from autograd_core.dag.statistics import Statistics, format_statistics, plus, statistics
-from autograd_core.tensor import Tensor
+from autograd_core.dag.statistics import Statistics, format_statistics, plus
+from autograd_core.engines import engine_of
 
 
 class HookPlace(NamedTuple):
@@ -29,7 +29,7 @@ def add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
     """Describe the gradients of ``steps``, on their nodes and edges."""
     by_index = {step.index: step for step in steps}
     for number, step in by_index.items():
-        leaf = isinstance(step.node, AccumulateGrad)
+        leaf = step.node.kind == LEAF
         returned = leaf and step.after is None and step.hooked[0] is not None  # by ``grad``
         found = describe(step.after if leaf and not returned else step.hooked[0])
         if found is not None:
@@ -96,12 +96,11 @@ def _accumulation(step: Step) -> str:
         return ""
     before = describe(step.before)
     arrived = describe(step.hooked[0])
-    assert arrived is not None
+    if arrived is None:  # a tensor without data
+        return ""
     return plus(format_statistics(before) if before else "0", format_statistics(arrived))
 
 
 def describe(gradient: Any) -> Statistics | None:
-    """The statistics of a gradient, be it an array, a NumPy scalar or a tensor."""
-    if gradient is None:
-        return None
-    return statistics(gradient.array if isinstance(gradient, Tensor) else gradient)
+    """Describe a gradient: an array, a NumPy scalar or a tensor of either library."""
+    return None if gradient is None else engine_of((gradient,)).statistics(gradient)

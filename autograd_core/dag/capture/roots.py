@@ -1,7 +1,4 @@
-"""The tensors that a graph is drawn from, or debugged: its roots.
-
-Tensors of this core and of PyTorch are told by what both have, ``grad_fn`` and its edges.
-"""
+"""The tensors that a graph is drawn from, or debugged: its roots."""
 
 from __future__ import annotations
 
@@ -9,38 +6,55 @@ from collections.abc import Iterable
 from typing import Any, Final
 
 from autograd_core.dag.errors import NotInGraph
+from autograd_core.engines import MixedEngines, engine_of, is_tensor
+from autograd_core.engines.protocol import Engine
 from autograd_core.tensor import Tensor
 
 PYTORCH: Final = (
-    "graphs of PyTorch itself cannot be drawn or debugged yet; run the program with "
-    "'import autograd_core as torch'"
+    "passes of PyTorch itself cannot be stepped through or checked yet; gradstep render draws "
+    "them, or run the program with 'import autograd_core as torch'"
 )
 
 
-def is_tensor(value: Any) -> bool:
-    """Return whether ``value`` is a tensor of this core or of PyTorch.
-
-    >>> import autograd_core as torch
-    >>> is_tensor(torch.tensor(1.0)), is_tensor(1.0)
-    (True, False)
-    """
-    return hasattr(type(value), "grad_fn") and hasattr(type(value), "requires_grad")
-
-
-def tensors_in(roots: Any) -> tuple[Tensor, ...]:
-    """``roots``, a tensor of this core or several, as a tuple.
+def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
+    """Return ``roots``, a tensor or several, as a tuple, and the engine that they belong to.
 
     Raises:
-        NotInGraph: there is something else among them.
+        NotInGraph: there is something else among them, or tensors of two libraries.
     """
     several = isinstance(roots, Iterable) and not is_tensor(roots)
     tensors = tuple(roots) if several else (roots,)
+    try:
+        engine = engine_of(tensors)
+    except MixedEngines as error:
+        raise NotInGraph(str(error)) from None
     for tensor in tensors:
-        if is_tensor(tensor) and not isinstance(tensor, Tensor):
-            raise NotInGraph(PYTORCH)
-        if not isinstance(tensor, Tensor):
+        if not engine.owns(tensor):
             raise NotInGraph(
                 f"{type(tensor).__name__} is no tensor; give the one that backward() would be "
                 "called on, or several"
             )
+    return tensors, engine
+
+
+def backward_call(roots: Any) -> Any:
+    """Return the call ``backward(roots)``, which is not carried out.
+
+    Raises:
+        NotInGraph: as :func:`tensors_in`.
+        RuntimeError: a root needs a gradient that is given; in PyTorch's words.
+    """
+    tensors, engine = tensors_in(roots)
+    return engine.call(tensors, None, None, False)
+
+
+def native_tensors_in(roots: Any) -> tuple[Tensor, ...]:
+    """As :func:`tensors_in`, for what only the core's own graphs can do.
+
+    Raises:
+        NotInGraph: also of tensors of PyTorch.
+    """
+    tensors, engine = tensors_in(roots)
+    if engine.name != "autograd_core":
+        raise NotInGraph(PYTORCH)
     return tensors

@@ -7,7 +7,7 @@ from contextlib import suppress
 from linecache import getline
 
 from autograd_core.dag.trace.records import OpRecord
-from autograd_core.tensor import Tensor
+from autograd_core.engines.protocol import Tensor
 
 LONGEST = 60
 

@@ -33,8 +33,9 @@ from autograd_core.dag.trace.records import (
     origin,
     scalar_statistics,
 )
+from autograd_core.engines.attach import attached
 from autograd_core.op.saved import SavedNode
-from autograd_core.own_files import OWN_FILES
+from autograd_core.own_files import is_user_file
 from autograd_core.tensor import Tensor
 
 
@@ -184,11 +185,12 @@ def trace(values: bool = False, budget: int = BUDGET) -> Iterator[GraphTracer]:
     """
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget)
-    token = enter_mode(replace(mode, tracer=tracer))
-    try:
-        yield tracer
-    finally:
-        leave_mode(token)
+    with attached():
+        token = enter_mode(replace(mode, tracer=tracer))
+        try:
+            yield tracer
+        finally:
+            leave_mode(token)
 
 
 @contextmanager
@@ -207,7 +209,7 @@ def user_source(frame: FrameType | None) -> Source | None:
     """The innermost line on the stack that is not our own."""
     while frame is not None:
         file = frame.f_code.co_filename
-        if not file.startswith(OWN_FILES):
+        if is_user_file(file):
             return Source(file, frame.f_lineno)
         frame = frame.f_back
     return None

@@ -130,6 +130,11 @@ def reachable(roots: Iterable[Record]) -> list[Record]:
     return sorted(seen, key=lambda record: record.number)
 
 
+def is_number(value: Any) -> bool:
+    """Return whether ``value`` is a Python number in the guise of a tensor."""
+    return isinstance(value, Tensor) and isinstance(value.record, (int, float))
+
+
 def scalar_statistics(tensor: Tensor) -> Statistics | None:
     """The value of a single number; a larger tensor is not looked over unasked."""
     return statistics(tensor.array) if tensor.array.size == 1 else None

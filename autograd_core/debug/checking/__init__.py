@@ -15,7 +15,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.addresses import locate, step_number
 from autograd_core.dag.capture import capture
-from autograd_core.dag.capture.roots import tensors_in
+from autograd_core.dag.capture.roots import native_tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.checking.node import check_rule
@@ -71,7 +71,7 @@ def check(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    tensors = tensors_in(roots)
+    tensors = native_tensors_in(roots)
     return tuple(check_plan(_planned(tensors, names or caller_names()), progress))
 
 

@@ -13,10 +13,9 @@ from autograd_core.autograd.step import Step
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names
-from autograd_core.debug.history.driver import NativeDriver
 from autograd_core.debug.history.driver_protocol import NodeEffects
 from autograd_core.debug.history.hooks import changes_of
-from autograd_core.tensor import Tensor
+from autograd_core.engines import engine_of_call
 
 
 def graph_of_call(
@@ -30,7 +29,7 @@ def graph_of_call(
 ) -> Graph:
     """The graph of what ``call`` runs, with the gradients of ``steps``, and with what hooks made of
     them, as ``effects`` tells."""
-    seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+    seeds = engine_of_call(call).seeds(call)
     known = {step.index: effects[step.index].calls for step in steps if step.index in effects}
     hooks = {index: changes_of(calls) for index, calls in known.items() if calls}
     return capture(
@@ -51,17 +50,19 @@ class ObservedPass:
     ...     graph = seen.graph("backward")
     >>> [graph.address(id) for id in graph.statistics if graph.kinds[id] == "op"], x.grad
     (['mul:2'], None)
-
-    Attributes:
-        order: the nodes in the order in which they run.
     """
 
     def __init__(self, call: BackwardCall, names: Names) -> None:
         self._call = call
         self._names = names
-        self._driver = NativeDriver(call)
-        self.order = self._driver.order
+        self._driver = engine_of_call(call).driver(call)
         self._steps: list[Step] = []
+
+    @property
+    def order(self) -> Sequence[Node]:
+        """The nodes in the order in which they run."""
+        found: Sequence[Node] = self._driver.order
+        return found
 
     def run(self, stop: int | None = None) -> None:
         """Run the nodes up to ``stop``, not including it; None is the end.
@@ -92,8 +93,9 @@ class ObservedPass:
 
     @property
     def gradients(self) -> Gradients:
-        """The gradients that a call of ``grad``, of which all has run, returns to the program."""
-        return self._driver.gradients()
+        """What a call of ``grad``, of which all has run, returns to the program."""
+        found: Gradients = self._driver.gradients()
+        return found
 
     def undo(self) -> None:
         """Undo all that has run."""

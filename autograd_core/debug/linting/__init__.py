@@ -7,7 +7,7 @@ from typing import Any
 
 from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.capture import capture
-from autograd_core.dag.capture.roots import tensors_in
+from autograd_core.dag.capture.roots import native_tensors_in
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.linting.cuts import find_cuts
 from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity
@@ -50,7 +50,7 @@ def lint(
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    tensors = tensors_in(roots)
+    tensors = native_tensors_in(roots)
     graph = capture(tensors, "backward", names=known, live=True)
     order = make_plan([t.edge for t in tensors]).order  # type: ignore[misc]  # capture saw to it
     subject = Subject(tensors, order, graph, known)

@@ -8,9 +8,9 @@ from typing import Any
 
 from autograd_core.autograd.node import Node, Port
 from autograd_core.dag.capture.gradients import describe
-from autograd_core.dag.capture.rules import is_number
 from autograd_core.dag.model import Cost, Graph, Source
 from autograd_core.dag.names import Names
+from autograd_core.dag.trace.records import is_number
 from autograd_core.debug.history import step_bytes
 from autograd_core.debug.history.contributions import PassState
 from autograd_core.debug.history.ledger import Ledger

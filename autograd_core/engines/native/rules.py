@@ -1,8 +1,8 @@
-"""Saved values of a node, and the rule that it runs, as a graph tells them."""
+"""What a node of the core keeps, and the rule that it runs."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Any
 
@@ -11,8 +11,9 @@ import numpy as np
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import SavedState
 from autograd_core.dag.capture.formula import Constant, formula_text
-from autograd_core.dag.model import SavedValue, Source
 from autograd_core.dag.names import Names
+from autograd_core.dag.trace.records import is_number
+from autograd_core.engines.protocol import Extent
 from autograd_core.op.copy_slices import CopySlices
 from autograd_core.op.packed import Packed
 from autograd_core.op.record import Op
@@ -23,41 +24,22 @@ Kept = tuple[str, Any, SavedState]
 """One thing that a node keeps, as :meth:`Node.saved` tells it."""
 
 
-def saved_values(
-    node: GradFn, kept: Iterable[Kept], storages: dict[int, int] | None = None
-) -> Iterator[SavedValue]:
-    """List what ``node`` keeps, numbers that it was called with left out.
-
-    ``storages`` numbers the memory behind the values of several nodes by where it begins, so
-    that a tensor and its transpose are one, and slices of a tensor several.
-    """
-    for name, value, state in kept:
-        if value is None:
-            freed = () if node.freed_at is None else (Source(*node.freed_at),)
-            yield SavedValue(name, (), "", 0, "freed", None, freed)
-        elif isinstance(value, Packed):
-            yield SavedValue(name, value.shape, dtype_name(value.dtype), value.nbytes, state)
-        elif not is_number(value):
-            array = value.array if isinstance(value, Tensor) else value
-            storage = None
-            if storages is not None:
-                begin = array.__array_interface__["data"][0]
-                storage = storages.setdefault(begin, len(storages))
-            lines = () if state == "kept" else tuple(Source(*at) for at in node.changed_at(name))
-            yield SavedValue(
-                name, array.shape, dtype_name(array.dtype), array.nbytes, state, storage, lines
-            )
+def extent(value: Any) -> Extent | None:
+    """Return the extent of what a node keeps: a tensor, an array, or what stands for one that was
+    packed; None of a number."""
+    if isinstance(value, Packed):
+        return Extent(value.shape, dtype_name(value.dtype), value.nbytes)
+    if is_number(value):
+        return None
+    array = value.array if isinstance(value, Tensor) else value
+    begin: int = array.__array_interface__["data"][0]
+    return Extent(array.shape, dtype_name(array.dtype), array.nbytes, begin)
 
 
 @lru_cache(maxsize=64)
 def dtype_name(kind: np.dtype[Any]) -> str:
     """The name of a dtype; NumPy spells it out anew each time, which takes 4 us."""
     return kind.name
-
-
-def is_number(value: Any) -> bool:
-    """Return whether ``value`` is a Python number in the guise of a tensor."""
-    return isinstance(value, Tensor) and isinstance(value.record, (int, float))
 
 
 def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:

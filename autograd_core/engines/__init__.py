@@ -1,0 +1,88 @@
+"""The libraries whose graphs are read and run: this package's own core, and PyTorch.
+
+What differs between them stands behind :class:`~autograd_core.engines.protocol.Engine`.  PyTorch's
+part is loaded only for a program that has imported torch.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from autograd_core.engines.protocol import Engine
+
+__all__ = ["MixedEngines", "engine_of", "engine_of_call", "is_tensor"]
+
+
+class MixedEngines(ValueError):
+    """Tensors of both libraries where those of one are needed."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "these tensors belong to two libraries, PyTorch and autograd_core, whose graphs do not "
+            "meet; pass those of one"
+        )
+
+
+def is_tensor(value: Any) -> bool:
+    """Return whether ``value`` is a tensor, of whichever library.
+
+    >>> import autograd_core as torch
+    >>> is_tensor(torch.tensor(1.0)), is_tensor(1.0)
+    (True, False)
+    """
+    kind = type(value)
+    return hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")
+
+
+def engine_of(tensors: Iterable[Any]) -> Engine:
+    """Return the engine that ``tensors`` belong to; of none, the core's own.
+
+    >>> import autograd_core as torch
+    >>> engine_of([torch.tensor(1.0)]).name
+    'autograd_core'
+
+    Raises:
+        MixedEngines: they belong to both.
+    """
+    # in here, since readers of graphs import this module, and engines read graphs
+    from autograd_core.engines.native import NATIVE
+
+    given = tuple(tensors)
+    for each in given:  # as capture sees them
+        engine: Engine | None = getattr(type(each), "gradstep_engine", None)
+        if engine is not None:  # it stands for a tensor
+            return engine
+    ours = [NATIVE.owns(each) for each in given]
+    if all(ours) or not any(map(_is_torch, given)):
+        return NATIVE
+    if any(ours):
+        raise MixedEngines
+    # loading torch's part imports torch, which the program has done by now
+    from autograd_core.engines.pytorch import PYTORCH
+
+    return PYTORCH
+
+
+def engine_of_call(call: Any) -> Engine:
+    """Return the engine that carries out a call of ``backward`` or ``grad``."""
+    # as above
+    from autograd_core.engines.native import NATIVE
+
+    engine: Engine | None = call.engine
+    return NATIVE if engine is None else engine
+
+
+def _is_torch(value: Any) -> bool:
+    torch = sys.modules.get("torch")
+    kinds = tuple(
+        kind
+        for kind in (
+            getattr(torch, "Tensor", None),
+            getattr(sys.modules.get("torch.autograd.graph"), "GradientEdge", None),
+        )
+        if isinstance(kind, type)
+    )
+    return isinstance(value, kinds)

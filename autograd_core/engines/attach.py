@@ -1,0 +1,74 @@
+"""Follows a program into PyTorch: at once where it has imported torch, else when it does.
+
+This imports nothing of torch itself.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib.abc import MetaPathFinder
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+
+class _AfterTorch(MetaPathFinder):
+    """Calls ``then`` when torch has been imported."""
+
+    def __init__(self, then: Callable[[], None]) -> None:
+        self._then = then
+        self._looking = False
+
+    def find_spec(
+        self, name: str, path: Sequence[str] | None = None, target: ModuleType | None = None
+    ) -> ModuleSpec | None:
+        if name != "torch" or self._looking:
+            return None
+        self._looking = True  # for the finders behind this one
+        try:
+            spec = importlib.util.find_spec(name)
+        finally:
+            self._looking = False
+        if spec is None or spec.loader is None:
+            return None
+        loader: Any = spec.loader
+        load = loader.exec_module
+
+        def exec_module(module: ModuleType) -> None:
+            loader.exec_module = load
+            load(module)
+            if hasattr(module, "Tensor"):  # else it is a torch.py of the program's own
+                self._then()
+
+        loader.exec_module = exec_module
+        return spec
+
+
+@contextmanager
+def attached() -> Iterator[None]:
+    """While it lasts, backward calls of PyTorch are intercepted, and modules and lines noted."""
+    with ExitStack() as stack:
+
+        def attach() -> None:
+            # loading this imports torch, which the program has done
+            from autograd_core.engines.pytorch.entry import intercepted
+            from autograd_core.engines.pytorch.origins import noting
+
+            stack.enter_context(intercepted())
+            stack.enter_context(noting())
+
+        if hasattr(sys.modules.get("torch"), "Tensor"):
+            attach()
+        else:
+            finder = _AfterTorch(attach)
+            sys.meta_path.insert(0, finder)
+            stack.callback(_remove, finder)
+        yield
+
+
+def _remove(finder: MetaPathFinder) -> None:
+    if finder in sys.meta_path:
+        sys.meta_path.remove(finder)

@@ -1,0 +1,100 @@
+"""This package's own core, as readers of graphs see an engine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.call import BackwardCall, Gradients, make_call, run
+from autograd_core.autograd.graph import GradientEdge
+from autograd_core.autograd.node import Node
+from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.dag.names import Names
+from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.dag.trace.records import origin
+from autograd_core.engines.native.rules import Kept, extent, formula
+from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent
+from autograd_core.op.packed import Packed
+from autograd_core.op.saved import SavedNode
+from autograd_core.tensor import Tensor
+
+
+class NativeEngine:
+    """The engine of :mod:`autograd_core.autograd`; its nodes and tensors are seen as they are."""
+
+    name = "autograd_core"
+
+    def owns(self, value: Any) -> bool:
+        return isinstance(value, Tensor | GradientEdge)
+
+    def tensors(self, roots: Iterable[Any]) -> tuple[Any, ...]:
+        return tuple(roots)
+
+    def plan(self, tensors: Sequence[Any]) -> Plan:
+        return make_plan([tensor.edge for tensor in tensors])
+
+    def call(
+        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+    ) -> BackwardCall:
+        return make_call(roots, gradient, retain_graph, create_graph)
+
+    def run(self, call: BackwardCall) -> Gradients:
+        return run(call)
+
+    def driver(self, call: BackwardCall) -> Any:
+        # the debugger reads graphs itself, and is not loaded where none is stepped through
+        from autograd_core.debug.history.driver import NativeDriver
+
+        return NativeDriver(call)
+
+    def seeds(self, call: BackwardCall) -> list[Tensor]:
+        return [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+
+    def statistics(self, gradient: Any) -> Statistics | None:
+        return None if gradient is None else statistics(_array(gradient))
+
+    def scalar_statistics(self, tensor: Any) -> Statistics | None:
+        return statistics(tensor.array) if tensor.array.size == 1 else None
+
+    def array(self, gradient: Any) -> NDArray[np.generic]:
+        return np.asarray(_array(gradient))
+
+    def extent(self, value: Any) -> Extent | None:
+        return extent(value)
+
+    def is_input(self, value: Any) -> bool:
+        return isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result)
+
+    def input_of(self, node: Node, name: str) -> int | None:
+        if name == "ans":
+            return OWN_RESULT
+        if not isinstance(node, SavedNode) or name not in node.op.edges or node.op.variadic:
+            return None
+        return node.op.edges.index(name)
+
+    def leaf(self, node: Node) -> Tensor | None:
+        return node.leaf() if isinstance(node, AccumulateGrad) else None
+
+    def stem(self, node: Node) -> str:
+        return node.op.public_name if isinstance(node, SavedNode) else ""
+
+    def formula(self, node: Node, kept: Iterable[Kept], names: Names) -> str:
+        return formula(node, kept, names)
+
+    def origin(self, tensor: Any) -> Any:
+        return origin(tensor)
+
+    def records(self, nodes: Sequence[Node]) -> list[Any]:
+        # past the descriptor, which takes 0.1 us a node
+        return [getattr(node, "_record", None) for node in nodes]
+
+
+def _array(gradient: Any) -> Any:
+    return gradient.array if isinstance(gradient, Tensor) else gradient
+
+
+NATIVE: Final[Engine] = NativeEngine()

@@ -1,0 +1,184 @@
+"""What readers of a graph see of an engine, of its nodes and of its tensors."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+if TYPE_CHECKING:
+    from autograd_core.dag.model import Source
+    from autograd_core.dag.statistics import Statistics
+
+SavedState = Literal["kept", "freed", "changed", "packed"]
+Shape = tuple[int, ...]
+OWN_RESULT: Final = -1
+"""In the place of an input: the result of the node's own op."""
+
+
+class Extent(NamedTuple):
+    """Shape, dtype and bytes of a value that a node keeps; ``storage`` is equal for values that
+    begin at the same memory, None where that is unknown."""
+
+    shape: Shape
+    dtype: str
+    nbytes: int
+    storage: int | None = None
+
+
+class DType(Protocol):
+    """The dtype of a tensor."""
+
+    @property
+    def name(self) -> str:
+        """As PyTorch spells it, without ``torch.``: ``float32``."""
+        ...
+
+
+class Record(Protocol):
+    """What tracing knows of where a node was made."""
+
+    @property
+    def scope(self) -> str:
+        """The path of the module, "" outside any."""
+        ...
+
+    @property
+    def source(self) -> Source | None:
+        """The line of the program."""
+        ...
+
+
+class Node(Protocol):
+    """A ``grad_fn``: one step of the backward pass.
+
+    The names of its attributes are those of :class:`autograd_core.autograd.node.Node`, where
+    they are explained; ``kind`` is LEAF for an AccumulateGrad.
+    """
+
+    @property
+    def kind(self) -> int: ...
+    @property
+    def edges(self) -> tuple[Any, ...]: ...
+    @property
+    def output_shape(self) -> Shape: ...
+    @property
+    def output_dtype(self) -> DType: ...
+    @property
+    def sequence_nr(self) -> int: ...
+    @property
+    def record(self) -> Any: ...
+    def name(self) -> str: ...
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]: ...
+    @property
+    def freed_at(self) -> Any: ...
+    def changed_at(self, name: str) -> tuple[Any, ...]: ...
+
+
+class Tensor(Protocol):
+    """A tensor as capture sees it: the root of a graph, or a leaf."""
+
+    @property
+    def _shape(self) -> Shape: ...
+    @property
+    def dtype(self) -> DType: ...
+    @property
+    def edge(self) -> Any: ...
+    @property
+    def record(self) -> Any: ...
+    @property
+    def is_parameter(self) -> bool: ...
+    @property
+    def requires_grad(self) -> bool: ...
+
+
+class Plan(Protocol):
+    """Nodes in the order in which they will run."""
+
+    @property
+    def order(self) -> Sequence[Any]: ...
+
+
+class Engine(Protocol):
+    """A library that computes gradients."""
+
+    @property
+    def name(self) -> str:
+        """What users import: ``torch``, ``autograd_core``."""
+        ...
+
+    def owns(self, value: Any) -> bool:
+        """Return whether ``value`` is a tensor, or a GradientEdge, of this library."""
+        ...
+
+    def tensors(self, roots: Iterable[Any]) -> tuple[Any, ...]:
+        """Return ``roots`` as capture sees them, on one graph."""
+        ...
+
+    def plan(self, tensors: Sequence[Any]) -> Plan:
+        """Find what a backward pass from ``tensors`` runs, and in which order."""
+        ...
+
+    def call(self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool) -> Any:
+        """Check and complete the arguments of ``backward``; errors as there."""
+        ...
+
+    def run(self, call: Any) -> Any:
+        """Carry out ``call`` as the library does; returns what it returns."""
+        ...
+
+    def driver(self, call: Any) -> Any:
+        """Return what runs ``call`` node by node, and tells of each."""
+        ...
+
+    def seeds(self, call: Any) -> Sequence[Any]:
+        """Return the gradients that enter at the roots of ``call``."""
+        ...
+
+    def statistics(self, gradient: Any) -> Statistics | None:
+        """Describe a gradient or a tensor; None of one without data."""
+        ...
+
+    def scalar_statistics(self, tensor: Any) -> Statistics | None:
+        """Describe a tensor of one element; a larger one is not looked over unasked."""
+        ...
+
+    def array(self, gradient: Any) -> NDArray[np.generic] | None:
+        """Return the numbers of a gradient on the CPU, dense; None where it has none."""
+        ...
+
+    def extent(self, value: Any) -> Extent | None:
+        """Return the extent of a value that a node keeps; None of a Python number."""
+        ...
+
+    def is_input(self, value: Any) -> bool:
+        """Return whether a value that a node keeps was given to its op, not made by it."""
+        ...
+
+    def input_of(self, node: Any, name: str) -> int | None:
+        """Return which edge of ``node`` leads to the maker of what it keeps, or kept, as
+        ``name``; OWN_RESULT for a result of its own, None where that is unknown."""
+        ...
+
+    def leaf(self, node: Any) -> Any:
+        """Return the tensor whose ``.grad`` an AccumulateGrad adds to, None if it is gone."""
+        ...
+
+    def stem(self, node: Any) -> str:
+        """Return what addresses call a node, "" where its name says it."""
+        ...
+
+    def formula(self, node: Any, kept: Iterable[Any], names: Any) -> str:
+        """Return the derivative rules that a node runs, "" where they are unknown."""
+        ...
+
+    def origin(self, tensor: Any) -> Any:
+        """Return what traced ``tensor``: its record and the number of the output; a Python number
+        for a tensor that stands for one."""
+        ...
+
+    def records(self, nodes: Sequence[Any]) -> Sequence[Any]:
+        """Return what tracing knows of each node, None where that is nothing."""
+        ...

@@ -1,0 +1,104 @@
+"""PyTorch, as readers of graphs see an engine; only what lies in here imports torch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from autograd_core.autograd.call import BackwardCall
+from autograd_core.dag.statistics import Statistics
+from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent
+from autograd_core.engines.pytorch.entry import Arguments, call_from, run
+from autograd_core.engines.pytorch.formulas import formula
+from autograd_core.engines.pytorch.names import stem
+from autograd_core.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
+from autograd_core.engines.pytorch.order import TorchPlan, plan_from
+from autograd_core.engines.pytorch.origins import Origins, current
+from autograd_core.engines.pytorch.tensors import SeenTensor, array_of, describe
+from autograd_core.engines.pytorch.watched import WatchedPass
+
+
+class PyTorchEngine:
+    """PyTorch's autograd engine; nodes and tensors are seen through objects that stand for them."""
+
+    name = "torch"
+
+    def owns(self, value: Any) -> bool:
+        return isinstance(value, torch.Tensor | torch.autograd.graph.GradientEdge | SeenTensor)
+
+    def tensors(self, roots: Iterable[Any]) -> tuple[SeenTensor, ...]:
+        graph = TorchGraph(current.get() or Origins())
+        return tuple(each if isinstance(each, SeenTensor) else graph.tensor(each) for each in roots)
+
+    def plan(self, tensors: Sequence[Any]) -> TorchPlan:
+        return plan_from(tensor.edge for tensor in tensors)
+
+    def call(
+        self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool
+    ) -> BackwardCall:
+        tensors = (roots,) if isinstance(roots, torch.Tensor) else tuple(roots)
+        given = (gradient,) if isinstance(gradient, torch.Tensor) else gradient
+        seeds = tuple(_seed(tensor) for tensor in tensors) if given is None else tuple(given)
+        keep = create_graph if retain_graph is None else retain_graph
+        arguments = Arguments(tensors, seeds, keep, create_graph, ())
+        return call_from(arguments, self.tensors(tensors), ())
+
+    def run(self, call: BackwardCall) -> Any:
+        return run(call)
+
+    def driver(self, call: BackwardCall) -> WatchedPass:
+        return WatchedPass(call)
+
+    def seeds(self, call: BackwardCall) -> Sequence[Any]:
+        return call.seeds
+
+    def statistics(self, gradient: Any) -> Statistics | None:
+        return None if gradient is None else describe(gradient)
+
+    def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
+        origin = tensor.origin
+        return (
+            describe(origin) if isinstance(origin, torch.Tensor) and origin.numel() == 1 else None
+        )
+
+    def array(self, gradient: Any) -> NDArray[np.generic] | None:
+        return array_of(gradient)
+
+    def extent(self, value: Any) -> Extent | None:
+        extent: Extent = value.extent
+        return extent
+
+    def is_input(self, value: Any) -> bool:
+        return not value.is_result
+
+    def input_of(self, node: TorchNode, name: str) -> int | None:
+        return OWN_RESULT if name.startswith("result") else None
+
+    def leaf(self, node: TorchNode) -> SeenTensor | None:
+        return node.tensor if isinstance(node, TorchLeaf) else None
+
+    def stem(self, node: TorchNode) -> str:
+        return stem(node.name())
+
+    def formula(self, node: TorchNode, kept: Iterable[Any], names: Any) -> str:
+        return formula(node, kept, names)
+
+    def origin(self, tensor: Any) -> Any:
+        return tensor.record
+
+    def records(self, nodes: Sequence[TorchNode]) -> list[Any]:
+        return [node.record for node in nodes]
+
+
+def _seed(tensor: torch.Tensor) -> torch.Tensor:
+    if tensor.numel() != 1:
+        raise RuntimeError("grad can be implicitly created only for scalar outputs")
+    return torch.ones_like(tensor, memory_format=torch.preserve_format)
+
+
+PYTORCH: Final[Engine] = PyTorchEngine()
+SeenTensor.gradstep_engine = PYTORCH

@@ -1,0 +1,216 @@
+"""Nodes of PyTorch as readers of a graph see them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any, ClassVar
+
+import torch
+
+from autograd_core.autograd.node import GENERAL, LEAF, Port
+from autograd_core.engines.protocol import SavedState
+from autograd_core.engines.pytorch.origins import Origins, Place
+from autograd_core.engines.pytorch.private import FunctionNode
+from autograd_core.engines.pytorch.tensors import (
+    DType,
+    SavedTensor,
+    SeenTensor,
+    dtype_of,
+    extent_of,
+    shape_of,
+)
+
+_ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
+_NO_DTYPE = DType("", 0)
+
+
+class TorchNode:
+    """A node of PyTorch; ``origin`` is that node.
+
+    There is a subclass for each name, as PyTorch has a class for each: what is the same for all
+    nodes of a name is looked up once.
+    """
+
+    __slots__ = (
+        "__weakref__", "_saved", "edges", "graph", "hooks", "origin", "output_count",
+        "output_dtype", "output_shapes", "sequence_nr",
+    )  # fmt: skip
+
+    kind: ClassVar[int] = GENERAL
+    torch_name: ClassVar[str]
+    saved_names: ClassVar[tuple[str, ...]]
+    freed_at = None
+
+    def __init__(self, origin: Any, graph: TorchGraph) -> None:
+        metadata = origin._input_metadata
+        self.origin, self.graph, self.hooks = origin, graph, None
+        self.sequence_nr: int = origin._sequence_nr()
+        self.output_count = len(metadata)
+        self.output_shapes = tuple([shape_of(each) for each in metadata])
+        self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
+        self.edges: tuple[Any, ...] = ()
+        self._saved: list[tuple[str, Any, SavedState]] | None = None
+
+    @property
+    def output_shape(self) -> tuple[int, ...]:
+        return self.output_shapes[0] if self.output_shapes else ()
+
+    @property
+    def record(self) -> Place | None:
+        """The module and the line that made it."""
+        return self.graph.origins.place(self.sequence_nr)
+
+    def name(self) -> str:
+        return self.torch_name
+
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
+        """What it keeps, as it was when this was first asked."""
+        if self._saved is None:
+            self._saved = list(_read_saved(self))
+        return iter(self._saved)
+
+    def changed_at(self, name: str) -> tuple[Any, ...]:
+        return ()
+
+    @property
+    def next_functions(self) -> Any:
+        return self.origin.next_functions
+
+    def __repr__(self) -> str:
+        return repr(self.origin)
+
+
+class TorchLeaf(TorchNode):
+    """An AccumulateGrad; ``tensor`` is its leaf."""
+
+    __slots__ = ("tensor",)
+
+    kind = LEAF
+    torch_name = _ACCUMULATE_GRAD
+    saved_names = ()
+
+    def __init__(self, origin: Any, graph: TorchGraph) -> None:
+        super().__init__(origin, graph)
+        self.tensor = SeenTensor(origin.variable, origin.variable, self, graph)
+
+    @property
+    def record(self) -> None:
+        return None
+
+    def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
+        return iter(())
+
+
+class TorchGraph:
+    """All nodes behind some tensors; made anew for each call, and gone with it."""
+
+    def __init__(self, origins: Origins) -> None:
+        self.origins = origins
+        self.nodes: dict[Any, TorchNode] = {}
+        self.leaves: dict[int, TorchLeaf] = {}  # by the identity of the tensor
+        self._classes: dict[tuple[str, bool], type[TorchNode]] = {}
+
+    def tensor(self, origin: Any) -> SeenTensor:
+        """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
+        if isinstance(origin, torch.autograd.graph.GradientEdge):
+            like = origin.node._input_metadata[origin.output_nr]
+            return SeenTensor(origin, like, self.place(origin.node, origin.output_nr), self)
+        edge = None
+        if origin.requires_grad:
+            at = torch.autograd.graph.get_gradient_edge(origin)
+            edge = self.place(at.node, at.output_nr)
+        return SeenTensor(origin, origin, edge, self)
+
+    def place(self, origin: Any, nr: int) -> TorchNode | Port:
+        """Return the place to which gradients of output ``nr`` of ``origin`` go."""
+        if origin not in self.nodes:
+            self._read(origin)
+        return _place(self.nodes[origin], nr)
+
+    def record_of(self, tensor: Any) -> Any:
+        return None
+
+    def _read(self, start: Any) -> None:
+        nodes, fresh = self.nodes, []
+        nodes[start] = self._node(start)
+        stack = [start]
+        while stack:
+            origin = stack.pop()
+            following = origin.next_functions
+            fresh.append((nodes[origin], following))
+            for target, _ in following:
+                if target is not None and target not in nodes:
+                    nodes[target] = self._node(target)
+                    stack.append(target)
+        for node, following in fresh:
+            node.edges = tuple(
+                [None if to is None else _place(nodes[to], nr) for to, nr in following]
+            )
+
+    def _node(self, origin: Any) -> TorchNode:
+        name = origin.name()
+        if name == _ACCUMULATE_GRAD:
+            leaf = TorchLeaf(origin, self)
+            self.leaves[leaf.tensor.identity] = leaf
+            return leaf
+        # two custom Functions of one name are two classes, and save different things
+        kind: Any = self._classes.get((name, type(origin)))  # type: ignore[arg-type]
+        if kind is None:
+            saved = tuple(
+                [each.removeprefix("_raw_saved_") for each in dir(type(origin))
+                 if each.startswith("_raw_saved_")]
+            )  # fmt: skip
+            members = {"__slots__": (), "torch_name": name, "saved_names": saved}
+            kind = type(name.rpartition("::")[2], (TorchNode,), members)
+            self._classes[name, type(origin)] = kind  # type: ignore[index]
+        made: TorchNode = kind(origin, self)
+        return made
+
+    def edge_of(self, tensor: torch.Tensor) -> Any:
+        """Return where a gradient of ``tensor`` would go, None where that is outside this graph."""
+        leaf = self.leaves.get(id(tensor))
+        if leaf is not None or not tensor.requires_grad:
+            return leaf
+        try:
+            node = self.nodes.get(tensor.grad_fn)
+        except RuntimeError:  # a view whose base was changed in place under no_grad
+            return None
+        return None if node is None else _place(node, tensor.output_nr)
+
+
+def _place(node: TorchNode, nr: int) -> TorchNode | Port:
+    return Port(node, nr) if node.output_count > 1 else node  # type: ignore[arg-type]
+
+
+Kept = tuple[str, Any, SavedState]
+
+
+def _read_saved(node: TorchNode) -> Iterator[Kept]:
+    if isinstance(node.origin, FunctionNode):
+        yield from _told(node, "saved", "_raw_saved_tensors", "saved_tensors")
+        return
+    for name in node.saved_names:
+        yield from _told(node, name, f"_raw_saved_{name}", f"_saved_{name}")
+
+
+def _told(node: TorchNode, name: str, raw_name: str, value_name: str) -> Iterator[Kept]:
+    raw = getattr(node.origin, raw_name, None)
+    several = isinstance(raw, tuple | list)
+    parts: Sequence[Any] = raw if several else (raw,)  # type: ignore[assignment]
+    names = [f"{name}[{number}]" for number in range(len(parts))] if several else [name]
+    if any(getattr(part, "unpack_hook", None) is not None for part in parts):
+        for each in names:  # reading them would call code of the program's
+            yield each, None, "packed"
+        return
+    try:
+        value = getattr(node.origin, value_name)
+    except RuntimeError as error:
+        state: SavedState = "changed" if "inplace operation" in str(error) else "freed"
+        for each in names:
+            yield each, None, state
+        return
+    for each, tensor in zip(names, value if several else (value,), strict=False):
+        if isinstance(tensor, torch.Tensor):
+            edge = node.graph.edge_of(tensor)
+            owner = edge.node if type(edge) is Port else edge
+            yield each, SavedTensor(extent_of(tensor), edge, id(tensor), owner is node), "kept"

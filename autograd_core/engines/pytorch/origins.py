@@ -1,0 +1,158 @@
+"""Where in the program a node was made: its module and its line, by its sequence number.
+
+Every node gets the next number of its thread.  A module, and a call of a torch function, knows the
+number before and after: all nodes between are its own.  So nothing is paid per node, and what
+composite functions make inside of C++ is covered.
+"""
+
+from __future__ import annotations
+
+import sys
+from bisect import bisect_right
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from contextvars import ContextVar
+from typing import Any, NamedTuple
+
+from torch.nn.modules import module as modules
+from torch.overrides import TorchFunctionMode
+
+from autograd_core.dag.model import Source
+from autograd_core.engines.pytorch.private import sequence_nr
+from autograd_core.own_files import is_user_file
+
+MOST = 1_000_000
+"""Lines that are remembered; a graph that is older than so many calls has none."""
+
+
+class Place(NamedTuple):
+    """A module, "" outside any, and a line."""
+
+    scope: str
+    source: Source | None
+
+
+class Origins:
+    """Intervals of sequence numbers, and what they belong to.
+
+    >>> origins = Origins()
+    >>> origins.enter("fc1", 3)
+    >>> origins.enter("", 5)
+    >>> origins.ran(3, 4, "train.py", 12)
+    >>> origins.place(3), origins.place(6)
+    (Place(scope='fc1', source=Source(file='train.py', line=12)), None)
+    """
+
+    def __init__(self) -> None:
+        self._scope_starts: list[int] = []
+        self._scopes: list[str] = []
+        self._starts: list[int] = []
+        self._stops: list[int] = []
+        self._lines: list[tuple[str, int]] = []
+
+    def enter(self, scope: str, number: int) -> None:
+        """Nodes from ``number`` on belong to ``scope``."""
+        if self._scope_starts and self._scope_starts[-1] == number:
+            self._scopes[-1] = scope
+        else:
+            self._scope_starts.append(number)
+            self._scopes.append(scope)
+
+    def ran(self, start: int, stop: int, file: str, line: int) -> None:
+        """Nodes from ``start`` to before ``stop`` were made at a line."""
+        if self._stops and self._stops[-1] == start and self._lines[-1] == (file, line):
+            self._stops[-1] = stop
+            return
+        self._starts.append(start)
+        self._stops.append(stop)
+        self._lines.append((file, line))
+        if len(self._starts) > MOST:
+            for column in (self._starts, self._stops, self._lines):
+                del column[: MOST // 2]
+            del self._scope_starts[: len(self._scope_starts) // 2]
+            del self._scopes[: len(self._scopes) - len(self._scope_starts)]
+
+    def place(self, number: int) -> Place | None:
+        """Return where node ``number`` was made, None where nothing is known."""
+        at = bisect_right(self._scope_starts, number) - 1
+        scope = self._scopes[at] if at >= 0 else ""
+        at = bisect_right(self._starts, number) - 1
+        source = None
+        if at >= 0 and number < self._stops[at]:
+            source = Source(*self._lines[at])
+        return Place(scope, source) if scope or source else None
+
+
+current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
+"""What is being noted in this thread."""
+
+
+class _Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
+    """Notes the line of the program around every call of a torch function."""
+
+    def __init__(self, origins: Origins) -> None:
+        super().__init__()
+        self._origins = origins
+
+    def __torch_function__(
+        self, function: Any, types: Any, args: Any = (), kwargs: Any = None
+    ) -> Any:
+        assert sequence_nr is not None
+        before = sequence_nr()
+        result = function(*args, **kwargs) if kwargs else function(*args)
+        after = sequence_nr()
+        if after != before:
+            frame = sys._getframe(1)
+            while frame is not None:
+                if is_user_file(frame.f_code.co_filename):
+                    self._origins.ran(before, after, frame.f_code.co_filename, frame.f_lineno)
+                    break
+                frame = frame.f_back  # type: ignore[assignment]
+        return result
+
+
+class _Modules:
+    """Notes which module runs, by the path that it has in the outermost one."""
+
+    def __init__(self, origins: Origins) -> None:
+        self._origins = origins
+        self._running: list[tuple[str, dict[int, str]]] = []
+
+    def before(self, module: Any, inputs: Any) -> None:
+        if not self._running:
+            names = {id(part): path for path, part in module.named_modules()}
+            path = ""
+        else:
+            outer, names = self._running[-1]
+            path = names.get(id(module), "")
+            if not path:  # it is no part of the outermost one
+                path = f"{outer}.{type(module).__name__}" if outer else type(module).__name__
+        self._running.append((path, names))
+        self._enter(path)
+
+    def after(self, module: Any, inputs: Any, output: Any) -> None:
+        if self._running:
+            self._running.pop()
+        self._enter(self._running[-1][0] if self._running else "")
+
+    def _enter(self, path: str) -> None:
+        assert sequence_nr is not None
+        self._origins.enter(path, sequence_nr())
+
+
+@contextmanager
+def noting(*, lines: bool = True) -> Iterator[Origins]:
+    """Note modules, and ``lines``, of what this thread runs inside."""
+    origins = Origins()
+    token = current.set(origins)
+    with ExitStack() as stack:
+        stack.callback(current.reset, token)
+        if sequence_nr is not None:
+            watched = _Modules(origins)
+            stack.callback(modules.register_module_forward_pre_hook(watched.before).remove)
+            stack.callback(
+                modules.register_module_forward_hook(watched.after, always_call=True).remove
+            )
+            if lines:
+                stack.enter_context(_Lines(origins))
+        yield origins

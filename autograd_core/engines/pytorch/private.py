@@ -1,0 +1,73 @@
+"""Every private name of PyTorch that is used here, and what goes on without it.
+
+One that is gone costs what it was for, and nothing else: :func:`missing` tells, and
+``tests/torch/test_private_names.py`` names the one that changed when PyTorch does.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Final, NamedTuple
+
+import torch
+import torch.autograd.graph
+
+
+class PrivateName(NamedTuple):
+    """A name, and what is lost without it."""
+
+    path: str
+    lost: str
+
+
+NAMES: Final = (
+    PrivateName("autograd.graph._engine_run_backward", "backward() calls are not intercepted"),
+    PrivateName("autograd._engine_run_backward", "backward() calls are not intercepted"),
+    PrivateName("_C._autograd._get_sequence_nr", "modules and source lines are unknown"),
+    PrivateName("_C._FunctionBase", "custom Functions are drawn without what they save"),
+    PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
+)  # fmt: skip
+NODE_ATTRIBUTES: Final = ("_input_metadata", "_sequence_nr", "next_functions", "metadata", "name")
+"""What every node has, though not all of it is documented."""
+
+
+def _find(path: str) -> Any:
+    found: Any = torch
+    for part in path.split("."):
+        found = getattr(found, part, None)
+    return found
+
+
+def missing() -> list[PrivateName]:
+    """Return the names that this version of PyTorch does not have."""
+    return [name for name in NAMES if _find(name.path) is None]
+
+
+def _nothing(*_: Any) -> Any:
+    return None
+
+
+sequence_nr: Final[Callable[[], int] | None] = _find("_C._autograd._get_sequence_nr")
+"""Returns the number that the next node gets in this thread."""
+
+FunctionNode: Final[tuple[type, ...]] = tuple(filter(None, [_find("_C._FunctionBase")]))
+"""The class of nodes of custom Functions."""
+
+transform_level: Final[Callable[[], Any]] = (
+    _find("_C._functorch.peek_interpreter_stack") or _nothing
+)
+"""Returns the innermost transform of torch.func that runs, None outside of all."""
+
+RunBackward = Callable[..., Any]
+
+
+def run_backward() -> RunBackward:
+    """Return what every call of ``backward`` and ``grad`` ends in."""
+    found: RunBackward = torch.autograd.graph._engine_run_backward
+    return found
+
+
+def set_run_backward(function: RunBackward) -> None:
+    """Put ``function`` in its place, under both its names."""
+    torch.autograd.graph._engine_run_backward = function
+    torch.autograd._engine_run_backward = function

@@ -1,0 +1,167 @@
+"""Tensors of PyTorch as readers of a graph see them, and the numbers in them."""
+
+from __future__ import annotations
+
+import math
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.engines.protocol import Extent
+
+HUGE, TINY = 1e150, 1e-150
+"""Between them, the sum of squares in double precision neither overflows nor vanishes."""
+
+
+class DType(NamedTuple):
+    """A dtype: its name, and bytes per element."""
+
+    name: str
+    itemsize: int
+
+
+@lru_cache(maxsize=128)
+def dtype_of(dtype: torch.dtype) -> DType:
+    """Return what is told of a dtype."""
+    return DType(str(dtype).removeprefix("torch."), dtype.itemsize)
+
+
+class SeenTensor:
+    """A root or a leaf of a graph; ``origin`` is the program's own tensor, or a GradientEdge, and
+    ``graph`` the :class:`~autograd_core.engines.pytorch.nodes.TorchGraph` that it lies in."""
+
+    __slots__ = ("_shape", "dtype", "edge", "graph", "origin")
+
+    gradstep_engine: ClassVar[Any]  # set where the engine is made
+
+    def __init__(self, origin: Any, like: Any, edge: Any, graph: Any) -> None:
+        self.origin = origin
+        self._shape = shape_of(like)
+        self.dtype = dtype_of(like.dtype)
+        self.edge = edge
+        self.graph = graph
+
+    @property
+    def identity(self) -> int:
+        """The identity of the program's own tensor, by which names are found."""
+        return id(self.origin)
+
+    @property
+    def record(self) -> Any:
+        """What tracing left; see :class:`~autograd_core.engines.pytorch.origins.Origins`."""
+        return self.graph.record_of(self)
+
+    @property
+    def is_parameter(self) -> bool:
+        return isinstance(self.origin, torch.nn.Parameter)
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.edge is not None
+
+
+class SavedTensor(NamedTuple):
+    """What a node keeps, as it was when the graph was read; it holds no tensor."""
+
+    extent: Extent
+    edge: Any
+    identity: int
+    is_result: bool
+    record: Any = None
+
+
+def shape_of(tensor: Any) -> tuple[int, ...]:
+    """Return the shape of a tensor, () of one that has none, such as a nested one."""
+    try:
+        return tuple(map(int, tensor.shape))
+    except (RuntimeError, TypeError):
+        return ()
+
+
+def nbytes_of(tensor: torch.Tensor) -> int:
+    """Return the bytes that the elements of a tensor take."""
+    try:
+        if tensor.layout is torch.strided:
+            return int(tensor.numel() * tensor.element_size())
+        if tensor.layout is torch.sparse_coo:
+            parts = (tensor._indices(), tensor._values())
+        elif tensor.layout in (torch.sparse_csr, torch.sparse_bsr):
+            parts = (tensor.crow_indices(), tensor.col_indices(), tensor.values())  # type: ignore[assignment]
+        else:
+            return 0
+        return sum(nbytes_of(part) for part in parts)
+    except (RuntimeError, NotImplementedError):  # a subclass without memory of its own
+        return 0
+
+
+def extent_of(tensor: torch.Tensor) -> Extent:
+    """Return shape, dtype, bytes and memory of a tensor."""
+    try:
+        storage = tensor.data_ptr() or None
+    except (RuntimeError, NotImplementedError):
+        storage = None
+    return Extent(shape_of(tensor), dtype_of(tensor.dtype).name, nbytes_of(tensor), storage)
+
+
+def dense(tensor: torch.Tensor) -> torch.Tensor | None:
+    """Return the real numbers of a tensor, dense, on its device: of a complex one the absolute
+    values; None of one without data."""
+    with torch.no_grad():
+        t = tensor.detach()
+        if hasattr(t, "full_tensor"):  # in parts on several devices
+            t = t.full_tensor()
+        if t.is_meta:
+            return None
+        if t.is_nested:
+            parts = [part.reshape(-1) for part in t.unbind()]
+            t = torch.cat(parts) if parts else torch.zeros(0)
+        if t.layout is not torch.strided:
+            t = t.to_dense()
+        if t.is_complex():
+            t = t.resolve_conj().abs()
+        return t.resolve_neg()
+
+
+def describe(tensor: torch.Tensor) -> Statistics | None:
+    """Describe a tensor as :func:`autograd_core.dag.statistics.statistics` does, on its device."""
+    try:
+        t = dense(tensor)
+        return None if t is None else _describe(t)
+    except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
+        return None
+
+
+def _describe(t: torch.Tensor) -> Statistics:
+    size = t.numel()
+    if size == 1:
+        return statistics(np.float64(t.item()))
+    if not t.is_floating_point() or size == 0 or t.dtype.itemsize == 1:
+        return statistics(t.to("cpu", torch.float64).numpy())
+    with torch.no_grad():
+        low, high = t.aminmax() if t.dtype != torch.bfloat16 else t.float().aminmax()
+        norm = torch.linalg.vector_norm(t, dtype=torch.float64)
+        count = torch.count_nonzero(t)
+        # one copy from the device
+        found = torch.stack([low.double(), high.double(), norm, count.double()]).tolist()
+    minimum, maximum, length, nonzero = found
+    largest = max(abs(minimum), abs(maximum))
+    if not math.isfinite(length) or not (TINY < largest < HUGE or largest == 0):
+        return statistics(t.to("cpu", torch.float64).numpy())
+    rms = length / math.sqrt(size)
+    return Statistics(size, rms, minimum, maximum, size - int(nonzero), 0, 0)
+
+
+def array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
+    """Return the numbers of a tensor as an array: dense, on the CPU, in the nearest dtype that
+    NumPy has."""
+    t = dense(tensor)
+    if t is None:
+        return None
+    if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
+        t = t.float()
+    found: NDArray[Any] = t.cpu().numpy()
+    return found
