@@ -347,19 +347,32 @@ def test_the_difference_an_edit_makes_is_that_of_two_whole_runs() -> None:
     found = {each.name: each.norm for each in session.edit.difference()}
     assert found["x"] == pytest.approx(np.sqrt(2))  # 2.5 instead of 1.5, twice
     assert found["w"] == pytest.approx(np.linalg.norm([2.0, 3.0]))
-    assert session.edit.called_for_difference == ("halving.<locals>.<lambda>",)
+    assert session.edit.called_for_difference == (3,)
 
 
-def test_what_is_called_again_is_said_with_what_was_not_put_back() -> None:
+@pytest.mark.parametrize(
+    ("lines", "called"),
+    [
+        (["continue", "restart", "scale 2"], "are called again"),
+        (["continue", "scale x.grad 2", "restart", "scale 2", "undo"], ""),
+        (["scale 2", "continue", "restart", "undo"], "are called again"),
+        (["scale 2", "continue", "difference"], "were called for this"),
+        (["continue", "abort"], "have run"),
+        (["abort"], ""),
+    ],
+)
+def test_what_is_not_put_back_is_said_where_it_matters(lines: list[str], called: str) -> None:
     session, _, _ = halving()
-    session.continue_()
-    session.restart()
-    said = session.do("scale 2").text
-    assert (
-        "the hooks or Functions of #4 are called again: .grad, tensors, modules, optimizers and "
-        "random state were put back; what they changed elsewhere (other Python objects, files, "
-        "NumPy arrays) was not" in said
+    for line in lines:
+        reply = session.do(line)
+    assert not reply.error
+    said = (
+        f"the hooks or Functions of #4 {called}: .grad, tensors, modules, optimizers and random "
+        "state are put back; what they changed elsewhere (other Python objects, files, NumPy "
+        "arrays) is not"
     )
+    assert ("put back" in reply.text) == bool(called)
+    assert not called or said in reply.text
 
 
 def test_a_run_without_edits_that_raises_is_an_error_message() -> None:

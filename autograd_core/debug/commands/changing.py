@@ -16,6 +16,7 @@ from autograd_core.debug.commands.inspecting import subject
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.position_text import arrived
 from autograd_core.debug.errors import EditError, Unanswerable
+from autograd_core.debug.history.user_code import put_back_text
 
 _EDGE: Final = re.compile(r"(in|out|hook)(?:\.(\d+))?")
 
@@ -139,7 +140,9 @@ def _difference(console: Console, operands: Operands) -> str:
         relative = "new" if math.isinf(each.relative) else f"{format_number(100 * each.relative)} %"
         numbers = (format_number(each.norm), format_number(each.maximum), relative)
         rows.append((f"{each.name}.grad", *numbers))
-    return table_text(rows)
+    called = console.session.edit.called_for_difference
+    note = f"\n{put_back_text(called, 'were called for this')}" if called else ""
+    return f"{table_text(rows)}{note}"
 
 
 def edits_text(console: Console) -> str:

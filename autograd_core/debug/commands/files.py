@@ -8,6 +8,7 @@ from typing import Final
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, choose
 from autograd_core.debug.errors import CommandError
+from autograd_core.debug.history.user_code import put_back_text
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
 from autograd_core.text import plural
 
@@ -101,7 +102,9 @@ def _detach(console: Console, operands: Operands) -> str:
 
 def _abort(console: Console, operands: Operands) -> str:
     console.leaving = "abort"
-    return ""
+    effects = console.session.effects
+    ran = [index for index in effects if effects[index].user_code]
+    return put_back_text(ran, "have run") if ran else ""
 
 
 COMMANDS: Final = (

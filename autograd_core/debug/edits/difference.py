@@ -41,7 +41,7 @@ class Baseline:
         self.position = position
         self._pending = _copied(pending)
         self._leaves: Leaves = {}
-        self.called: tuple[str, ...] = ()
+        self.called: tuple[int, ...] = ()
 
     def begin(self, position: int, pending: Pending) -> None:
         """Begin earlier: an edit was made before the first one."""
@@ -72,14 +72,14 @@ class Baseline:
         return {index: self._leaves[index] for index in wanted}
 
     def _run(self, driver: Driver) -> None:
-        called: list[str] = []
+        called: list[int] = []
         try:
             for index in range(self.position, len(driver.order)):
                 step = driver.execute(index)
                 effects = driver.effects.get(index)
                 self.remember(step, effects)
-                if effects is not None:
-                    called += [call.name for call in effects.calls]
+                if effects is not None and effects.user_code:
+                    called.append(index)
         except Exception as error:  # the user's
             raise EditError(
                 f"the run without changes cannot be compared: {step_number(index)} raised "
@@ -87,7 +87,7 @@ class Baseline:
             ) from None
         finally:
             driver.undo_all()
-        self.called = tuple(dict.fromkeys(called))
+        self.called = tuple(called)
 
 
 def _copied(pending: Pending) -> Pending:

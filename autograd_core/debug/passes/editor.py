@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,14 +16,10 @@ from autograd_core.debug.edits.difference import Baseline, LeafDifference, leaf_
 from autograd_core.debug.errors import EditError
 from autograd_core.debug.history.driver_protocol import Place
 from autograd_core.debug.history.hooks import hook_ids
+from autograd_core.debug.history.user_code import put_back_text
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.snapshot import EditRecord, LeafGradient
 from autograd_core.tensor import Tensor
-
-PUT_BACK: Final = (
-    ".grad, tensors, modules, optimizers and random state were put back; what they changed "
-    "elsewhere (other Python objects, files, NumPy arrays) was not"
-)
 
 
 class Edited(NamedTuple):
@@ -42,9 +38,7 @@ class Edited(NamedTuple):
             steps = "1 recorded step" if self.dropped == 1 else f"{self.dropped} recorded steps"
             said.append(f"{steps} dropped, to run anew")
         if self.again:
-            nodes = ", ".join(step_number(index) for index in self.again[:8])
-            more = f" and {len(self.again) - 8} more" if len(self.again) > 8 else ""
-            said.append(f"the hooks or Functions of {nodes}{more} are called again: {PUT_BACK}")
+            said.append(put_back_text(self.again, "are called again"))
         return "; ".join(said)
 
 
@@ -294,7 +288,7 @@ class Editor:
         return sorted(found)
 
     @property
-    def called_for_difference(self) -> tuple[str, ...]:
-        """The hooks that :meth:`difference` had to call."""
+    def called_for_difference(self) -> tuple[int, ...]:
+        """The nodes the hooks or Functions of which :meth:`difference` had to call."""
         baseline = self._cursor.edits.baseline
         return () if baseline is None else baseline.called
