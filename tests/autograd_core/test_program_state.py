@@ -350,6 +350,36 @@ def test_the_difference_an_edit_makes_is_that_of_two_whole_runs() -> None:
     assert session.edit.called_for_difference == (3,)
 
 
+def test_a_leaf_that_was_first_seen_from_inside_its_node_is_shown_with_what_waits() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    x.register_post_accumulate_grad_hook(lambda leaf: None)
+    session = Session((x * 3.0).sum(), names=Names({"x": x}))
+    session.next(session.length - 1)
+    (expected,) = session.snapshot.leaves
+    session = Session((x * 3.0).sum(), names=Names({"x": x}))
+    session.next(session.length)
+    assert session.snapshot.leaves[0].now is not None
+    session.step_back()
+    assert session.snapshot.leaves[0].pending is None
+    session.step_back()
+    assert (session.position, session.snapshot.phase) == (session.length - 1, 0)
+    assert session.snapshot.leaves == (expected,)
+
+
+def test_a_leaf_is_shown_with_what_a_hook_elsewhere_made_of_what_waits_for_it() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    z = (x * 2.0).exp()
+    z.register_hook(lambda g: (g.mul_(2.0), None)[1])
+    session = Session(((x + z) * 1.0).sum(), names=Names({"x": x}))
+    totals = []
+    for _ in range(session.length):
+        (leaf,) = session.snapshot.leaves
+        totals.append(leaf.pending and leaf.pending.text())
+        session.next()
+    assert "[1, 1]" in totals
+    assert totals[totals.index("[1, 1]") + 1] == "[2, 2]"
+
+
 @pytest.mark.parametrize(
     ("lines", "called"),
     [

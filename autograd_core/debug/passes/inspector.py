@@ -146,16 +146,16 @@ class Inspector:
         rows = self._rows
         for index in self._cursor.edits.leaves:
             rows[self._place[index]] = None
+        if state.inside:  # only part of what waits is there: nothing to remember
+            rows = list(rows)
+            at = state.position
+            for index in (at, *self._contributions.targets(at), *self._changed(at)):
+                if index in self._place:
+                    rows[self._place[index]] = None
         for index, number in self._place.items() if None in rows else ():
             if rows[number] is None:
-                rows[number] = self._leaf(index, PassState(state.position))
-        if not state.inside:
-            return tuple(rows)  # type: ignore[arg-type]  # all have been filled
-        inside = list(rows)
-        for index in {state.position, *self._contributions.targets(state.position)}:
-            if index in self._place:
-                inside[self._place[index]] = self._leaf(index, state)
-        return tuple(inside)  # type: ignore[arg-type]
+                rows[number] = self._leaf(index, state)
+        return tuple(rows)  # type: ignore[arg-type]  # all have been filled
 
     def leaf(self, index: int) -> LeafGradient | None:
         """The ``.grad`` of the leaf at node ``index``, None if that is no leaf's node."""
@@ -250,7 +250,9 @@ class Inspector:
             self._forget((self._at, *targets, *self._changed(self._at)))
 
     def _changed(self, index: int) -> tuple[int, ...]:
-        """The leaves whose ``.grad`` user code at node ``index`` changed."""
+        """The leaves of which user code at node ``index`` changed ``.grad``, or what waits."""
+        if self._cursor.driver.waited.get(index):
+            return tuple(self._place)
         effects = self._cursor.driver.effects.get(index)
         return () if effects is None else tuple(leaf for leaf, _ in effects.gradients)
 
