@@ -261,6 +261,20 @@ def test_importing_costs_no_more_than_it_must(module: str, late: tuple[str, ...]
     assert (run.returncode, run.stdout, run.stderr) == (0, "\n", "")
 
 
+def test_looking_for_the_names_of_tensors_imports_nothing() -> None:
+    program = """
+import sys, autograd_core as torch
+from autograd_core.dag import Names
+before = set(sys.modules)
+Names(globals())
+print(set(sys.modules) - before)
+"""
+    run = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (run.stdout, run.stderr) == ("set()\n", "")
+
+
 def test_all_that_the_debugger_hands_out_is_there() -> None:
     from autograd_core import debug
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Iterator, Mapping
 from inspect import CO_OPTIMIZED
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 from autograd_core.engines import is_tensor
@@ -106,7 +106,8 @@ def _parameters(name: str, value: Any) -> Named:
 
 
 def _is_module(value: Any) -> bool:
-    return not isinstance(value, type) and hasattr(value, "named_parameters")
+    # a module of Python is not asked: this library would be imported whole to answer
+    return not isinstance(value, (type, ModuleType)) and hasattr(value, "named_parameters")
 
 
 def _elements(name: str, value: Any) -> Named:
