@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.forking import run_gradstep, run_python
 
 BUGS = Path(__file__).parents[1] / "samples" / "bugs"
 NAMES = sorted(path.stem for path in BUGS.glob("*.py"))
@@ -30,23 +29,11 @@ def answers(output: str) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], " ".join(part.split())) for part in parts]
 
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *arguments],
-        cwd=BUGS.parent,
-        env=os.environ | {"PYTHONPATH": str(BUGS.parents[1]), "PYTHONIOENCODING": "utf-8"},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-        timeout=120,
-    )
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
     commands = BUGS / f"{name}.commands"
-    done = run("-m", "gradstep", "debug", "--batch", "-x", str(commands), str(BUGS / f"{name}.py"))
+    program = str(BUGS / f"{name}.py")
+    done = run_gradstep(["debug", "--batch", "-x", str(commands), program], BUGS.parent)
     assert (done.returncode, done.stderr) == (0, "")
     wanted = expected(commands)
     given = answers(done.stdout)
@@ -59,7 +46,7 @@ def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_bug_is_a_program_that_runs_by_itself(name: str) -> None:
-    done = run(str(BUGS / f"{name}.py"))
+    done = run_python([str(BUGS / f"{name}.py")], BUGS.parent)
     assert (done.returncode, done.stderr) == (0, "")
 
 

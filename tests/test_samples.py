@@ -2,29 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
+from subprocess import CompletedProcess
 
 import numpy as np
+
+from tests.forking import run_python
 
 ROOT = Path(__file__).parents[1]
 
 
-def run_sample(name: str, *arguments: str) -> subprocess.CompletedProcess[str]:
+def run_sample(name: str, *arguments: str) -> CompletedProcess[str]:
     """Run a sample as a user would, from somewhere else; a traceback fails the test."""
-    environment = os.environ | {"PYTHONPATH": str(ROOT), "PYTHONIOENCODING": "utf-8"}
-    run = subprocess.run(
-        [sys.executable, str(ROOT / "samples" / name), *arguments],
-        cwd=ROOT / "tests",
-        env=environment,
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        encoding="utf-8",
-        check=False,
-    )
+    run = run_python([str(ROOT / "samples" / name), *arguments], ROOT / "tests")
     assert run.returncode == 0, run.stderr
     return run
 

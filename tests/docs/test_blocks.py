@@ -7,7 +7,6 @@ import importlib
 import os
 import re
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 
@@ -15,6 +14,7 @@ import pytest
 
 from tests.docs.blocks import Block, blocks_of, commands_of, opens_screen
 from tests.docs.terminal import run_screen
+from tests.forking import run_gradstep, run_python
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -126,15 +126,7 @@ def test_the_commands_of_the_workflow_run(tmp_path: Path) -> None:
     commands = [line.partition(".venv/bin/gradstep ")[2] for line in workflow.text.splitlines()]
     assert all(commands)
     for command in commands:
-        done = subprocess.run(
-            [sys.executable, "-m", "gradstep", *command.split()],
-            cwd=ROOT,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = run_gradstep(command.split(), ROOT)
         assert done.returncode == 0, done.stderr
 
 
@@ -142,15 +134,7 @@ def test_the_commands_of_the_workflow_run(tmp_path: Path) -> None:
 def test_an_example_runs_by_itself(path: Path, tmp_path: Path) -> None:
     if path.name == "own_renderer.py" and shutil.which("rsvg-convert") is None:
         pytest.skip("rsvg-convert is not installed")
-    done = subprocess.run(
-        [sys.executable, str(path)],
-        cwd=tmp_path,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        stdin=subprocess.DEVNULL,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+    done = run_python([str(path)], tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
 
 

@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.forking import fork_commands
 from tui.cli import main
+from tui.commands import embed as embed_module
 from tui.commands.embed import embed
 from tui.errors import ExitCode, Failure
 
@@ -32,6 +34,12 @@ README = """\
 
 The end.
 """
+
+
+@pytest.fixture(autouse=True)
+def forked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Commands in documents run in processes that are forked."""
+    fork_commands(monkeypatch, embed_module)
 
 
 @pytest.fixture

@@ -16,8 +16,10 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from tests.forking import fork_commands
 from tui import output
 from tui.cli import main
+from tui.commands import embed
 from tui.output import in_encoding
 
 ROOT = Path(__file__).parents[2]
@@ -148,6 +150,7 @@ def test_no_name_of_the_program_reaches_a_stream_with_control_characters(
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("NAME", json.dumps(name))
         patch.setenv("DO", do)
+        fork_commands(patch, embed)
         main([each.replace("{name}", shown) for each in arguments])
     out, err = capsys.readouterr()
     assert lawless(out + err) == []

@@ -1,0 +1,138 @@
+"""Commands in processes of their own, which begin with everything imported.
+
+Python takes a second to import NumPy, the core, pictures and the debugger. So one process does it
+once and forks for each command: own arguments, folder, environment and streams, but no start-up.
+What a test says about start-up, encodings or ends of streams needs :mod:`subprocess` itself.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from subprocess import DEVNULL, PIPE, CompletedProcess
+from typing import Any, NoReturn
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+can_fork = hasattr(os, "fork")
+
+
+def run_python(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> CompletedProcess[str]:
+    """Run ``python ARGUMENTS``, a script or ``-m MODULE``, in ``folder``; nothing is on stdin."""
+    environment = {**os.environ, **(environment or {}), "PYTHONIOENCODING": "utf-8"}
+    if not can_fork:
+        return subprocess.run(
+            [sys.executable, *arguments], cwd=folder, env=environment, stdin=DEVNULL,
+            capture_output=True, encoding="utf-8", check=False,
+        )  # fmt: skip
+    with tempfile.TemporaryDirectory() as streams:
+        files = [Path(streams, name) for name in ("stdout", "stderr")]
+        order = [list(arguments), str(folder), environment, *map(str, files)]
+        server = _server()
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(order) + "\n")
+        server.stdin.flush()
+        code = int(server.stdout.readline())
+        out, err = (file.read_text("utf-8") for file in files)
+    return CompletedProcess(arguments, code, out, err)
+
+
+def run_gradstep(
+    arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+) -> CompletedProcess[str]:
+    """Run ``gradstep ARGUMENTS``."""
+    return run_python(["-m", "gradstep", *arguments], folder, environment)
+
+
+def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
+    """Let ``module`` run its Python commands by forking, too."""
+
+    def run(command: Sequence[str], *, cwd: Path, env: Mapping[str, str], **_: Any) -> Any:
+        done = run_python([word for word in command[1:] if word != "-P"], cwd, env)
+        return CompletedProcess(
+            command, done.returncode, done.stdout.encode(), done.stderr.encode()
+        )
+
+    monkeypatch.setattr(module.subprocess, "run", run)
+
+
+@cache
+def _server() -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    return subprocess.Popen(
+        [sys.executable, __file__], cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True
+    )
+
+
+def _serve() -> None:
+    """Carry out orders from stdin, one a line; it is a process of its own that ends in each."""
+    import gc
+    import pkgutil
+    from importlib import import_module
+
+    for name in ("autograd_core.debug", "autograd_core.program", "viz", "tui.commands"):
+        package = import_module(name)
+        for each in pkgutil.walk_packages(package.__path__, f"{name}."):
+            if not each.name.startswith("viz.sphinx"):
+                import_module(each.name)
+    gc.freeze()  # what is imported stays, and is not copied to be looked at
+    for line in sys.stdin:
+        sys.stdout.flush()
+        child = os.fork()
+        if not child:
+            _carry_out(*json.loads(line))
+        _, status = os.waitpid(child, 0)
+        print(os.waitstatus_to_exitcode(status), flush=True)
+
+
+def _carry_out(
+    arguments: list[str], folder: str, environment: dict[str, str], out: str, err: str
+) -> NoReturn:
+    """Be ``python ARGUMENTS``, up to its end; taking all the modules apart is left out there."""
+    import atexit
+    import runpy
+    import traceback
+
+    os.chdir(folder)
+    os.environ.clear()
+    os.environ.update(environment)
+    write = os.O_WRONLY | os.O_CREAT
+    for number, path in enumerate((os.devnull, out, err)):
+        os.dup2(os.open(path, write if number else os.O_RDONLY), number)
+    sys.stdin = os.fdopen(0, encoding="utf-8", closefd=False)
+    sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    sys.stderr = os.fdopen(2, "w", encoding="utf-8", errors="backslashreplace", closefd=False)
+    code: object = 0
+    try:
+        if arguments[0] == "-m":
+            sys.argv, sys.path[0] = arguments[1:], folder
+            runpy.run_module(arguments[1], run_name="__main__", alter_sys=True)
+        else:
+            sys.argv, sys.path[0] = arguments, str(Path(arguments[0]).parent)
+            runpy.run_path(arguments[0], run_name="__main__")
+    except SystemExit as exit:
+        code = exit.code or 0
+    except BaseException:
+        traceback.print_exc()
+        code = 1
+    if not isinstance(code, int):
+        print(code, file=sys.stderr)
+        code = 1
+    atexit._run_exitfuncs()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
+
+
+if __name__ == "__main__":
+    _serve()
