@@ -21,30 +21,49 @@ LONGEST: Final = 60
 
 
 class Entry(NamedTuple):
-    """An entry of the table: the names in the signature, and the rule of each input."""
+    """An entry of the table: the names in the signature, those of them that rules may read as
+    plain values, and the rule of each input."""
 
     names: frozenset[str]
+    plain: tuple[str, ...]
     rules: tuple[tuple[str, str], ...]
 
 
 def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     """Return the rules of the inputs of ``node`` that need a gradient, with the names of the
     program's tensors put in; "" where they are unknown, or too long to read."""
-    entry = entry_of(node.name())
-    saved = frozenset(getattr(node, "saved_names", ()))
-    if entry is None or not {name.rstrip("_") for name in saved} <= entry.names:
+    name = node.name()
+    entry = entry_of(name)
+    if entry is None:
         return ""
-    called = {name: names.of(value) for name, value, _ in kept if value is not None}
-    needed = [edge is not None for edge in node.edges]
+    called = tuple([(key, names.of(value)) for key, value, _ in kept if value is not None])
+    numbers = tuple(
+        [
+            (key, value)
+            for key in entry.plain
+            if isinstance(value := getattr(node.origin, f"_saved_{key}", None), int | float)
+        ]
+    )
+    needed = tuple([edge is not None for edge in node.edges])
+    return _formula(name, node.saved_names, needed, called, numbers)
+
+
+@lru_cache(maxsize=4096)
+def _formula(
+    name: str,
+    saved: tuple[str, ...],
+    needed: tuple[bool, ...],
+    called: tuple[tuple[str, str], ...],
+    numbers: tuple[tuple[str, float], ...],
+) -> str:
+    """Return the formula of all nodes that are alike in this."""
+    entry = entry_of(name)
+    if entry is None or not {each.rstrip("_") for each in saved} <= entry.names:
+        return ""
     if len(entry.rules) != len(needed):
         return ""
-    numbers = {
-        name: value
-        for name in entry.names - saved
-        if isinstance(value := getattr(node.origin, f"_saved_{name}", None), int | float)
-    }
     rules = [rule for (_, rule), wanted in zip(entry.rules, needed, strict=True) if wanted]
-    texts = [readable(rule, called, numbers) for rule in rules]
+    texts = [readable(rule, dict(called), dict(numbers)) for rule in rules]
     return ", ".join(texts) if texts and max(map(len, texts)) <= LONGEST else ""
 
 
@@ -113,6 +132,7 @@ def _arguments(text: str) -> list[str]:
     return [each.strip() for each in found]
 
 
+@lru_cache(maxsize=4096)
 def entry_of(name: str) -> Entry | None:
     """Return the entry of a node by its name, None where there is none, or not just one.
 
@@ -166,4 +186,7 @@ def _entry(block: str) -> tuple[str, Entry] | None:
     )
     stem = head[1].rstrip("_") if not head[1].startswith("_") else head[1]
     camel = "".join(part.title() for part in stem.split("_")).lower()
-    return camel, Entry(names, tuple((name, rules[name]) for name in order))
+    read = set(re.findall(r"\w+", " ".join(rules.values())))
+    plain = tuple(re.findall(r"(?:Scalar|int|SymInt|float|bool)\?? (\w+)", head[2]))
+    kept = tuple(name for name in plain if name in read)
+    return camel, Entry(names, kept, tuple((name, rules[name]) for name in order))

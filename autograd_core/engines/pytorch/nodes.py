@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import torch
@@ -10,7 +10,7 @@ import torch
 from autograd_core.autograd.node import GENERAL, LEAF, Port
 from autograd_core.engines.protocol import SavedState
 from autograd_core.engines.pytorch.origins import Origins, Place
-from autograd_core.engines.pytorch.private import FunctionNode
+from autograd_core.engines.pytorch.private import FunctionNode, unobserved
 from autograd_core.engines.pytorch.tensors import (
     DType,
     SavedTensor,
@@ -66,7 +66,8 @@ class TorchNode:
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         """What it keeps, as it was when this was first asked."""
         if self._saved is None:
-            self._saved = list(_read_saved(self))
+            with unobserved():
+                self._saved = list(_read_saved(self))
         return iter(self._saved)
 
     def changed_at(self, name: str) -> tuple[Any, ...]:
@@ -112,6 +113,10 @@ class TorchGraph:
 
     def tensor(self, origin: Any) -> SeenTensor:
         """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
+        with unobserved():
+            return self._tensor(origin)
+
+    def _tensor(self, origin: Any) -> SeenTensor:
         if isinstance(origin, torch.autograd.graph.GradientEdge):
             like = origin.node._input_metadata[origin.output_nr]
             return SeenTensor(origin, like, self.place(origin.node, origin.output_nr), self)
@@ -131,6 +136,10 @@ class TorchGraph:
         return None
 
     def _read(self, start: Any) -> None:
+        with unobserved():
+            self._read_from(start)
+
+    def _read_from(self, start: Any) -> None:
         nodes, fresh = self.nodes, []
         nodes[start] = self._node(start)
         stack = [start]
@@ -195,22 +204,40 @@ def _read_saved(node: TorchNode) -> Iterator[Kept]:
 
 def _told(node: TorchNode, name: str, raw_name: str, value_name: str) -> Iterator[Kept]:
     raw = getattr(node.origin, raw_name, None)
-    several = isinstance(raw, tuple | list)
-    parts: Sequence[Any] = raw if several else (raw,)  # type: ignore[assignment]
-    names = [f"{name}[{number}]" for number in range(len(parts))] if several else [name]
-    if any(getattr(part, "unpack_hook", None) is not None for part in parts):
-        for each in names:  # reading them would call code of the program's
-            yield each, None, "packed"
+    # one value, as nearly always, goes without lists: a million nodes keep as many
+    if not isinstance(raw, tuple | list):
+        if raw is None:
+            return
+        if raw.unpack_hook is not None:  # reading it would call code of the program's
+            yield name, None, "packed"
+            return
+        try:
+            tensor = getattr(node.origin, value_name)
+        except RuntimeError as error:
+            yield name, None, _state(error)
+            return
+        if isinstance(tensor, torch.Tensor):
+            yield name, _seen(node, tensor), "kept"
+        return
+    names = [f"{name}[{number}]" for number in range(len(raw))]
+    if any(each is not None and each.unpack_hook is not None for each in raw):
+        yield from [(each, None, "packed") for each in names]
         return
     try:
         value = getattr(node.origin, value_name)
     except RuntimeError as error:
-        state: SavedState = "changed" if "inplace operation" in str(error) else "freed"
-        for each in names:
-            yield each, None, state
+        yield from [(each, None, _state(error)) for each in names]
         return
-    for each, tensor in zip(names, value if several else (value,), strict=False):
+    for each, tensor in zip(names, value, strict=False):
         if isinstance(tensor, torch.Tensor):
-            edge = node.graph.edge_of(tensor)
-            owner = edge.node if type(edge) is Port else edge
-            yield each, SavedTensor(extent_of(tensor), edge, id(tensor), owner is node), "kept"
+            yield each, _seen(node, tensor), "kept"
+
+
+def _state(error: RuntimeError) -> SavedState:
+    return "changed" if "inplace operation" in str(error) else "freed"
+
+
+def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
+    edge = node.graph.edge_of(tensor)
+    owner = edge.node if type(edge) is Port else edge
+    return SavedTensor(extent_of(tensor), edge, id(tensor), owner is node)

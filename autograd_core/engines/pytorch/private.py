@@ -7,6 +7,7 @@ One that is gone costs what it was for, and nothing else: :func:`missing` tells,
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -25,6 +26,7 @@ NAMES: Final = (
     PrivateName("autograd._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("_C._autograd._get_sequence_nr", "modules and source lines are unknown"),
     PrivateName("_C._FunctionBase", "custom Functions are drawn without what they save"),
+    PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
 )  # fmt: skip
 NODE_ATTRIBUTES: Final = ("_input_metadata", "_sequence_nr", "next_functions", "metadata", "name")
@@ -57,6 +59,11 @@ transform_level: Final[Callable[[], Any]] = (
     _find("_C._functorch.peek_interpreter_stack") or _nothing
 )
 """Returns the innermost transform of torch.func that runs, None outside of all."""
+
+unobserved: Final[Callable[[], AbstractContextManager[None]]] = (
+    _find("_C.DisableTorchFunction") or nullcontext
+)
+"""Within it, function modes and subclasses of tensors see nothing of what is read."""
 
 RunBackward = Callable[..., Any]
 

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.engines.protocol import Extent
+from autograd_core.engines.pytorch.private import unobserved
 
 HUGE, TINY = 1e150, 1e-150
 """Between them, the sum of squares in double precision neither overflows nor vanishes."""
@@ -77,7 +78,7 @@ class SavedTensor(NamedTuple):
 def shape_of(tensor: Any) -> tuple[int, ...]:
     """Return the shape of a tensor, () of one that has none, such as a nested one."""
     try:
-        return tuple(map(int, tensor.shape))
+        return tuple(tensor.shape)
     except (RuntimeError, TypeError):
         return ()
 
@@ -129,8 +130,9 @@ def dense(tensor: torch.Tensor) -> torch.Tensor | None:
 def describe(tensor: torch.Tensor) -> Statistics | None:
     """Describe a tensor as :func:`autograd_core.dag.statistics.statistics` does, on its device."""
     try:
-        t = dense(tensor)
-        return None if t is None else _describe(t)
+        with unobserved():
+            t = dense(tensor)
+            return None if t is None else _describe(t)
     except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
         return None
 
