@@ -62,6 +62,8 @@ def searchsorted(
 
 def bucketize(x: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
     """Between which of the sorted ``boundaries`` each element lies."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
     return searchsorted(boundaries, x, right=right)
 
 

@@ -19,7 +19,11 @@ def histc(x: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tenso
     """How many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
     ``max``; of the range of ``x``, if these are equal."""
     if bins <= 0:
-        raise RuntimeError("bins must be > 0")
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if not (math.isfinite(min) and math.isfinite(max)):
+        raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
     low, high = (min, max) if min != max or not x.array.size else (x.array.min(), x.array.max())
     if low == high:
         low, high = low - 1, high + 1

@@ -226,13 +226,25 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
 
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All choices of one element from each vector, one row each."""
+    for each in tensors:
+        _check_vector(each)
     if len(tensors) == 1:
         return tensors[0]
     return joined.stack([flatten(grid) for grid in meshgrid(*tensors)], dim=1)
 
 
+def _check_vector(x: Tensor) -> None:
+    if x.ndim != 1:
+        raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
+
+
 def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, one row each, in order."""
+    _check_vector(x)
+    if r < 0:
+        raise RuntimeError(f"Expect a non-negative number, but got {r}")
+    if r == 0:
+        return Tensor.from_array(np.empty(0, x.dtype.dtype))
     rule = choose_again if with_replacement else choose
     rows = np.array(list(rule(range(x.numel()), r)), np.int64).reshape(-1, r)
     return joined.stack([index_select(x, Tensor.from_array(c.copy()), 0) for c in rows.T], dim=1)

@@ -38,14 +38,14 @@ def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
     if isinstance(dims, int):
         if not 0 <= dims <= min(x.ndim, y.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
-        pairs: Sequence[Any] = range(x.ndim - dims, x.ndim), range(dims)
+        pairs: Sequence[Any] = range(-dims, 0), range(dims)
     else:
         pairs = [[d] if isinstance(d, int) else d for d in dims]
     left = wrapped_all(pairs[0], x.ndim, of_scalars=False)
     right = wrapped_all(pairs[1], y.ndim, of_scalars=False)
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")
-    for i, j in zip(left, right, strict=True):
+    for i, j, *named in zip(left, right, *pairs, strict=True):
         if x._shape[i] == 1:  # a dimension of size 1 broadcasts
             y = sum_dim(y, (j,), True)
         elif y._shape[j] == 1:
@@ -53,7 +53,7 @@ def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
         elif x._shape[i] != y._shape[j]:
             raise RuntimeError(
                 f"contracted dimensions need to match, but first has size {x._shape[i]} in dim "
-                f"{i} and second has size {y._shape[j]} in dim {j}"
+                f"{named[0]} and second has size {y._shape[j]} in dim {named[1]}"
             )
     if x.dtype is not y.dtype:
         raise RuntimeError("both inputs should have same dtype")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from typing import Any
 
 import numpy as np
@@ -82,6 +83,8 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     """Rows, or columns, at right angles, of length ``gain`` (Saxe et al. 2013)."""
     if tensor.ndim < 2:
         raise ValueError("Only tensors with 2 or more dimensions are supported")
+    if not tensor.numel():
+        return tensor
     rows = tensor._shape[0]
     flat = generator().standard_normal((rows, tensor.numel() // rows))
     wide = flat.shape[0] < flat.shape[1]
@@ -123,19 +126,22 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
         raise ValueError(
             "Fan in and fan out can not be computed for tensor with fewer than 2 dimensions"
         )
-    size = tensor.numel()
-    return size // tensor.size(0), size // tensor.size(1)
+    outputs, inputs, *kernel = tensor._shape
+    area = math.prod(kernel)
+    return inputs * area, outputs * area
 
 
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Uniform random numbers that keep the variance in both directions (Glorot 2010)."""
-    bound = gain * math.sqrt(6 / sum(_calculate_fan_in_and_fan_out(tensor)))
+    fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
+    bound = gain * math.sqrt(6 / fans)
     return uniform_(tensor, -bound, bound)
 
 
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Normal random numbers that keep the variance in both directions (Glorot 2010)."""
-    return normal_(tensor, 0, gain * math.sqrt(2 / sum(_calculate_fan_in_and_fan_out(tensor))))
+    fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
+    return normal_(tensor, 0, gain * math.sqrt(2 / fans))
 
 
 def kaiming_uniform_(
@@ -143,6 +149,8 @@ def kaiming_uniform_(
 ) -> Tensor:
     """Uniform random numbers that keep the variance through a nonlinearity (He et al. 2015); with
     ``a = sqrt(5)`` the bound is 1/sqrt(fan_in), as in linear layers."""
+    if _is_empty(tensor):
+        return tensor
     bound = math.sqrt(3) * _kaiming_std(tensor, a, mode, nonlinearity)
     return uniform_(tensor, -bound, bound)
 
@@ -151,7 +159,16 @@ def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
     """Normal random numbers that keep the variance through a nonlinearity (He et al. 2015)."""
+    if _is_empty(tensor):
+        return tensor
     return normal_(tensor, 0, _kaiming_std(tensor, a, mode, nonlinearity))
+
+
+def _is_empty(tensor: Tensor) -> bool:
+    """Whether there is nothing to fill, which is worth a warning."""
+    if 0 in tensor._shape:
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+    return 0 in tensor._shape
 
 
 def _kaiming_std(tensor: Tensor, a: float, mode: str, nonlinearity: str) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.op import Sample, Second, op
 from autograd_core.ops.checks import check_implemented
-from autograd_core.ops.pooling import padded_image
+from autograd_core.ops.pooling import padded_image, pooled_size
 from autograd_core.ops.windows import Windows
 
 _MEANS = {"ceil_mode": False, "count_include_pad": True, "divisor_override": None}
@@ -78,7 +78,7 @@ def _means(
 ) -> Any:
     axis = x.ndim - len(windows.kernel)
     size = x.shape[axis:]
-    output = windows.output_size(size, ceil_mode)
+    output = pooled_size(x, windows, ceil_mode)
     padded = padded_image(x.shape, windows, output, x.dtype, 0)
     padded[(..., *windows.inside(size))] = x
     # one dimension after the other: the sums of sums are those of the windows

@@ -122,6 +122,16 @@ def group_norm(x, weight=None, bias=None, /, num_groups=1, eps=1e-5):
 
     ``mean`` and ``rstd`` are (N, num_groups, 1).
     """
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    for name, each in (("weight", weight), ("bias", bias)):
+        if each is not None and each.shape != x.shape[1:2]:
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, "
+                f"but got {'weight' if weight is not None else name} of shape "
+                f"{list((weight if weight is not None else each).shape)} and input of shape "
+                f"{list(x.shape)}"
+            )
     if x.shape[1] % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input "

@@ -99,11 +99,19 @@ def check_found(expected: Any, found: Any) -> None:
 
 
 def check_factors(a: Any, b: Any) -> None:
-    """Two vectors whose product is taken have one dtype."""
+    """Two vectors whose product is taken have one dtype and one size."""
+    if a.ndim != 1 or b.ndim != 1:
+        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
     if a.dtype != b.dtype:
         raise RuntimeError(
             "dot : expected both vectors to have same dtype, but found "
             f"{scalar_name(a)} and {scalar_name(b)}"
+        )
+    if a.shape != b.shape:
+        raise RuntimeError(
+            "inconsistent tensor size, expected tensor "
+            f"[{a.size}] and src [{b.size}] to have the same number of elements, but got "
+            f"{a.size} and {b.size} elements respectively"
         )
     check_not_bool("dot", a)
 

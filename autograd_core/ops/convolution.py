@@ -129,6 +129,13 @@ def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tu
     images = x if each else _channels_first(x)
     size = x.shape[2:]
     output = windows.output_size(size)
+    if min(output) < 1:
+        kernel = [d * (k - 1) + 1 for d, k in zip(windows.dilation, windows.kernel, strict=True)]
+        around, reach = (" x ".join(map(str, n)) for n in (windows.padded_size(size), kernel))
+        raise RuntimeError(
+            f"Calculated padded input size per channel: ({around}). Kernel size: ({reach}). "
+            "Kernel size can't be greater than actual input size"
+        )
     lead, last = (x.shape[:2], ()) if each else (x.shape[1:2], x.shape[:1])
     padded = images
     if any(windows.padding):
@@ -140,7 +147,8 @@ def _columns(x: Any, windows: Windows, groups: int, each: bool) -> tuple[Any, tu
     for offset, patch in windows.offsets(padded, output, axis=len(lead)):
         columns[(*_every(lead), *offset)] = patch
     count = math.prod(output) * math.prod(last)
-    return columns.reshape(*lead[:-1], groups, -1, count), output
+    rows = x.shape[1] // groups * math.prod(windows.kernel)
+    return columns.reshape(*lead[:-1], groups, rows, count), output
 
 
 def _rows(grad: Any, groups: int, each: bool) -> Any:
@@ -176,11 +184,13 @@ def over_channels(g: Any) -> Any:
 
 
 @op(
-    x=lambda g, weight, stride, padding, dilation, groups: convolution(
-        g, weight, None, stride, padding, dilation, groups
+    x=lambda g, weight, stride, padding, dilation, groups, output_padding: convolution(
+        _reached(g, stride, output_padding), weight, None, stride, padding, dilation, groups
     ),
-    weight=lambda g, x, weight_shape, stride, padding, dilation, groups: convolution_weight(
-        x, g, weight_shape, stride, padding, dilation, groups
+    weight=lambda g, x, weight_shape, stride, padding, dilation, groups, output_padding: (
+        convolution_weight(
+            x, _reached(g, stride, output_padding), weight_shape, stride, padding, dilation, groups
+        )
     ),
     bias=lambda g: over_channels(g),
     node="ConvolutionBackward0",
@@ -218,6 +228,12 @@ def conv_transpose(
             x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding, strict=True
         )
     ]
+    if min(size) < 1:
+        before, after = (" x ".join(map(str, each)) for each in (x.shape[2:], size))
+        raise RuntimeError(
+            f"Given input size per channel: ({before}). Calculated output size per channel: "
+            f"({after}). Output size is too small"
+        )
     shape = (len(x), outputs, *size)
     result = convolution_input(x, weight, shape, stride, padding, dilation, groups)
     if bias is None:
@@ -225,8 +241,16 @@ def conv_transpose(
     return np.add(result, _per_channel(bias, x.ndim), dtype=x.dtype, casting="unsafe")
 
 
+def _reached(g: Any, stride: tuple[int, ...], output_padding: tuple[int, ...]) -> Any:
+    """``g`` without the steps of output padding that no kernel reaches."""
+    beyond = [extra // step * step for extra, step in zip(output_padding, stride, strict=True)]
+    if not any(beyond):
+        return g
+    return g[(..., *(slice(0, n - b) for n, b in zip(g.shape[2:], beyond, strict=True)))]
+
+
 def _grouped(weight: Any, groups: int) -> Any:
-    return weight.reshape(groups, len(weight) // groups, -1)
+    return weight.reshape(groups, len(weight) // groups, math.prod(weight.shape[1:]))
 
 
 def _check_dtypes(x: Any, weight: Any, bias: Any = None) -> None:
@@ -248,11 +272,6 @@ def _check(x: Any, weight: Any, bias: Any, groups: int) -> None:
             f"Given groups={groups}, weight of size {list(weight.shape)}, expected "
             f"input{list(x.shape)} to have {weight.shape[1] * groups} channels, but got "
             f"{x.shape[1]} channels instead"
-        )
-    if len(weight) % groups:
-        raise RuntimeError(
-            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
-            f"but got weight of size {list(weight.shape)} instead"
         )
     if bias is not None and bias.shape != weight.shape[:1]:
         raise RuntimeError(

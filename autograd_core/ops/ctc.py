@@ -117,7 +117,10 @@ def ctc_loss(x, /, targets, input_lengths, target_lengths, blank):
     check_implemented("ctc_loss_cpu", x, half=False)
     plan = trellis(x.shape, targets, input_lengths, target_lengths, blank)
     found = -_likelihood(_ways(_read(x, plan.reads), plan.comes_from, *_size(plan)), plan.ends)
-    return np.where(found > -_NEVER / 10, np.inf, found).astype(x.dtype)
+    found = np.where(found > -_NEVER / 10, np.inf, found)
+    # in no time, nothing can be spelled, and nothing else
+    nothing = np.where(np.equal(target_lengths, 0), 0.0, np.inf)
+    return np.where(np.equal(input_lengths, 0), nothing, found).astype(x.dtype)
 
 
 def _size(plan: Trellis) -> tuple[int, int]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
-from autograd_core.op.refusals import REFUSED
+from autograd_core.op.refusals import REFUSED, no_common_shape
 from autograd_core.ops.checks import check_implemented, check_same_dtype, promoted, scalar_name
 from autograd_core.ops.elementwise import where
 from autograd_core.ops.index import index, index_put
@@ -37,7 +37,11 @@ def dist(x, y, /, p=2.0):
             "norm(): input dtype should be either floating point or complex. Got "
             f"{scalar_name(x)} instead."
         )
-    return vector_norm(np.subtract(x, y), p)
+    try:
+        apart = np.subtract(x, y)
+    except ValueError:
+        raise no_common_shape((x.shape, y.shape)) from None
+    return vector_norm(apart, p)
 
 
 def _both(slope: Any) -> tuple[Any, Any]:
@@ -100,13 +104,22 @@ def cdist(x, y, /, p=2.0, compute_mode=None):
             )
     check_same_dtype(x, y)
     check_implemented("cdist", x, half=False)
-    if x.ndim < 2 or y.ndim < 2:
-        raise RuntimeError("cdist only supports at least 2D tensors")
+    for name, points in (("X1", x), ("X2", y)):
+        if points.ndim < 2:
+            raise RuntimeError(
+                f"cdist only supports at least 2D tensors, {name} got: {points.ndim}D"
+            )
     if x.shape[-1] != y.shape[-1]:
         raise RuntimeError(
             f"X1 and X2 must have the same number of columns. X1: {x.shape[-1]} X2: {y.shape[-1]}"
         )
-    return vector_norm(x[..., :, None, :] - y[..., None, :, :], p, -1)
+    try:
+        apart = x[..., :, None, :] - y[..., None, :, :]
+    except ValueError:
+        raise no_common_shape((x.shape[:-2], y.shape[:-2])) from None
+    if not x.shape[-1]:
+        return np.zeros(apart.shape[:-1], x.dtype)
+    return vector_norm(apart, p, -1)
 
 
 def cdist_slopes(g: Any, x: Any, y: Any, ans: Any, p: float) -> Any:

@@ -132,6 +132,8 @@ def binary_cross_entropy(x, target, weight=None, /, reduction="mean"):
     check_implemented("binary_cross_entropy", x)
     if np.any((x < 0) | (x > 1)):
         raise RuntimeError("all elements of input should be between 0 and 1")
+    if np.any((target < 0) | (target > 1)):
+        raise RuntimeError("all elements of target should be between 0 and 1")
     with np.errstate(divide="ignore"):
         yes, no = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
     losses = weighted((target - 1) * no - target * yes, weight)

@@ -22,7 +22,7 @@ def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
     numbers = np.arange(count)
     begins = ((numbers + samples[:, None]) * step).astype(np.int64)
     begins -= (samples * step).astype(np.int64)[:, None]
-    begins[:, -1] = size - kernel
+    begins[:, count - 1 :] = size - kernel
     return begins
 
 
@@ -30,8 +30,8 @@ def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
     dims = len(kernel)
     check_implemented(f"fractional_max_pool{dims}d_out_frame", x)
     size = x.shape[x.ndim - dims :]
-    planes = x.reshape(-1, math.prod(size))
-    offsets = samples.reshape(len(planes), dims)
+    planes = x.reshape(math.prod(x.shape[: x.ndim - dims]), math.prod(size))
+    offsets = samples.reshape(math.prod(samples.shape[:-1]), dims)[: len(planes)]
     flat: Any = 0
     for axis in range(dims):
         # images have the sample of their last dimension first, volumes that of their first one
@@ -41,8 +41,11 @@ def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
         around = [len(planes), *(1,) * (2 * dims)]
         around[1 + axis], around[1 + dims + axis] = output[axis], kernel[axis]
         flat = flat * size[axis] + place.reshape(around)
-    flat = np.broadcast_to(flat, (len(planes), *output, *kernel)).reshape(len(planes), -1)
-    windows = np.take_along_axis(planes, flat, 1).reshape(len(planes), -1, math.prod(kernel))
+    whole = (len(planes), math.prod(output), math.prod(kernel))
+    flat = np.broadcast_to(flat, (len(planes), *output, *kernel)).reshape(
+        len(planes), whole[1] * whole[2]
+    )
+    windows = np.take_along_axis(planes, flat, 1).reshape(whole)
     best = best_places(windows)[..., None]
     shape = (*x.shape[: x.ndim - dims], *output)
     values = np.take_along_axis(windows, best, 2).reshape(shape)

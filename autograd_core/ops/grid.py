@@ -89,7 +89,7 @@ def _taps(
 ) -> list[tuple[Any, Any]]:
     """For each neighbour of each place of ``grid`` (N, ..., dims): its number in the flattened
     image of ``size``, and its weight, both (N, 1, places)."""
-    flat = grid.reshape(grid.shape[0], 1, -1, grid.shape[-1])
+    flat = grid.reshape(grid.shape[0], 1, prod(grid.shape[1:-1]), grid.shape[-1])
     along = [
         _neighbours(flat[..., len(size) - 1 - axis], n, mode, padding, align, orders[axis])
         for axis, n in enumerate(size)
@@ -169,7 +169,7 @@ def _check_dtypes(kernel: str, x: Any, grid: Any) -> None:
 
 def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool, orders: Sequence[int]) -> Any:
     batch, channels, *size = x.shape
-    flat = x.reshape(batch, channels, -1)
+    flat = x.reshape(batch, channels, prod(size))
     rows, columns = np.arange(batch)[:, None, None], np.arange(channels)[None, :, None]
     result = np.zeros((batch, channels, prod(grid.shape[1:-1])), x.dtype)
     for number, weight in _taps(grid, size, mode, padding, align, orders):
@@ -210,7 +210,7 @@ def spread_from(x, grid, /, shape, mode, padding_mode, align_corners, orders):
     batch, channels, *size = shape
     result = np.zeros((batch, channels, prod(size)), x.dtype)
     rows, columns = np.arange(batch)[:, None, None], np.arange(channels)[None, :, None]
-    values = x.reshape(batch, channels, -1)
+    values = x.reshape(batch, channels, prod(x.shape[2:]))
     for number, weight in _taps(grid, size, mode, padding_mode, align_corners, orders):
         np.add.at(result, (rows, columns, number), values * weight)
     return result.reshape(shape)
@@ -248,5 +248,5 @@ def affine_grid_generator(theta, /, size, align_corners=False):
 )
 def affine_grid_sums(x, /, size, align_corners):
     """The gradient of the maps from that of the places."""
-    flat = x.reshape(size[0], -1, len(size) - 2)
+    flat = x.reshape(size[0], prod(size[2:]), len(size) - 2)
     return flat.swapaxes(1, 2) @ _base(size[2:], align_corners, x.dtype)

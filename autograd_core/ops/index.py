@@ -170,6 +170,8 @@ def embedding(weight, indices, /, padding_idx=-1):
             "Expected tensor for argument #1 'indices' to have one of the following scalar types: "
             f"Long, Int; but got {found} instead (while checking arguments for embedding)"
         )
+    if indices.size and not len(weight):
+        raise RuntimeError("index_select(): self indexing axis dim should be positive")
     if indices.size and not 0 <= indices.min() <= indices.max() < len(weight):
         raise IndexError("index out of range in self")
     return weight[indices]

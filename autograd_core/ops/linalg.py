@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.op.refusals import no_common_shape
@@ -34,25 +36,15 @@ from autograd_core.ops.shape import (
 _BOOL: Final = np.dtype(bool)  # the one object, whose identity costs less to test than equality
 
 
-def _check_inner(name: str, a: Any, b: Any) -> None:
+def _check_inner(a: Any, b: Any) -> None:
     if a.dtype != b.dtype:
         raise RuntimeError(
             "expected m1 and m2 to have the same dtype, but got: "
             f"{from_numpy_dtype(a.dtype).c_name} != {from_numpy_dtype(b.dtype).c_name}"
         )
-    if a.ndim == b.ndim == 3 and (a.shape[0], a.shape[2]) != b.shape[:2]:
+    if a.shape[-1] != b.shape[-2]:
         raise RuntimeError(
-            "Expected size for first two dimensions of batch2 tensor to be: "
-            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
-        )
-    if b.ndim == 1 and a.shape[-1] != b.shape[0]:
-        raise RuntimeError(
-            f"size mismatch, got input ({a.shape[0]}), mat ({a.shape[0]}x{a.shape[1]}), "
-            f"vec ({b.shape[0]})"
-        )
-    if a.shape[-1] != b.shape[-2 if b.ndim > 1 else 0]:
-        raise RuntimeError(
-            f"{name} and mat2 shapes cannot be multiplied "
+            f"mat1 and mat2 shapes cannot be multiplied "
             f"({'x'.join(map(str, a.shape))} and {'x'.join(map(str, b.shape))})"
         )
 
@@ -62,7 +54,7 @@ def _product(a: Any, b: Any) -> Any:
     if a.dtype is _BOOL:
         check_not_bool("addmm_impl_cpu_", a)
     if a.dtype is not b.dtype or a.shape[-1:] != b.shape[:1]:
-        _check_inner("mat1", a, b)
+        _check_inner(a, b)
     if len(a) <= 32 and b.size >= 1 << 14 and b.flags.f_contiguous:
         # a few rows by the transposed weights of a layer: two thirds of the time turned round
         return np.ascontiguousarray(b.T.dot(a.T).T)
@@ -92,13 +84,22 @@ def mm(a, b, /):
 )
 def bmm(a, b, /):
     """Products of two batches of matrices, (b, n, k) by (b, k, m)."""
+    check_same_dtype(a, b)
+    check_not_bool("bmm", a)
+    check_batches(a, b)
+    return np.matmul(a, b)
+
+
+def check_batches(a: Any, b: Any) -> None:
+    """Two batches of matrices can be multiplied."""
     for name, each in (("batch1", a), ("batch2", b)):
         if each.ndim != 3:
             raise RuntimeError(f"{name} must be a 3D tensor")
-    check_same_dtype(a, b)
-    check_not_bool("bmm", a)
-    _check_inner("batch1", a, b)
-    return np.matmul(a, b)
+    if (a.shape[0], a.shape[2]) != b.shape[:2]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{a.shape[0]}, {a.shape[2]}] but got: [{b.shape[0]}, {b.shape[1]}]."
+        )
 
 
 @op(
@@ -110,14 +111,24 @@ def bmm(a, b, /):
 )
 def mv(a, b, /):
     """A matrix times a vector."""
-    if a.dtype is not b.dtype or a.dtype is _BOOL:
-        check_addmv(b, a, b)
-    _check_inner("mat", a, b)
+    if a.ndim != 2 or a.shape[1:] != b.shape or a.dtype is not b.dtype or a.dtype is _BOOL:
+        check_addmv(b, a, b, a.shape[:1])
     return np.matmul(a, b)
 
 
-def check_addmv(bias: Any, a: Any, b: Any) -> None:
-    """A vector, a matrix and a vector have one dtype."""
+def check_addmv(bias: Any, a: Any, b: Any, shape: tuple[int, ...]) -> None:
+    """A matrix, a vector, and what is added, of ``shape``, fit and have one dtype."""
+    if not a.ndim:
+        wrapped(0, 0, of_scalars=False)
+    if a.ndim != 2 or b.ndim != 1 or len(shape) > 1:
+        raise RuntimeError(
+            f"vector + matrix @ vector expected, got {len(shape)}, {a.ndim}, {b.ndim}"
+        )
+    size = math.prod(shape)
+    if a.shape[1] != len(b) or size not in (1, len(a)):
+        raise RuntimeError(
+            f"size mismatch, got input ({size}), mat ({a.shape[0]}x{a.shape[1]}), vec ({len(b)})"
+        )
     if not bias.dtype == a.dtype == b.dtype:
         raise RuntimeError(
             "addmv input tensors must have the same dtype, but got "
@@ -135,15 +146,7 @@ def check_addmv(bias: Any, a: Any, b: Any) -> None:
 )
 def dot(a, b, /):
     """Inner product of two vectors."""
-    if a.ndim != 1 or b.ndim != 1:
-        raise RuntimeError(f"1D tensors expected, but got {a.ndim}D and {b.ndim}D tensors")
-    if a.shape != b.shape:
-        raise RuntimeError(
-            "inconsistent tensor size, expected tensor "
-            f"[{a.size}] and src [{b.size}] to have the same number of elements, but got "
-            f"{a.size} and {b.size} elements respectively"
-        )
-    if a.dtype is not b.dtype or a.dtype is _BOOL:
+    if a.ndim != 1 or a.shape != b.shape or a.dtype is not b.dtype or a.dtype is _BOOL:
         check_factors(a, b)
     return np.dot(a, b)
 
@@ -165,13 +168,17 @@ def addmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * (a @ b)`` for matrices ``a`` and ``b``."""
     if bias.dtype is not b.dtype or a.dtype is not b.dtype:
         check_addmm(bias, a, b)
+    if a.ndim != 2 or b.ndim != 2:
+        name, rank = ("mat2", b.ndim) if a.ndim == 2 else ("mat1", a.ndim)
+        raise RuntimeError(f"{name} must be a matrix, got {rank}-D tensor")
     product = _product(a, b)
     if alpha != 1:
         product *= factor_of(product, alpha)
     try:
         product += bias if beta == 1 else factor_of(product, beta) * bias
     except ValueError:
-        raise _no_bias(bias.shape, product.shape) from None
+        expand(bias, product.shape)  # says why it cannot be
+        raise
     return product
 
 
@@ -188,22 +195,6 @@ def check_addmm(bias: Any, a: Any, b: Any) -> None:
 def factor_of(x: Any, number: float) -> Any:
     """``number`` as a factor of ``x``; for whole numbers, a whole one."""
     return number if x.dtype.kind == "f" else int(number)
-
-
-def _no_bias(shape: tuple[int, ...], target: tuple[int, ...]) -> RuntimeError:
-    if len(shape) > len(target):
-        return RuntimeError(
-            f"expand(torch.FloatTensor{{{list(shape)}}}, size={list(target)}): the number of sizes "
-            f"provided ({len(target)}) must be greater or equal to the number of dimensions in the "
-            f"tensor ({len(shape)})"
-        )
-    ahead = len(target) - len(shape)
-    dim = next(d for d in range(len(target))[::-1] if shape[d - ahead] not in (1, target[d]))
-    return RuntimeError(
-        f"The expanded size of the tensor ({target[dim]}) must match the existing size "
-        f"({shape[dim - ahead]}) at non-singleton dimension {dim}.  Target sizes: {list(target)}.  "
-        f"Tensor sizes: {list(shape)}"
-    )
 
 
 def matmul(x: Any, y: Any) -> Any:
@@ -258,7 +249,7 @@ def _folds(x: Any) -> bool:
 def _folded(x: Any, y: Any) -> Any:
     """A batch times one matrix or vector: one product of a tall matrix."""
     shape = x._shape
-    tall = reshape(x, (-1, shape[-1]))
+    tall = reshape(x, (math.prod(shape[:-1]), shape[-1]))
     if y.ndim == 1:
         return unsafe_view(mv(tall, y), shape[:-1])
     return unsafe_view(mm(tall, y), (*shape[:-1], y._shape[-1]))

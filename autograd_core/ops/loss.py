@@ -113,12 +113,15 @@ def nll_loss_backward(x, target, weight=None, /, shape=None, reduction="mean", i
     """The gradient of :func:`nll_loss`, of ``shape``, for the gradient ``x`` of the loss."""
     index, weights, axis = _picked(shape, x.dtype, target, weight, ignore_index)
     share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
+    slope = 0.0 - x * share
+    if not np.logical_and.reduce(weights, axis=None):  # be the loss NaN, if none counts
+        slope = np.where(target == ignore_index, slope.dtype.type(0), slope)
     result = np.zeros(shape, x.dtype)
     if axis and len(shape) == 2:
-        result[np.arange(len(index)), index] = 0.0 - x * share
+        result[np.arange(len(index)), index] = slope
     else:
-        index, share = np.expand_dims(index, axis), np.expand_dims(0.0 - x * share, axis)
-        np.put_along_axis(result, index, share, axis)
+        index, slope = np.expand_dims(index, axis), np.expand_dims(slope, axis)
+        np.put_along_axis(result, index, slope, axis)
     return result
 
 
@@ -142,6 +145,7 @@ def _picked(
     if len(shape) == 2 and target.ndim > 1 and len(target) == shape[0]:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if target.shape != shape[:axis] + shape[axis + 1 :]:
+        _check_sizes(shape, target)
         raise ValueError(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "
             f"({target.shape[0] if target.ndim else 0})."
@@ -153,6 +157,24 @@ def _picked(
     index = np.where(counts, target, 0)
     weights = counts.astype(kind) if weight is None else counts * weight[index]
     return index, weights, axis
+
+
+def _check_sizes(shape: tuple[int, ...], target: Any) -> None:
+    """PyTorch's words for a target whose batch is as large as it should be."""
+    if len(shape) == 1 and target.shape == (1,):
+        raise RuntimeError(f"size mismatch (got input: {list(shape)}, target: [1])")
+    if len(shape) == 1 and target.ndim == 1:
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {len(target)}"
+        )
+    wanted = [shape[0], *shape[2:]]
+    if len(shape) == 4 and target.ndim not in (0, 3) and len(target) == shape[0]:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
+    if len(shape) == 3 and target.ndim and len(target) == shape[0]:
+        raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
 
 
 def _entries(x: Any, index: Any, axis: int) -> Any:
@@ -181,4 +203,4 @@ def mse_loss(x, target, /, reduction="mean"):
 
 def mse_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
     """Twice the difference, times the gradient of the loss."""
-    return g * (2 / count(x.shape) if reduction == "mean" else 2) * (x - target)
+    return g * (2 / (count(x.shape) or 1) if reduction == "mean" else 2) * (x - target)

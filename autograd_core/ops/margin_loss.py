@@ -31,6 +31,8 @@ def multi_margin_loss(x, target, weight=None, /, p=1, margin=1.0, reduction="mea
     check_implemented("multi_margin_loss_cpu_kernel", x, half=False)
     check_same_dtype(np.zeros(0, np.int64), target)
     check_same_dtype(x, weight)
+    if target.size and not 0 <= target.min() <= target.max() < x.shape[1]:
+        raise RuntimeError("target out of range")
     index = target[:, None]
     gaps = np.maximum(margin - np.take_along_axis(x, index, 1) + x, 0) ** p
     np.put_along_axis(gaps, index, 0, 1)
@@ -72,6 +74,8 @@ def multilabel_margin_loss(x, target, /, reduction="mean"):
     class lacks to be 1 below every right one, summed and divided by C."""
     check_implemented("multilabel_margin_loss_forward_out_frame", x, half=False)
     check_same_dtype(np.zeros(0, np.int64), target)
+    if target.size and not -1 <= target.min() <= target.max() < x.shape[1]:
+        raise RuntimeError("argument #2 'target' is out of range")
     wanted, labels = _wanted(target)
     right = np.take_along_axis(x, labels, 1)
     gaps = np.maximum(1 - right[:, :, None] + x[:, None, :], 0) * _pairs(wanted, labels)

@@ -66,19 +66,21 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
     The normalized dimensions are those of ``normalized_shape``, which is also the shape of
     ``weight`` and ``bias``.
     """
-    if not normalized_shape or x.shape[-len(normalized_shape) :] != tuple(normalized_shape):
-        raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
-            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(x.shape)}"
-        )
+    if (
+        not normalized_shape
+        or x.shape[-len(normalized_shape) :] != normalized_shape
+        or (weight is not None and weight.shape != normalized_shape)
+        or (bias is not None and bias.shape != normalized_shape)
+    ):
+        refuse_normalized(x.shape, normalized_shape, weight=weight, bias=bias)
     kind, of_statistics = normalized_in("LayerNormKernelImpl", x, weight, bias)
     size = count(normalized_shape)
-    rows = x.reshape(-1, size)
+    rows = x.reshape(count(x.shape[: -len(normalized_shape)]), size)
     if kind is not x.dtype:
         rows = rows.astype(kind)
-    mean = np.add.reduce(rows, 1, keepdims=True) / size
+    mean = np.add.reduce(rows, 1, keepdims=True) / (size or 1)
     result = rows - mean
-    variance = np.vecdot(result, result)[:, None] / size
+    variance = np.vecdot(result, result)[:, None] / (size or 1)
     rstd = 1 / np.sqrt(variance + eps)
     result *= rstd
     if weight is not None:
@@ -88,6 +90,28 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
     kept = x.shape[: x.ndim - len(normalized_shape)] + (1,) * len(normalized_shape)
     kept_mean, kept_rstd = mean.reshape(kept), rstd.reshape(kept)
     return settled(result.reshape(x.shape), kept_mean, kept_rstd, x.dtype, of_statistics)
+
+
+def refuse_normalized(
+    shape: tuple[int, ...], normalized_shape: tuple[int, ...], **parameters: Any
+) -> None:
+    """Say why something of ``shape``, or the parameters, do not have these last dimensions."""
+    if not normalized_shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    for name, each in parameters.items():
+        if each is not None and each.shape != normalized_shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(each.shape)} and normalized_shape = {list(normalized_shape)}"
+            )
+    if shape[-len(normalized_shape) :] != normalized_shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(shape)}"
+        )
 
 
 def _last(normalized_shape: tuple[int, ...]) -> tuple[int, ...]:

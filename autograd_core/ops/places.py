@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Sample, Second, op
-from autograd_core.ops.checks import check_implemented
+from autograd_core.ops.checks import check_implemented, scalar_name
 from autograd_core.ops.pooling import best_places, padded_image
 from autograd_core.ops.windows import Windows
 
@@ -28,7 +28,8 @@ def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
     bounds = [adaptive_bounds(n, count) for n, count in zip(size, output_size, strict=True)]
     for place in np.ndindex(*output_size):
         window = tuple(slice(*bounds[d][i]) for d, i in enumerate(place))
-        part = x[(..., *window)].reshape(*x.shape[:axis], -1)
+        part = x[(..., *window)]
+        part = part.reshape(*x.shape[:axis], math.prod(part.shape[axis:]))
         found = best_places(part)
         result[(..., *place)] = np.take_along_axis(part, found[..., None], -1)[..., 0]
         indices[(..., *place)] = flat[window].ravel()[found]
@@ -85,7 +86,7 @@ def at_indices(x, indices, /, shape, dims):
     counted as one."""
     result, flat, places = _flat(shape, indices, dims, x.dtype)
     rows = np.arange(len(flat))[:, None]
-    np.add.at(flat, (rows, places), x.reshape(len(flat), -1))
+    np.add.at(flat, (rows, places), x.reshape(places.shape))
     return result
 
 
@@ -96,36 +97,56 @@ def at_indices(x, indices, /, shape, dims):
 )
 def from_indices(x, indices, /, dims):
     """The elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
-    lead = math.prod(x.shape[: x.ndim - dims])
-    found = np.take_along_axis(x.reshape(lead, -1), indices.reshape(lead, -1), -1)
+    planes, places = (_planes(each, dims) for each in (x, indices))
+    found = np.take_along_axis(planes, places, -1)
     return found.reshape(indices.shape)
 
 
 def _flat(shape: Any, indices: Any, dims: int, kind: Any) -> tuple[Any, Any, Any]:
     """Zeros of ``shape``, the same with the last dimensions as one, and indices into that."""
     result = np.zeros(shape, kind)
-    lead = math.prod(shape[: len(shape) - dims])
-    return result, result.reshape(lead, -1), indices.reshape(lead, -1)
+    return result, _planes(result, dims), _planes(indices, dims)
+
+
+def _planes(x: Any, dims: int) -> Any:
+    """``x`` with its last dimensions as one, and those before them as another."""
+    axis = x.ndim - dims
+    return x.reshape(math.prod(x.shape[:axis]), math.prod(x.shape[axis:]))
 
 
 def _unpooled(x: Any, indices: Any, output_size: tuple[int, ...]) -> Any:
     dims = len(output_size)
     check_implemented(f"max_unpool{dims}d", x)
+    if indices.dtype != np.int64:
+        raise RuntimeError(
+            f"elements in indices should be type int64 but got: {scalar_name(indices)}"
+        )
     shape = (*x.shape[: x.ndim - dims], *output_size)
     if x.shape != indices.shape:
         raise RuntimeError(
             "Expected shape of indices to be same as that of the input tensor "
             f"({list(x.shape)}) but got indices tensor with shape: {list(indices.shape)}"
         )
+    if x.ndim not in (dims + 1, dims + 2):
+        raise RuntimeError(
+            f"Input to max_unpooling{dims}d should be a {dims + 1}d or {dims + 2}d Tensor, but got "
+            f"a tensor with {x.ndim} dimensions."
+        )
+    if 0 in x.shape[1:]:
+        raise RuntimeError(
+            f"max_unpooling{dims}d_forward_out_cpu(): Expected input to have non-zero size for "
+            f"non-batch dimensions, but got {list(x.shape)} with dimension {x.shape.index(0, 1)} "
+            "being empty."
+        )
     limit = math.prod(output_size)
     wrong = indices[(indices < 0) | (indices >= limit)]
     if wrong.size:
         raise RuntimeError(
             f"Found an invalid max index: {wrong[0]} (output volumes are of size "
-            f"{'x'.join(map(str, output_size))}"
+            f"{'x'.join(map(str, output_size))})"
         )
     result, flat, places = _flat(shape, indices, dims, x.dtype)
-    np.put_along_axis(flat, places, x.reshape(len(flat), -1), -1)
+    np.put_along_axis(flat, places, x.reshape(places.shape), -1)
     return result
 
 
@@ -173,13 +194,24 @@ def im2col(x, /, kernel_size, dilation, padding, stride):
     windows = Windows(kernel_size, stride, padding, dilation)
     size = x.shape[2:]
     output = windows.output_size(size)
+    if min(output) < 1:
+        raise RuntimeError(
+            f"Given input with spatial size ({_listed(size)}), "
+            f"kernel_size=({_listed(kernel_size)}), dilation=({_listed(dilation)}), "
+            f"padding=({_listed(padding)}), calculated shape of the array of sliding blocks as "
+            f"({_listed(output)}), but its components must be at least one."
+        )
     padded = padded_image(x.shape, windows, output, x.dtype, 0)
     padded[(..., *windows.inside(size))] = x
     columns: Any = np.empty((*x.shape[:2], *kernel_size, *output), x.dtype)
     everything = (slice(None),) * 2
     for offset, patch in windows.offsets(padded, output, axis=2):
         columns[(*everything, *offset)] = patch
-    return columns.reshape(len(x), -1, math.prod(output))
+    return columns.reshape(len(x), math.prod(columns.shape[1:4]), math.prod(output))
+
+
+def _listed(numbers: tuple[int, ...]) -> str:
+    return ", ".join(map(str, numbers))
 
 
 @op(

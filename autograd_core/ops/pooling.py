@@ -73,7 +73,7 @@ def max_pool3d(x, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1),
 
 def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
     size = x.shape[x.ndim - len(windows.kernel) :]
-    output = windows.output_size(size, ceil_mode)
+    output = pooled_size(x, windows, ceil_mode)
     padded = x
     if windows.padded_size(size, output) != size:
         lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
@@ -84,6 +84,25 @@ def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
     for patch in patches[1:]:
         np.maximum(result, patch, out=result)  # to it, as to PyTorch, NaN is the largest
     return result, _first_places(patches, result)
+
+
+def pooled_size(x: Any, windows: Windows, ceil_mode: bool) -> tuple[int, ...]:
+    """How many windows there are in images along each dimension.
+
+    Raises:
+        RuntimeError: there are none.
+    """
+    axis = x.ndim - len(windows.kernel)
+    output = windows.output_size(x.shape[axis:], ceil_mode)
+    if min(output) < 1:
+        before, after = (
+            "x".join(map(str, (x.shape[axis - 1], *size))) for size in (x.shape[axis:], output)
+        )
+        raise RuntimeError(
+            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too "
+            "small"
+        )
+    return output
 
 
 def _first_places(patches: Sequence[Any], largest: Any) -> Any:

@@ -6,10 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_not_bool, check_same_dtype, promoted
-from autograd_core.ops.linalg import bmm, check_addmm, check_addmv, mv
+from autograd_core.ops.linalg import bmm, check_addmm, check_addmv, check_batches, mv
 from autograd_core.ops.shape import expand, t, transpose, unsqueeze
 
 _SCALED = {"beta": 0.5, "alpha": 2}
@@ -22,15 +23,16 @@ def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
         alpha, beta = int(alpha), int(beta)
     if alpha != 1:
         product = alpha * product
-    shape = np.broadcast_shapes(bias.shape, product.shape)
-    if shape != product.shape:
-        raise RuntimeError(
-            f"The expanded size of the tensor {list(product.shape)} must match the existing size "
-            f"{list(bias.shape)}"
-        )
+    bias = expand(bias, product.shape)
     if beta:
         product = np.add(product, bias if beta == 1 else beta * bias)
     return product.astype(kind, copy=False)
+
+
+def _sizes(a: Any, b: Any) -> tuple[int, ...]:
+    """The shape of the products of two batches, if they are batches of matrices."""
+    places = (a, 0), (a, 1), (b, 2)
+    return tuple(x.shape[wrapped(dim, x.ndim, of_scalars=False)] for x, dim in places)
 
 
 def _times(x: Any, factor: float) -> Any:
@@ -50,7 +52,7 @@ def _outer(x: Any, y: Any) -> Any:
 )
 def addmv(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * (a @ b)`` for a matrix and a vector."""
-    check_addmv(bias, a, b)
+    check_addmv(bias, a, b, bias.shape)
     return _plus(bias, np.matmul(a, b), beta, alpha)
 
 
@@ -63,6 +65,9 @@ def addmv(bias, a, b, /, beta=1, alpha=1):
 )
 def addr(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * outer(a, b)`` for two vectors."""
+    for name, each in (("vec1", a), ("vec2", b)):
+        if each.ndim != 1:
+            raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {each.ndim}-D")
     a, b = promoted(a, b)
     product, bias = promoted(np.multiply.outer(a, b), bias)
     if product.dtype.kind != "f":
@@ -93,6 +98,8 @@ def baddbmm(bias, a, b, /, beta=1, alpha=1):
             f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
             f"{names[2]}"
         )
+    expand(bias, _sizes(a, b))
+    check_batches(a, b)
     check_same_dtype(a, b)
     check_not_bool("baddbmm", a)
     return _plus(bias, np.matmul(a, b), beta, alpha)
@@ -110,6 +117,14 @@ def baddbmm(bias, a, b, /, beta=1, alpha=1):
 )
 def addbmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * bmm(a, b)``, the products of the batch summed."""
+    expand(bias, _sizes(a, b)[1:])
+    if len(a) != len(b):
+        raise RuntimeError(
+            f"batch1 and batch2 must have same number of batches, got {len(a)} and {len(b)}"
+        )
+    if a.shape[2:] != b.shape[1:2]:
+        sizes = " and ".join("x".join(map(str, each.shape[1:])) for each in (a, b))
+        raise RuntimeError(f"Incompatible matrix sizes for bmm ({sizes})")
     check_addmm(bias, a, b)
     check_not_bool("addmm_impl_cpu_", a)
     return _plus(bias, np.add.reduce(np.matmul(a, b), 0, dtype=a.dtype), beta, alpha)

@@ -113,6 +113,8 @@ def constant_pad_nd(x, /, pad, value=0):
         )
     widths = [(0, 0)] * (x.ndim - len(pad) // 2)
     widths += [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
+    if any(n + min(a, 0) + min(b, 0) < 0 for n, (a, b) in zip(x.shape, widths, strict=True)):
+        raise RuntimeError("narrow(): length must be non-negative.")
     inside = tuple(
         slice(max(-before, 0), n - max(-after, 0))
         for n, (before, after) in zip(x.shape, widths, strict=True)

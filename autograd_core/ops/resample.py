@@ -62,7 +62,8 @@ def _taps(targets: Any, sources: Any, weights: Any, length: int, source_length: 
     """Entries in order; those of weight 0 left out."""
     kept = np.asarray(weights) != 0
     targets, sources, weights = (
-        np.broadcast_to(each, kept.shape)[kept] for each in (targets, sources, weights)
+        np.broadcast_to(np.asarray(each, kind), kept.shape)[kept]
+        for each, kind in ((targets, np.int64), (sources, np.int64), (weights, None))
     )
     order = np.argsort(targets, kind="stable")
     return Taps(targets[order], sources[order], weights[order], length, source_length)
@@ -139,6 +140,8 @@ def _of_bytes(x: Any, maps: Maps) -> Any:
 @lru_cache(maxsize=256)
 def mean_of_windows(size: int, count: int) -> Taps:
     """The means of ``count`` windows that cover all elements."""
+    if not count:
+        return _taps([], [], [], 0, size)
     starts = [i * size // count for i in range(count)]
     ends = [-(-(i + 1) * size // count) for i in range(count)]
     lengths = [end - start for start, end in zip(starts, ends, strict=True)]

@@ -14,11 +14,7 @@ from autograd_core.op import Sample, op
 )
 def pixel_shuffle(x, /, factor):
     """Channels (..., C * factor**2, H, W) spread over images (..., C, H * factor, W * factor)."""
-    if x.ndim < 3:
-        raise RuntimeError(
-            "pixel_shuffle expects input to have at least 3 dimensions, but got input with "
-            f"{x.ndim} dimension(s)"
-        )
+    _check("pixel_shuffle", "upscale_factor", x, factor)
     *batch, channels, height, width = x.shape
     if channels % (factor * factor):
         raise RuntimeError(
@@ -31,6 +27,16 @@ def pixel_shuffle(x, /, factor):
     return parts.reshape(*batch, channels // (factor * factor), height * factor, width * factor)
 
 
+def _check(name, option, x, factor):
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"{name} expects input to have at least 3 dimensions, but got input with "
+            f"{x.ndim} dimension(s)"
+        )
+    if factor <= 0:
+        raise RuntimeError(f"{name} expects a positive {option}, but got {factor}")
+
+
 @op(
     x=lambda g, factor: pixel_shuffle(g, factor),
     linear=True,
@@ -38,6 +44,7 @@ def pixel_shuffle(x, /, factor):
 )
 def pixel_unshuffle(x, /, factor):
     """The opposite of :func:`pixel_shuffle`."""
+    _check("pixel_unshuffle", "downscale_factor", x, factor)
     *batch, channels, height, width = x.shape
     for side, size, dim in (("height", height, -2), ("width", width, -1)):
         if size % factor:
@@ -58,6 +65,14 @@ def pixel_unshuffle(x, /, factor):
 )
 def channel_shuffle(x, /, groups):
     """The channels of (N, C, ...) dealt out: one of each group in turn."""
+    if x.ndim < 3:
+        raise RuntimeError(
+            f"channel_shuffle expects input with > 2 dims, but got input with sizes {list(x.shape)}"
+        )
+    if groups <= 0:
+        raise RuntimeError(
+            f"Number of groups to divide channels in must be positive. Value of groups:{groups}"
+        )
     batch, channels, *rest = x.shape
     if channels % groups:
         raise RuntimeError(

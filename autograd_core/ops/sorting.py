@@ -83,11 +83,29 @@ def topk(x, /, k, dim=-1, largest=True, sorted=True):
 def searchsorted(sequence, values, /, right=False):
     """Where ``values`` would be inserted into the last dimension of a sorted ``sequence``."""
     side: Any = "right" if right else "left"
+    if not sequence.ndim:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should have positive dimension, but got 0 "
+            "dimension"
+        )
     if sequence.ndim == 1:
         return np.searchsorted(sequence, values, side)
-    rows = zip(sequence.reshape(-1, sequence.shape[-1]), values.reshape(-1, values.shape[-1]),
-               strict=True)  # fmt: skip
-    return np.stack([np.searchsorted(row, each, side) for row, each in rows]).reshape(values.shape)
+    if values.ndim and sequence.shape[:-1] != values.shape[:-1]:
+        raise RuntimeError(
+            "torch.searchsorted(): boundaries tensor should be 1 dimension or the first N-1 "
+            "dimensions of boundaries tensor and input value tensor must match, but we got "
+            f"boundaries tensor {list(sequence.shape)} and input value tensor {list(values.shape)}"
+        )
+    if not values.ndim:
+        raise RuntimeError(
+            "torch.searchsorted(): input value can be a scalar only when boundaries tensor "
+            f"dimension is 1, but we got boundaries tensor dim({sequence.ndim}) and input value's "
+            f"dim(0) numel(1)"
+        )
+    result = np.empty(values.shape, np.int64)
+    for place in np.ndindex(sequence.shape[:-1]):
+        result[place] = np.searchsorted(sequence[place], values[place], side)
+    return result
 
 
 @op()
@@ -95,6 +113,10 @@ def bincount(x, weights=None, /, minlength=0):
     """How often each number from 0 on occurs, or the sum of its ``weights``."""
     if x.ndim != 1 or x.dtype.kind not in "iu" or (x.size and x.min() < 0):
         raise RuntimeError("bincount only supports 1-d non-negative integral inputs.")
+    if minlength < 0:
+        raise RuntimeError("minlength should be >= 0")
+    if x.size and weights is not None and weights.shape != x.shape:
+        raise RuntimeError("weights should be 1-d and have the same length as input")
     return np.bincount(x, weights, minlength)
 
 

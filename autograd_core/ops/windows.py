@@ -29,7 +29,7 @@ class Windows(NamedTuple):
         )
 
     def output_size(self, size: Sequence[int], ceil_mode: bool = False) -> Sizes:
-        """How many places the kernel has along each dimension.
+        """How many places the kernel has along each dimension; less than 1, if it does not fit.
 
         With ``ceil_mode``, also places that reach beyond the padding, if they begin before it.
         """
@@ -40,13 +40,6 @@ class Windows(NamedTuple):
             if ceil_mode and (count - 1) * stride >= n + padding:
                 count -= 1
             output.append(count)
-        if min(output) < 1:
-            padded = " x ".join(str(n + 2 * p) for n, p in zip(size, self.padding, strict=True))
-            raise RuntimeError(
-                f"Calculated padded input size per channel: ({padded}). Kernel size: "
-                f"({' x '.join(map(str, self.kernel))}). "
-                "Kernel size can't be greater than actual input size"
-            )
         return tuple(output)
 
     def padded_size(self, size: Sequence[int], output: Sequence[int] = ()) -> Sizes:

@@ -152,6 +152,22 @@ def evaluated(namespace: Any, text: str, **values: Any) -> Outcome:
     return outcome(lambda: eval(text, {"t": namespace, "np": np, **values}))
 
 
+def with_gradients(namespace: Any, result: Any, leaves: list[Any]) -> list[Any]:
+    """The tensors of a result, and the gradients of their sum of squares."""
+    results = [part for part in flat(result) if isinstance(part, namespace.Tensor)]
+    differentiable = [each.double().square().sum() for each in results if each.requires_grad]
+    if differentiable:
+        sum(differentiable).backward()
+    return [*map(_plain, results), *(_plain(each.grad) for each in leaves)]
+
+
+def _plain(tensor: Any) -> Any:
+    """The tensor without its graph, which other tests compare, of the dtype that it has."""
+    if isinstance(tensor, autograd_core.Tensor):
+        assert tensor.array.dtype == tensor.dtype.dtype
+    return None if tensor is None else tensor.detach()
+
+
 # A call and its derivatives, or its error
 
 

@@ -11,7 +11,7 @@ import pytest
 
 import autograd_core
 from tests.autograd_core import operator_cases as cases
-from tests.autograd_core.side_by_side import Outcome, assert_same_outcome, outcome
+from tests.autograd_core.side_by_side import Outcome, assert_same_outcome, outcome, with_gradients
 
 torch = pytest.importorskip("torch")
 pytestmark = pytest.mark.torch
@@ -75,23 +75,6 @@ def made(namespace: Any, value: Any, kinds: Iterator[str], leaves: list[Any]) ->
     if isinstance(value, (list, tuple)):
         return type(value)(made(namespace, each, kinds, leaves) for each in value)
     return value
-
-
-def with_gradients(namespace: Any, result: Any, leaves: list[Any]) -> list[Any]:
-    """The results, and the gradients of their sum."""
-    parts = list(result) if isinstance(result, (tuple, list)) else [result]
-    results = [part for part in parts if isinstance(part, namespace.Tensor)]
-    differentiable = [each.double().sum() for each in results if each.requires_grad]
-    if differentiable:
-        sum(differentiable).backward()
-    return [*(plain(each) for each in results), *(plain(each.grad) for each in leaves)]
-
-
-def plain(tensor: Any) -> Any:
-    """The tensor without its graph, which other tests compare, of the dtype that it has."""
-    if isinstance(tensor, autograd_core.Tensor):
-        assert tensor.array.dtype == tensor.dtype.dtype
-    return None if tensor is None else tensor.detach()
 
 
 def of_operator(namespace: Any, name: str, call: Any, kinds: tuple[str, ...]) -> Outcome:

@@ -48,7 +48,16 @@ def scaled_dot_product_attention(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when "
             "is_causal=True"
         )
-    factor = 1 / math.sqrt(query._shape[-1]) if scale is None else scale
+    ranks = [each.ndim for each in (query, key, value)]
+    if min(ranks) < 2:
+        raise RuntimeError(
+            "Expected query, key, and value to all be  at least 2 dimensional, but got query.dim: "
+            f"{ranks[0]} key.dim: {ranks[1]} and value.dim: {ranks[2]} instead."
+        )
+    if scale is not None:
+        factor = scale
+    else:
+        factor = 1 / math.sqrt(query._shape[-1]) if query._shape[-1] else math.inf
     attention.check_operands(query, key, value, attn_mask)
     kind = query.dtype
     if attn_mask is not None and attn_mask.dtype is bool_:

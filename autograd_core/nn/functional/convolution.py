@@ -64,9 +64,87 @@ def _convolved(
         return shape.squeeze_dim(found, 0)
     _check_batch(f"conv{dims}d", dims, x)
     stride, dilation = sizes(stride, dims), sizes(dilation, dims)
+    around = (0,) * dims if isinstance(padding, str) else sizes(padding, dims)
+    _check(dims, x, weight, groups, stride, around, dilation)
     if isinstance(padding, str):
         x, padding = _by_name(x, weight, padding, stride, dilation)
-    return ops.convolution(x, weight, bias, stride, sizes(padding, dims), dilation, groups)
+    result = ops.convolution(x, weight, bias, stride, sizes(padding, dims), dilation, groups)
+    if 0 in x._shape[2:] or 0 in weight._shape[2:]:
+        _check_elements(x, weight)
+    return result
+
+
+def _check(dims: int, x: Tensor, weight: Tensor, groups: int, *options: tuple[int, ...]) -> None:
+    """Refuse a convolution that there is none of; what is usual is seen at a glance."""
+    size = weight._shape
+    fits = len(size) == dims + 2 and groups > 0 and not size[0] % groups and size[0]
+    if (
+        not fits
+        or any(len(each) != dims or min(each) < 0 for each in options)
+        or (0 in options[0] or 0 in options[2])
+    ):
+        _refuse(dims, x, weight, groups, *options)
+
+
+def _refuse(
+    dims: int, x: Tensor, weight: Tensor, groups: int, stride: Any, padding: Any, dilation: Any,
+    output_padding: Any = (),
+) -> None:  # fmt: skip
+    if weight.ndim < 3:
+        raise RuntimeError("weight should have at least three dimensions")
+    if groups <= 0:
+        raise RuntimeError("non-positive groups is not supported")
+    options = {"stride": stride, "padding": padding, "dilation": dilation,
+               "output_padding": output_padding}  # fmt: skip
+    given = {name: value for name, value in options.items() if value}
+    for name, values in given.items():
+        if len(values) != dims:
+            raise RuntimeError(
+                f"expected {name} to be a single integer value or a list of {dims} values to match "
+                f"the convolution dimensions, but got {name}={list(values)}"
+            )
+    for name in ("padding", "output_padding"):
+        if min(given.get(name, (0,))) < 0:
+            raise RuntimeError(f"negative {name} is not supported")
+    if min(given["stride"]) <= 0:
+        raise RuntimeError("non-positive stride is not supported")
+    spread = given["dilation"]
+    if min(spread) <= 0:
+        # PyTorch speaks of signals as of images of one row
+        found = "" if min(spread) < 0 else f", but got {[*(1,) * (dims == 1), *spread]}"
+        raise RuntimeError(f"dilation should be greater than zero{found}")
+    size = list(weight.shape)
+    if len(size) != x.ndim:
+        raise RuntimeError(
+            f"Expected {len(size)}-dimensional input for {len(size)}-dimensional weight {size}, "
+            f"but got {x.ndim}-dimensional input of size {list(x.shape)} instead"
+        )
+    if size[0] < groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be at least {groups} at dimension 0, but "
+            f"got weight of size {size} instead"
+        )
+    if size[0] % groups:
+        raise RuntimeError(
+            f"Given groups={groups}, expected weight to be divisible by {groups} at dimension 0, "
+            f"but got weight of size [{size}] instead"
+        )
+
+
+def _check_elements(x: Tensor, weight: Tensor) -> None:
+    """Only the batch and the channels may be empty."""
+    if 0 in weight._shape[2:]:
+        row = "kernel_height: 1 " if weight.ndim == 3 else ""
+        names = ("width",) if weight.ndim == 3 else ("height", "width")
+        found = " ".join(
+            f"kernel_{name}: {n}" for name, n in zip(names, weight._shape[2:], strict=False)
+        )
+        raise RuntimeError(f"kernel size should be greater than zero, but got {row}{found}")
+    if 0 in x._shape[2:]:
+        size = [*x._shape[:2], *(1,) * (x.ndim == 3), *x._shape[2:]]
+        raise RuntimeError(
+            f"Only zero batch or zero channel inputs are supported, but got input shape: {size}"
+        )
 
 
 def _check_batch(name: str, dims: int, x: Tensor) -> None:
@@ -148,9 +226,20 @@ def _spread(
     _check_batch(f"conv_transpose{dims}d", dims, x)
     stride, padding, dilation = (sizes(each, dims) for each in (stride, padding, dilation))
     extra = sizes(output_padding, dims)
+    _check(dims, x, weight, groups, stride, padding, dilation, extra)
     if any(e >= max(s, d) for e, s, d in zip(extra, stride, dilation, strict=True)):
+        sides = ("depth", "height", "width")
+        listed = " ".join(
+            f"{name}_{side}: {n}"
+            for name, values in (
+                ("output_padding", extra), ("stride", stride), ("dilation", dilation)
+            )
+            for side, n in zip(sides[-dims:], values, strict=True)
+        )  # fmt: skip
         raise RuntimeError(
-            "output padding must be smaller than either stride or dilation, but got "
-            f"output_padding: {list(extra)} stride: {list(stride)} dilation: {list(dilation)}"
+            f"output padding must be smaller than either stride or dilation, but got {listed}"
         )
-    return ops.conv_transpose(x, weight, bias, stride, padding, dilation, groups, extra)
+    result = ops.conv_transpose(x, weight, bias, stride, padding, dilation, groups, extra)
+    if 0 in x._shape[2:] or 0 in weight._shape[2:]:
+        _check_elements(x, weight)
+    return result

@@ -34,7 +34,7 @@ def one_hot(input: Tensor, num_classes: int = -1) -> Tensor:
 
 
 def _lengths(given: Any) -> tuple[int, ...]:
-    return tuple(np.atleast_1d(given.array if isinstance(given, Tensor) else given).tolist())
+    return tuple(np.ravel(given.array if isinstance(given, Tensor) else given).tolist())
 
 
 def ctc_loss(
@@ -58,6 +58,7 @@ def ctc_loss(
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
     batched = log_probs.ndim == 3
     scores = log_probs if batched else shape.unsqueeze(log_probs, 1)
+    _check_spelling(scores, targets, inputs, lengths, blank, (input_lengths, target_lengths))
     losses = ctc.ctc_loss(scores, _rows(targets.array, lengths), inputs, lengths, blank)
     if zero_infinity:
         infinite = Tensor.from_array(np.isinf(losses.array))
@@ -68,6 +69,55 @@ def ctc_loss(
         each = Tensor.from_array(np.maximum(lengths, 1).astype(log_probs.dtype.dtype))
         return reduce.mean_all(elementwise.div(losses, each))
     return losses if batched else shape.squeeze_dim(losses, 0)
+
+
+def _check_spelling(
+    scores: Tensor,
+    targets: Tensor,
+    inputs: tuple[int, ...],
+    lengths: tuple[int, ...],
+    blank: int,
+    given: tuple[Any, Any],
+) -> None:
+    """Refuse labels and lengths that do not fit ``scores`` (T, N, C), in PyTorch's words."""
+    where = "(while checking arguments for ctc_loss_allocate_outputs)"
+    if not scores.numel():
+        raise RuntimeError("log_probs tensor must not be empty")
+    for name, value in zip(("input_lengths", "target_lengths"), given, strict=True):
+        if isinstance(value, Tensor) and value.is_floating_point():
+            raise RuntimeError(f"{name} must be integral")
+    if scores.ndim != 3:
+        raise RuntimeError(
+            f"Expected 3-dimensional tensor, but got {scores.ndim}-dimensional tensor for argument "
+            f"#1 'log_probs' {where}"
+        )
+    steps, batch, classes = scores._shape
+    if not 0 <= blank < classes:
+        raise RuntimeError("blank must be in label range")
+    for name, values, most in (("input_lengths", inputs, steps), ("target_lengths", lengths, None)):
+        if len(values) != batch:
+            raise RuntimeError(f"{name} must be of size batch_size")
+        if min(values) < 0:
+            raise RuntimeError(
+                f"Expected {name} to have value at least 0, but got value {min(values)} {where}"
+            )
+        if most is not None and max(values) > most:
+            raise RuntimeError(
+                f"Expected {name} to have value at most {most}, but got value {max(values)} {where}"
+            )
+    expected = [(0, sum(lengths))] if targets.ndim == 1 else [(0, batch), (1, max(lengths))]
+    for dim, size in expected:
+        if targets._shape[dim] != size and (dim == 0 or targets._shape[dim] < size):
+            least = "at least " if dim else ""
+            raise RuntimeError(
+                f"Expected tensor to have size {least}{size} at dimension {dim}, but got size "
+                f"{targets._shape[dim]} for argument #2 'targets' {where}"
+            )
+    labels = _rows(targets.array, lengths)
+    for row, length in zip(labels, lengths, strict=True):
+        if length and not 0 <= row[:length].min() <= row[:length].max() < classes:
+            # PyTorch reads and writes beyond its memory here
+            raise RuntimeError(f"targets must be labels from 0 to {classes - 1}")
 
 
 def _rows(targets: Any, lengths: Sequence[int]) -> Any:

@@ -6,6 +6,7 @@ import math
 from typing import Any
 
 from autograd_core import functions
+from autograd_core.dimensions import wrapped
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.activation import logsigmoid
 from autograd_core.nn.functional.reduction import (
@@ -16,6 +17,7 @@ from autograd_core.nn.functional.reduction import (
     reduction_of,
 )
 from autograd_core.notices import warn
+from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import (
     elementwise,
     elementwise_loss,
@@ -41,6 +43,8 @@ def nll_loss(
 ) -> Tensor:
     """The negative log likelihood of the classes ``target``, given log probabilities (N, C)."""
     reduction = known(reduction_of(size_average, reduce, reduction))
+    if not input.ndim:
+        raise ValueError("Expected 1 or more dimensions (got 0)")
     if weight is not None:
         check_constant(
             "nll_loss_forward" if input.ndim < 3 else "nll_loss2d_forward", weight=weight
@@ -70,17 +74,32 @@ def cross_entropy(
             "Expected floating point type for target with class probabilities, got "
             + target.dtype.scalar_name
         )
+    if of_each:
+        _check_probabilities(input, weight, ignore_index, dim)
+    if label_smoothing > 1:
+        raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
     scores = loss.log_softmax(input, dim)
     if of_each:
         return _of_probabilities(scores, target, weight, dim, reduction, label_smoothing)
     likely = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)
-    if not label_smoothing:
+    if label_smoothing <= 0:
         return likely
     smooth = _smooth(scores, target, weight, ignore_index, reduction, dim)
     share = label_smoothing / input._shape[dim]
     return elementwise.add(
         elementwise.mul(likely, 1 - label_smoothing), elementwise.mul(smooth, share)
     )
+
+
+def _check_probabilities(input: Tensor, weight: Tensor | None, ignore_index: int, dim: int) -> None:
+    wrapped(dim, input.ndim, of_scalars=False) if input.ndim else wrapped(1, 0, of_scalars=False)
+    if weight is not None and weight._shape != (input._shape[dim],):
+        raise RuntimeError(
+            f"cross_entropy: weight tensor should be defined either for all {input._shape[dim]} "
+            f"classes or no classes but got weight tensor of shape: {list(weight.shape)}"
+        )
+    if ignore_index >= 0:
+        raise RuntimeError("ignore_index is not supported for floating point target")
 
 
 def _smooth(
@@ -111,7 +130,7 @@ def _of_probabilities(
     reduction: str,
     label_smoothing: float,
 ) -> Tensor:
-    if label_smoothing:
+    if label_smoothing > 0:
         target = elementwise.add(
             elementwise.mul(target, 1 - label_smoothing), label_smoothing / scores._shape[dim]
         )
@@ -123,7 +142,7 @@ def _of_probabilities(
     total = elementwise.neg(reduce_ops.sum_all(products))
     if reduction == "sum":
         return total
-    count = scores.numel() // scores._shape[dim] if scores.ndim > 1 else 1
+    count = math.prod(scores._shape) / (scores._shape[dim] or math.nan) if scores.ndim > 1 else 1
     return elementwise.div_number(total, number=count)
 
 
@@ -147,7 +166,14 @@ def binary_cross_entropy(
             f"({input.shape}) is deprecated. Please ensure they have the same size."
         )
     check_constant("binary_cross_entropy", weight=weight)
+    _check_weight(input, weight)
     return elementwise_loss.binary_cross_entropy(input, target, weight, reduction)
+
+
+def _check_weight(x: Tensor, weight: Tensor | None) -> None:
+    """``weight`` broadcasts to the shape of ``x``."""
+    if weight is not None and weight._shape != x._shape:
+        shape.expand(weight, x._shape)
 
 
 def binary_cross_entropy_with_logits(
@@ -167,6 +193,9 @@ def binary_cross_entropy_with_logits(
         )
     name = "binary_cross_entropy_with_logits"
     check_constant(name, weight=weight, pos_weight=pos_weight)
+    for factor in (pos_weight, weight):
+        if factor is not None:
+            broadcast_shapes((factor, input))
     return elementwise_loss.binary_cross_entropy_with_logits(
         input, target, weight, pos_weight, reduction
     )
@@ -187,7 +216,7 @@ def multilabel_soft_margin_loss(
     losses = elementwise.neg(elementwise.add(yes, no))
     if weight is not None:
         losses = elementwise.mul(losses, weight)
-    dim = input.ndim - 1
+    dim = wrapped(input.ndim - 1, input.ndim, of_scalars=False)
     losses = elementwise.div(reduce_ops.sum_dim(losses, dim), input._shape[dim])
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not valid")

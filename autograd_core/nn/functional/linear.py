@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import bool_
 from autograd_core.functions import reshape
 from autograd_core.ops import elementwise, index, joining, linalg, reduce, shape
@@ -15,13 +18,19 @@ def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     if not isinstance(input, Tensor):
         kind = type(input).__name__
         raise TypeError(f"linear(): argument 'input' (position 1) must be Tensor, not {kind}")
+    ranks = len(input._shape), len(weight._shape)
+    if 0 in ranks:
+        raise RuntimeError(
+            f"both arguments to linear need to be at least 1D, but they are {ranks[0]}D and "
+            f"{ranks[1]}D"
+        )
     if bias is None:
         return linalg.matmul(input, shape.t(weight))
-    if len(input._shape) == 2:
+    if ranks[0] == 2:
         return linalg.addmm(bias, input, shape.t(weight))
-    if not input.array.flags.c_contiguous:
+    if bias.ndim != 1 or not input.array.flags.c_contiguous:
         return elementwise.add(linalg.matmul(input, shape.t(weight)), bias)
-    tall = reshape(input, (-1, input._shape[-1]))
+    tall = reshape(input, (math.prod(input._shape[:-1]), input._shape[-1]))
     result = linalg.addmm(bias, tall, shape.t(weight))
     return shape.view(result, (*input._shape[:-1], weight._shape[0]))
 
@@ -33,11 +42,38 @@ def bilinear(input1: Tensor, input2: Tensor, weight: Tensor, bias: Tensor | None
     if len(set(kinds.values())) > 1:
         found = ", ".join(f"{name}: {kind.c_name}" for name, kind in kinds.items())
         raise RuntimeError(f"All tensors must have the same dtype, got {found}")
-    outputs, left, right = weight._shape
+    outputs, left, right = (
+        weight._shape[0],
+        *(weight._shape[wrapped(dim, weight.ndim)] for dim in (1, 2)),
+    )
+    _check_bilinear(input1, input2, weight, bias)
     flat = reshape(shape.permute(weight, (1, 0, 2)), (left, outputs * right))
     products = reshape(linalg.matmul(input1, flat), (*input1._shape[:-1], outputs, right))
     result = reduce.sum_dim(elementwise.mul(products, shape.unsqueeze(input2, -2)), -1)
     return result if bias is None else elementwise.add(result, bias)
+
+
+def _check_bilinear(x: Tensor, y: Tensor, weight: Tensor, bias: Tensor | None) -> None:
+    if x.ndim != y.ndim:
+        raise RuntimeError(f"bilinear(): input dimensions do not match: got {x.ndim} and {y.ndim}")
+    wrapped(-1, x.ndim, of_scalars=False)
+    for dim in range(x.ndim - 1):
+        if x._shape[dim] != y._shape[dim]:
+            raise RuntimeError(
+                f"bilinear(): input batch dimensions do not match at dim {dim}: got "
+                f"{x._shape[dim]} and {y._shape[dim]}"
+            )
+    for number, each in enumerate((x, y), 1):
+        if each._shape[-1] != weight._shape[number]:
+            raise RuntimeError(
+                f"bilinear(): input{number} size does not match weight size: got "
+                f"{each._shape[-1]} but expected {weight._shape[number]}"
+            )
+    if bias is not None and bias._shape[0] != weight._shape[0]:
+        raise RuntimeError(
+            "bilinear(): bias size does not match weight size: got "
+            f"{bias._shape[0]} but expected {weight._shape[0]}"
+        )
 
 
 def embedding(
@@ -104,11 +140,14 @@ def embedding_bag(
     if mode not in ("sum", "mean", "max"):
         raise ValueError("mode has to be one of sum, mean or max")
     if input.ndim == 2:
+        if not input._shape[1]:
+            raise RuntimeError("step must be nonzero")
         starts = np.arange(input._shape[0]) * input._shape[1]
     elif offsets is None:
         raise ValueError("offsets has to be a 1D Tensor but got None")
     else:
         starts = offsets.array[:-1] if include_last_offset else offsets.array
+        _check_offsets(offsets, input)
     if max_norm is not None:
         _shorten(weight, input, max_norm, norm_type)
     numbers = reshape(input, (-1,))
@@ -126,8 +165,24 @@ def embedding_bag(
         rows = index.index(rows, (np.flatnonzero(kept),))
         starts = np.append(0, np.cumsum(kept))[starts]
     ends = np.append(starts[1:], rows._shape[0])
+    if not len(starts):
+        return index.slice_(rows, 0, 0, 0, 1)
     bags = [_bag(rows, int(a), int(b), mode) for a, b in zip(starts, ends, strict=True)]
     return joining.stack(bags)
+
+
+def _check_offsets(offsets: Tensor, numbers: Tensor) -> None:
+    places = offsets.array
+    if places.size and places[0] != 0:
+        raise RuntimeError(
+            "offsets[0] has to be 0, i.e., the first sequence in the mini-batch has to start from "
+            f"position 0. However, got {places[0]}"
+        )
+    if places.size and places[-1] > numbers.numel():
+        raise RuntimeError(
+            f"offsets[-1] can not be greater than input's length {numbers.numel()} but got "
+            f"offsets[-1] of {places[-1]}"
+        )
 
 
 def _check_bag_dtypes(weight: Tensor, factors: Tensor | None) -> None:

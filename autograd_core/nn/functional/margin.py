@@ -8,12 +8,12 @@ from autograd_core import functions
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.distance import pairwise_distance
 from autograd_core.nn.functional.reduction import check_constant, known, reduced, reduction_of
+from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import (
     elementwise,
     elementwise_loss,
     margin_loss,
     select,
-    shape,
 )
 from autograd_core.ops import (
     reduce as reduce_ops,
@@ -38,11 +38,33 @@ def multi_margin_loss(
     if weight is not None and weight.ndim != 1:
         raise ValueError("weight must be one-dimensional")
     check_constant("multi_margin_loss", weight=weight)
-    if input.ndim == 1:
-        input, target = shape.unsqueeze(input, 0), reshape(target, (1,))
+    _check_scores(input)
+    samples = input._shape[0] if input.ndim == 2 else 1
+    if target.ndim > 1 or target.numel() != samples:
+        raise RuntimeError(
+            "multi_margin_loss: target tensor should be 1-D with size equal to the number of input "
+            f"samples (batch size). Expected target size [{samples}], but got "
+            f"{list(target.shape)}. Input has shape {list(input.shape)}."
+        )
+    if weight is not None and weight.numel() != (input._shape or (1,))[-1]:
+        raise RuntimeError(
+            f"inconsistent weight size, expected {(input._shape or (1,))[-1]} but got "
+            f"{list(weight.shape)}"
+        )
+    if input.ndim < 2:
+        size = target._shape
+        input, target = reshape(input, (1, input.numel())), reshape(target, (1,))
         found = margin_loss.multi_margin_loss(input, target, weight, p, margin, reduction)
-        return reshape(found, ()) if reduction == "none" else found
+        return reshape(found, size) if reduction == "none" else found
     return margin_loss.multi_margin_loss(input, target, weight, p, margin, reduction)
+
+
+def _check_scores(x: Tensor) -> None:
+    if x.ndim > 2 or 0 in x._shape[x.ndim - 1 :]:
+        raise RuntimeError(
+            "Expected non-empty vector or matrix with optional 0-dim batch size, but got: "
+            f"{list(x.shape)}"
+        )
 
 
 def multilabel_margin_loss(
@@ -54,8 +76,13 @@ def multilabel_margin_loss(
 ) -> Tensor:
     """:func:`multi_margin_loss` for several right classes, lists that end at -1, (N, C)."""
     reduction = known(reduction_of(size_average, reduce, reduction))
-    if input.ndim == 1:
-        input, target = shape.unsqueeze(input, 0), shape.unsqueeze(target, 0)
+    _check_scores(input)
+    if input.numel() != target.numel() or (input.ndim == 2 and input._shape != target._shape):
+        raise RuntimeError(
+            f"inconsistent target size: {list(target.shape)} for input of size: {list(input.shape)}"
+        )
+    if input.ndim < 2:
+        input, target = (reshape(each, (1, each.numel())) for each in (input, target))
         found = margin_loss.multilabel_margin_loss(input, target, reduction)
         return reshape(found, ()) if reduction == "none" else found
     return margin_loss.multilabel_margin_loss(input, target, reduction)
@@ -71,6 +98,7 @@ def hinge_embedding_loss(
 ) -> Tensor:
     """Distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is -1."""
     reduction = known(reduction_of(size_average, reduce, reduction))
+    broadcast_shapes((target, input))
     edge = functions.full((), margin, dtype=input.dtype)  # as in C++: a whole number of integers
     apart = _at_least_0(elementwise.sub(edge, input))
     return reduced(_by_label(target, input, apart), reduction)
@@ -81,7 +109,7 @@ def _at_least_0(x: Tensor) -> Tensor:
 
 
 def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
-    """``alike`` where ``target`` is 1, ``apart`` where it is -1."""
+    """``alike`` but where ``target`` is -1, and ``apart`` but where it is 1: both for others."""
     return elementwise.add(
         elementwise.where(elementwise.ne(target, 1), apart, 0),
         elementwise.where(elementwise.ne(target, -1), alike, 0),
@@ -120,10 +148,22 @@ def cosine_embedding_loss(
 ) -> Tensor:
     """``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
     reduction = known(reduction_of(size_average, reduce, reduction))
+    if target.ndim > 1:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if input1.ndim != target.ndim + 1 or input2.ndim != target.ndim + 1:
+        raise RuntimeError(
+            f"{target.ndim}D target tensor expects {target.ndim + 1}D input tensors, but found "
+            f"inputs with sizes {list(input1.shape)} and {list(input2.shape)}."
+        )
     dim = input1.ndim - 1
     cosine = _cosine_with_eps(input1, input2, dim)
     apart = _at_least_0(elementwise.sub(cosine, margin))
-    return reduced(_by_label(target, elementwise.sub(1, cosine), apart), reduction)
+    broadcast_shapes((target, cosine))
+    losses = elementwise.add(
+        elementwise.where(elementwise.eq(target, 1), elementwise.sub(1, cosine), 0),
+        elementwise.where(elementwise.eq(target, -1), apart, 0),
+    )
+    return reduced(losses, reduction)
 
 
 def _cosine_with_eps(a: Tensor, b: Tensor, dim: int) -> Tensor:
@@ -197,4 +237,5 @@ def soft_margin_loss(
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
     reduction = known(reduction_of(size_average, reduce, reduction))
     check_constant("soft_margin_loss", target=target)
+    broadcast_shapes((input, target))
     return elementwise_loss.soft_margin_loss(input, target, reduction)

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import prod
 from typing import Any
 
 from autograd_core import functions
-from autograd_core.nn.functional.sizes import Sizes, check_dims, flat, signal, sizes, wanted
+from autograd_core.nn.functional.sizes import Sizes, flat, signal, sizes
+from autograd_core.nn.functional.window_checks import (
+    adaptive_output,
+    check_pooled,
+    check_signals,
+    one_size,
+    pool_windows,
+)
 from autograd_core.ops import avg_pooling, elementwise, resample
 from autograd_core.tensor import Tensor
 
@@ -20,9 +28,12 @@ def avg_pool1d(
     count_include_pad: bool = True,
 ) -> Tensor:
     """The mean of each window of signals (N, C, L) or (C, L)."""
-    kernel = sizes(kernel_size, 1)
-    step = kernel if stride is None else sizes(stride, 1)
-    outside = sizes(padding, 1)
+    check_signals("avg_pool1d", input)
+    kernel = one_size("avg_pool1d", "kernel_size", kernel_size)
+    step = (
+        kernel if stride is None or stride in ((), []) else one_size("avg_pool1d", "stride", stride)
+    )
+    outside = one_size("avg_pool1d", "padding", padding)
     found = avg_pool2d(
         flat(input), (1, *kernel), (1, *step), (0, *outside), ceil_mode, count_include_pad
     )
@@ -30,18 +41,13 @@ def avg_pool1d(
 
 
 def _mean(dims: int, x: Tensor, kernel_size: Any, stride: Any, padding: Any, *rest: Any) -> Tensor:
-    check_dims(f"avg_pool{dims}d", dims, x)
-    kernel, outside = sizes(kernel_size, dims), sizes(padding, dims)
-    if any(2 * p > k for p, k in zip(outside, kernel, strict=True)):
-        raise RuntimeError(
-            "pad should be at most half of effective kernel size, but got "
-            f"pad={max(outside)}, kernel_size={min(kernel)} and dilation=1"
-        )
+    name = f"avg_pool{dims}d"
+    windows = pool_windows(name, dims, kernel_size, stride, padding)
+    check_pooled(name, dims, x)
     if rest[-1] == 0:
         raise RuntimeError("divisor must be not zero")
-    step = kernel if stride is None or stride == [] else sizes(stride, dims)
     pool = avg_pooling.avg_pool2d if dims == 2 else avg_pooling.avg_pool3d
-    return pool(x, kernel, step, outside, *rest)
+    return pool(x, *windows[:3], *rest)
 
 
 def avg_pool2d(
@@ -73,17 +79,19 @@ def avg_pool3d(
 
 
 def _adaptive_mean(dims: int, x: Tensor, output_size: Any) -> Tensor:
+    asked = output_size if isinstance(output_size, Sequence) else (output_size,) * dims
+    if set(asked) == {1} and len(asked) == dims:
+        return functions.mean(x, tuple(range(-1, -dims - 1, -1)), True)
+    output = adaptive_output(f"adaptive_avg_pool{dims}d", dims, x, output_size)
     size = x._shape[-dims:]
-    output = wanted(output_size, size)
-    if set(output) == {1}:
-        return functions.mean(x, tuple(range(-dims, 0)), True)
     maps = tuple(resample.mean_of_windows(n, w) for n, w in zip(size, output, strict=True))
     return resample.ADAPTIVE_MEAN[dims](x, maps)
 
 
 def adaptive_avg_pool1d(input: Tensor, output_size: Any) -> Tensor:
     """The means of ``output_size`` windows of signals."""
-    size = wanted(output_size, input._shape[-1:])
+    check_signals("adaptive_avg_pool1d", input)
+    size = one_size("adaptive_avg_pool1d", "output_size", output_size)
     return signal(_adaptive_mean(2, flat(input), (1, *size)))
 
 

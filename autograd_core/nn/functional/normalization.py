@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Sequence
 
@@ -9,14 +10,15 @@ import numpy as np
 
 from autograd_core import functions
 from autograd_core.autograd.grad_mode import undo_log
+from autograd_core.dimensions import wrapped
 from autograd_core.dtype import float16, float32
 from autograd_core.functions import generator, reshape, to_dtype
 from autograd_core.nn.functional.reduction import check_constant
 from autograd_core.ops import batch_norm as norms
-from autograd_core.ops import elementwise, normalization, reduce
+from autograd_core.ops import elementwise, normalization, reduce, shape
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.exponential import rsqrt
-from autograd_core.ops.normalization import normalized_in
+from autograd_core.ops.normalization import normalized_in, refuse_normalized
 from autograd_core.ops.rearrange import repeat
 from autograd_core.tensor import Tensor
 
@@ -39,13 +41,10 @@ def rms_norm(
     eps: float | None = None,
 ) -> Tensor:
     """``input`` over the root of its mean square over the last dimensions, then scaled."""
+    last = tuple(normalized_shape)
+    if input._shape[-len(last) :] != last or (weight is not None and weight._shape != last):
+        refuse_normalized(input._shape, last, weight=weight)
     dims = tuple(range(input.ndim - len(normalized_shape), input.ndim))
-    if input._shape[dims[0] :] != tuple(normalized_shape):
-        raise RuntimeError(
-            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
-            f"[*, {', '.join(map(str, normalized_shape))}], but got input of "
-            f"size{list(input.shape)}"
-        )
     check_implemented("rms_norm", input.array)
     if weight is not None and weight.dtype is not input.dtype:
         warnings.warn(
@@ -78,7 +77,7 @@ def batch_norm(
     In training these are the input's, and the running ones move towards them by
     ``momentum``; otherwise the running ones.
     """
-    channels = input._shape[1]
+    channels = input._shape[wrapped(1, input.ndim)]
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
              "bias": bias}  # fmt: skip
     for name, t in given.items():
@@ -92,18 +91,32 @@ def batch_norm(
             missing = "running_mean" if running_mean is None else "running_var"
             raise RuntimeError(f"{missing} must be defined in evaluation mode")
         return norms.batch_norm(input, weight, bias, running_mean, running_var, False, eps)
-    count = input.numel() // max(input._shape[1], 1)
-    if count <= 1:
-        raise ValueError(
-            f"Expected more than 1 value per channel when training, got input size {input.shape}"
-        )
+    count = input._shape[0] * math.prod(input._shape[2:])
+    if count == 1 and training:
+        raise _too_few(input.shape)
     _check_both(running_mean, running_var)
+    if not input.numel():
+        return _of_nothing(input, weight, bias)
     result = norms.batch_norm(input, weight, bias, None, None, True, eps)
     if running_mean is not None and running_var is not None:
         axes = (0, *range(2, input.ndim))
         _move(running_mean, input.array.mean(axes), momentum)
         _move(running_var, input.array.var(axes, ddof=1), momentum)
     return result
+
+
+def _too_few(size: object) -> ValueError:
+    return ValueError(
+        f"Expected more than 1 value per channel when training, got input size {size}"
+    )
+
+
+def _of_nothing(x: Tensor, weight: Tensor | None, bias: Tensor | None) -> Tensor:
+    """An empty tensor, of which the parameters get zeros."""
+    result = shape.clone(x)
+    if weight is not None:
+        result = elementwise.mul(result, weight[0])
+    return result if bias is None else elementwise.add(result, bias[0])
 
 
 def _check_statistics(
@@ -139,8 +152,7 @@ def instance_norm(
     eps: float = 1e-5,
 ) -> Tensor:
     """:func:`batch_norm` of each sample of (N, C, ...) by itself."""
-    samples, channels, *rest = input._shape
-    if use_input_stats and int(np.prod(rest)) == 1:
+    if use_input_stats and math.prod(input._shape[2:]) == 1:
         raise ValueError(
             f"Expected more than 1 spatial element when training, got input size {input.shape}"
         )
@@ -151,11 +163,17 @@ def instance_norm(
             )
         return batch_norm(input, running_mean, running_var, weight, bias, False, momentum, eps)
     _check_both(running_mean, running_var)
+    samples, channels, *rest = input._shape
     every = reshape(input, (1, samples * channels, *rest))
     scale, shift = (None if t is None else repeat(t, (samples,)) for t in (weight, bias))
     if running_mean is not None and running_var is not None:
         _check_statistics(input, weight, bias, running_mean, running_var)
         axes = tuple(range(2, input.ndim))
+        if not input.numel():
+            if not samples:
+                _move(running_mean, np.array(np.nan), momentum)
+                _move(running_var, np.array(np.nan), momentum)
+            return reshape(batch_norm(every, None, None, scale, shift, True), input._shape)
         _move(running_mean, input.array.mean(axes).mean(0), momentum)
         _move(running_var, input.array.var(axes, ddof=1).mean(0), momentum)
     return reshape(batch_norm(every, None, None, scale, shift, True, momentum, eps), input._shape)
@@ -170,6 +188,13 @@ def group_norm(
 ) -> Tensor:
     """``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
     and shifted per channel."""
+    if input.ndim < 2:
+        raise RuntimeError(
+            f"Expected at least 2 dimensions for input tensor but received {input.ndim}"
+        )
+    size = [input._shape[0] * input._shape[1] // num_groups, num_groups, *input._shape[2:]]
+    if size[0] * math.prod(size[2:]) == 1:
+        raise _too_few(size)
     return norms.group_norm(input, weight, bias, num_groups, eps)
 
 

@@ -15,6 +15,7 @@ from autograd_core.nn.functional.mean_pooling import (
     avg_pool3d,
 )
 from autograd_core.nn.functional.sizes import Sizes, sizes
+from autograd_core.nn.functional.window_checks import check_columns, check_unfolded, folded
 from autograd_core.ops import places, resample, shape, shuffle
 from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.tensor import Tensor
@@ -30,6 +31,13 @@ def pad(
         mode: "constant" (``value``), "reflect" (the image mirrored), "replicate" (its edge),
             "circular" (its other end).
     """
+    if len(pad) % 2:
+        raise RuntimeError("Padding length must be divisible by 2")
+    if len(pad) > 2 * input.ndim:
+        raise RuntimeError(
+            "Padding length should be less than or equal to two times the input dimension but got "
+            f"padding length {len(pad)} and input of dimension {input.ndim}"
+        )
     if mode == "constant":
         return constant_pad_nd(input, tuple(pad), 0 if value is None else value)
     if mode not in ("reflect", "replicate", "circular"):
@@ -37,16 +45,15 @@ def pad(
     if value is not None and value != 0:
         raise ValueError(f'Padding mode "{mode}" doesn\'t take in value argument')
     dims = len(pad) // 2
-    if input.ndim not in (dims + 1, dims + 2):
-        raise NotImplementedError(
-            "Only 2D, 3D, 4D, 5D padding with non-constant padding are supported for now"
-        )
+    _check_padded(mode, dims, input)
     around = [(pad[2 * i], pad[2 * i + 1]) for i in reversed(range(dims))]
     size = input._shape[input.ndim - dims :]
     for n, widths in zip(size, around, strict=True):
         _check_border(mode, n, widths, input, pad)
     wanted = [n + sum(widths) for n, widths in zip(size, around, strict=True)]
-    if mode != "circular" and min(wanted) < 1:
+    if mode == "circular" and min(wanted) < 0:
+        raise RuntimeError("Negative padding value is resulting in an empty dimension")
+    if mode != "circular" and min(wanted) < (dims != 2):
         names = "DHW"[-dims:]
         given = ", ".join(f"{name}: {n}" for name, n in zip(names, size, strict=True))
         found = " ".join(f"{name}: {n}" for name, n in zip(names, wanted, strict=True))
@@ -55,6 +62,22 @@ def pad(
     if mode == "circular":
         return resample.circular_pad(input, maps)
     return (resample.REFLECTION if mode == "reflect" else resample.REPLICATION)[dims](input, maps)
+
+
+def _check_padded(mode: str, dims: int, x: Tensor) -> None:
+    if not dims or x.ndim not in (dims + 1, dims + 2):
+        raise NotImplementedError(
+            f"Padding size {2 * dims} is not supported for {x.ndim}D input tensor.\n"
+            "Supported combinations for non-constant padding:\n"
+            "  - 2D or 3D input: padding size = 2 (pads last dimension)\n"
+            "  - 3D or 4D input: padding size = 4 (pads last 2 dimensions)\n"
+            "  - 4D or 5D input: padding size = 6 (pads last 3 dimensions)"
+        )
+    if mode != "circular" and 0 in x._shape[x.ndim - dims - 1 :]:
+        raise RuntimeError(
+            f"Expected {dims + 1}D or {dims + 2}D (batch mode) tensor with possibly 0 batch size "
+            f"and other non-zero dimensions for input, but got: {list(x.shape)}"
+        )
 
 
 def _check_border(mode: str, n: int, widths: tuple[int, int], x: Tensor, pad: Any) -> None:
@@ -69,6 +92,8 @@ def _check_border(mode: str, n: int, widths: tuple[int, int], x: Tensor, pad: An
         raise RuntimeError("Padding value causes wrapping around more than once.")
 
 
+_ANY = ("nearest", "nearest-exact", "area")
+_NONE = (("bicubic", 1), ("bicubic", 3))
 _DIMS = {"linear": 1, "bilinear": 2, "bicubic": 2, "trilinear": 3}
 
 
@@ -92,24 +117,24 @@ def interpolate(
     """
     dims = input.ndim - 2
     wanted, scales = _target(input, dims, size, scale_factor, recompute_scale_factor)
-    if mode in ("nearest", "nearest-exact", "area"):
-        if align_corners is not None:
-            raise ValueError(
-                "align_corners option can only be set with the interpolating modes: linear | "
-                "bilinear | bicubic | trilinear"
-            )
-    elif mode not in _DIMS:
+    if mode in _ANY and align_corners is not None:
+        raise ValueError(
+            "align_corners option can only be set with the interpolating modes: linear | bilinear "
+            "| bicubic | trilinear"
+        )
+    if (mode not in _DIMS and mode not in _ANY) or dims not in (1, 2, 3) or (mode, dims) in _NONE:
         raise NotImplementedError(
             "Input Error: Only 3D, 4D and 5D input Tensors supported (got "
             f"{input.ndim}D) for the modes: nearest | linear | bilinear | bicubic | trilinear | "
-            f"area | nearest-exact (got {mode})"
+            f"lanczos | area | nearest-exact (got {mode})"
         )
-    elif _DIMS[mode] != dims:
+    if mode in _DIMS and _DIMS[mode] != dims:
         raise NotImplementedError(f"Got {input.ndim}D input, but {mode} mode needs "
                                   f"{_DIMS[mode] + 2}D input")  # fmt: skip
     if mode == "area":
         pools = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
         return pools[dims - 1](input, wanted)
+    _check_resized(input, wanted)
     return _resized(input, mode, wanted, scales, bool(align_corners), antialias)
 
 
@@ -139,12 +164,46 @@ def _target(
     if size is not None and scale_factor is not None:
         raise ValueError("only one of size or scale_factor should be defined")
     if size is not None:
+        if not isinstance(size, int) and len(size) != dims:
+            raise ValueError(_other_rank("size", x, size))
         return sizes(size, dims), (None,) * dims
     if scale_factor is None:
         raise ValueError("either size or scale_factor should be defined")
+    if not isinstance(scale_factor, int | float) and len(scale_factor) != dims:
+        raise ValueError(_other_rank("scale_factor", x, scale_factor))
     factors = (scale_factor,) * dims if isinstance(scale_factor, int | float) else scale_factor
     wanted = tuple(math.floor(n * f) for n, f in zip(x._shape[2:], factors, strict=True))
     return wanted, (None,) * dims if recompute else tuple(map(float, factors))
+
+
+def _other_rank(option: str, x: Tensor, given: Sequence[float]) -> str:
+    form = "(o_1, o_2, ...,o_K)" if option == "size" else "(s_1, s_2, ...,s_K)"
+    name, what = ("output", "size") if option == "size" else ("scale_factor", "")
+    return (
+        f"Input and {name} must have the same number of spatial dimensions, but got input with "
+        f"spatial dimensions of {list(x._shape[2:])} and {(name + ' ' + what).strip()} of "
+        f"{given}. Please provide input tensor in (N, C, d1, d2, ...,dK) format and "
+        f"{(name + ' ' + what).strip()} in {form} format."
+    )
+
+
+def _check_resized(x: Tensor, wanted: Sequence[int]) -> None:
+    size = x._shape[2:]
+    if min(*size, *wanted) <= 0:
+        names = "DHW"[-len(size) :]
+        before, after = (
+            ", ".join(f"{name}: {n}" for name, n in zip(names, each, strict=True))
+            for each in (size, wanted)
+        )
+        joint = " and output" if len(size) == 1 else " output"
+        raise RuntimeError(
+            f"Input and output sizes should be greater than 0, but got input ({before}){joint} "
+            f"({after})"
+        )
+    if not math.prod(x._shape[1:]):
+        raise RuntimeError(
+            f"Non-empty {x.ndim}D data tensor expected but got a tensor with sizes {list(x.shape)}"
+        )
 
 
 def upsample(
@@ -186,8 +245,9 @@ def unfold(
     stride: Sizes = 1,
 ) -> Tensor:
     """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
-    options = [sizes(v, 2) for v in (kernel_size, dilation, padding, stride)]
-    return places.im2col(input, *options)
+    options = folded(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
+    check_unfolded(input)
+    return places.im2col(input, **options)
 
 
 def fold(
@@ -199,8 +259,12 @@ def fold(
     stride: Sizes = 1,
 ) -> Tensor:
     """Columns as :func:`unfold` makes them, added up to images where windows overlap."""
-    options = [sizes(v, 2) for v in (output_size, kernel_size, dilation, padding, stride)]
-    return places.col2im(input, *options)
+    options = folded(
+        output_size=output_size, kernel_size=kernel_size, dilation=dilation, padding=padding,
+        stride=stride,
+    )  # fmt: skip
+    check_columns(input)
+    return places.col2im(input, **options)
 
 
 def local_response_norm(
@@ -212,6 +276,8 @@ def local_response_norm(
             "Expected 3D or higher dimensionality                          input "
             f"(got {input.ndim} dimensions)"
         )
+    if not input.numel():
+        return input
     around = size // 2, (size - 1) // 2
     squares = input * input
     if input.ndim == 3:

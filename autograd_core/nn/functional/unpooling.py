@@ -21,11 +21,16 @@ def _unpooled_size(
     )
     if output_size is None:
         return usual
+    if len(output_size) not in (dims, dims + 2):
+        raise ValueError(
+            f"output_size should be a sequence containing {dims} or {dims + 2} elements, but it "
+            f"has a length of '{len(output_size)}'"
+        )
     asked = tuple(output_size)[-dims:]
     for want, n, s in zip(asked, usual, step, strict=True):
         if not n - s < want < n + s:
             raise ValueError(
-                f'invalid output_size "{list(asked)}" (dim 0 must be between {n - s} and {n + s})'
+                f'invalid output_size "{asked}" (dim 0 must be between {n - s} and {n + s})'
             )
     return asked
 

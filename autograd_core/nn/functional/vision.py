@@ -63,9 +63,15 @@ def _check(input: Tensor, grid: Tensor, mode: str) -> None:
             f"got grid with sizes {list(grid.shape)}"
         )
     if input.ndim not in (4, 5) or input.ndim != grid.ndim:
+        rank = f"{input.ndim}D" if input.ndim in (4, 5) else "4D or 5D"
         raise RuntimeError(
-            "grid_sampler(): expected 4D or 5D input and grid with same number of dimensions, but "
+            f"grid_sampler(): expected {rank} input and grid with same number of dimensions, but "
             f"got {sizes}"
+        )
+    if 0 in input._shape[2:]:
+        raise RuntimeError(
+            "grid_sampler(): expected input to have non-empty spatial dimensions, but input has "
+            f"sizes {list(input.shape)} with dimension {input._shape.index(0, 2)} being empty"
         )
     if input.ndim == 5 and mode == "bicubic":
         raise RuntimeError("grid_sampler(): bicubic interpolation only supports 4D input")
@@ -86,6 +92,13 @@ def affine_grid(theta: Tensor, size: Sequence[int], align_corners: bool | None =
         raise ValueError(
             f"Expected a batch of {dims}D affine matrices of shape Nx{dims}x{dims + 1} for size "
             f"{tuple(size)}. Got {theta.shape}."
+        )
+    if min(size) <= 0:
+        raise ValueError(f"Expected non-zero, positive output size. Got {tuple(size)}")
+    if theta._shape[0] != size[0]:
+        raise RuntimeError(
+            "Expected size for first two dimensions of batch2 tensor to be: "
+            f"[{size[0]}, {dims + 1}] but got: [{theta._shape[0]}, {dims + 1}]."
         )
     align = _aligned(align_corners)
     return ops.affine_grid_generator(theta, tuple(size), align)
