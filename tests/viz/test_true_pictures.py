@@ -3,8 +3,11 @@ half are those of the backward half."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +20,26 @@ from autograd_core.dag import Graph, Names, capture, trace
 from autograd_core.dag.folding import fold
 from autograd_core.debug.history.observed_pass import ObservedPass
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
-from tests.viz import sample_programs
+from tests.viz import sample_graphs, sample_programs
+from tests.viz.sample_programs import graph_of
 from tests.viz.truth import check_folded, check_leaves, check_lines, check_mirror
+from viz.embedding import snippet_of
+from viz.embedding.drawing import graph_at
+from viz.embedding.running import run
 from viz.picture.compose import make_picture
-from viz.picture.model import VIEWS
+from viz.picture.model import VIEWS, Line
+from viz.picture.records import Records
+
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+EXHIBITS = sorted(
+    {
+        name
+        for page in GALLERY.glob("*.rst")
+        for name in re.findall(
+            r"^\.\. (?:exhibit|autograd-graph):: (\S+)$", page.read_text("utf-8"), re.M
+        )
+    }
+)
 
 
 def check_all(graph: Graph) -> None:
@@ -33,6 +52,15 @@ def check_all(graph: Graph) -> None:
         for leaves in (None, True, False):
             check_lines(graph, make_picture(graph, view, leaves=leaves), leaves)
             check_lines(small, make_picture(small, view, leaves=leaves), leaves)
+
+
+def check_folded_to(most: int, graph: Graph) -> None:
+    """A large graph is true, and so is its picture in so many boxes."""
+    check_leaves(graph)
+    check_mirror(graph)
+    small = fold(graph, max_boxes=most)
+    check_folded(graph, small)
+    check_lines(small, make_picture(small))
 
 
 def remade(leaves: Sequence[Any], how: str) -> list[Any]:
@@ -87,15 +115,57 @@ def test_a_pass_to_some_inputs_has_a_true_picture(
     assert sum(kind == "leaf" for kind in graph.kinds) <= 2 * len(wanted)
 
 
+@pytest.mark.parametrize("exhibit", EXHIBITS)
+def test_the_gallery_has_true_pictures(exhibit: str) -> None:
+    with trace():
+        found = run([snippet_of(exhibit, GALLERY)])
+    for step in (None, -1):
+        check_folded_to(40, graph_at(found.value, Names(found.variables), step))
+
+
+def test_a_line_that_is_lost_is_noticed() -> None:
+    graph = sample_graphs.shared()
+    picture = make_picture(graph)
+    lines = Records.of(Line, picture.lines[1:])
+    with pytest.raises(AssertionError, match="an edge lost"):
+        check_lines(graph, picture._replace(lines=lines))
+
+
+def test_a_line_between_other_boxes_is_noticed() -> None:
+    graph = sample_graphs.shared()
+    picture = make_picture(graph)
+    first, *others = picture.lines
+    for astray in (first._replace(source=first.target), first._replace(target=first.source)):
+        with pytest.raises(AssertionError):
+            check_lines(graph, picture._replace(lines=Records.of(Line, [astray, *others])))
+
+
+def test_a_leaf_without_its_gradient_is_noticed() -> None:
+    graph = sample_graphs.shared()
+    leaf = next(
+        id
+        for id, half in enumerate(graph.halves)
+        if graph.kinds[id] == "leaf" and half == "backward"
+    )
+    kinds = ["op" if id == leaf else kind for id, kind in enumerate(graph.kinds)]
+    with pytest.raises(AssertionError, match="unequal leaves"):
+        check_leaves(replace(graph, kinds=kinds))
+
+
+def test_an_edge_that_stands_for_too_few_is_noticed() -> None:
+    graph = graph_of(sample_programs.transformer)
+    small = fold(graph, max_boxes=8)
+    several = next(id for id, count in small.edge_counts.items() if count > 1)
+    counts = {**small.edge_counts, several: small.edge_counts[several] - 1}
+    with pytest.raises(AssertionError):
+        check_folded(graph, replace(small, edge_counts=counts))
+
+
 @pytest.mark.parametrize("traced", [True, False])
 @pytest.mark.parametrize("program", sample_programs.ALL, ids=lambda program: program.__name__)
 def test_folded_programs_have_true_pictures(
     program: Callable[[], sample_programs.Program], traced: bool
 ) -> None:
-    graph = sample_programs.graph_of(program, traced)
-    check_leaves(graph)
-    check_mirror(graph)
+    graph = graph_of(program, traced)
     for most in (8, 40):
-        small = fold(graph, max_boxes=most)
-        check_folded(graph, small)
-        check_lines(small, make_picture(small))
+        check_folded_to(most, graph)
