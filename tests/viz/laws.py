@@ -2,28 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import pairwise
+
+import numpy as np
+from numpy.typing import NDArray
 
 from viz.picture.geometry import Layout, Place, Route
 from viz.picture.model import Picture
 
+Floats = NDArray[np.float64]
 
-def points_of(route: Route, steps: int = 24) -> list[tuple[float, float]]:
-    """Points along the course of a line."""
-    at, found = route.start, [route.start]
-    for segment in route.segments:
-        controls = [at, *zip(segment[::2], segment[1::2], strict=True)]
-        for step in range(1, steps + 1):
-            found.append(bezier(controls, step / steps))
-        at = controls[-1]
-    return found
+STEPS = 24
+AT_ONCE = 4096
+"""So many points or pairs are compared at once, which bounds the memory that takes."""
 
 
-def bezier(points: list[tuple[float, float]], t: float) -> tuple[float, float]:
-    while len(points) > 1:
-        pairs = pairwise(points)
-        points = [(a[0] + (b[0] - a[0]) * t, a[1] + (b[1] - a[1]) * t) for a, b in pairs]
-    return points[0]
+def points_of(*routes: Route) -> list[tuple[float, float]]:
+    """Points along the courses of lines."""
+    by_degree: dict[int, list[list[float]]] = {}
+    found = [np.array([route.start for route in routes], np.float64).reshape(-1, 2)]
+    for route in routes:
+        at = route.start
+        for segment in route.segments:
+            by_degree.setdefault(len(segment), []).append([*at, *segment])
+            at = (segment[-2], segment[-1])
+    share = (np.arange(1, STEPS + 1) / STEPS)[:, None, None, None]
+    for controls in by_degree.values():
+        points = np.array(controls).reshape(1, len(controls), -1, 2)
+        while points.shape[2] > 1:  # as De Casteljau does it
+            points = points[:, :, :-1] + (points[:, :, 1:] - points[:, :, :-1]) * share
+        found.append(points.reshape(-1, 2))
+    return [(x, y) for x, y in np.concatenate(found).tolist()]
 
 
 def inside(place: Place, point: tuple[float, float]) -> bool:
@@ -38,27 +48,41 @@ def on_border(place: Place, point: tuple[float, float]) -> bool:
 
 
 def check(picture: Picture, layout: Layout) -> None:
-    for index, one in enumerate(layout.places):
+    for one in layout.places:
         assert one.x >= 0
         assert one.y >= 0
         assert one.right <= layout.width
         assert one.bottom <= layout.height
-        for other in layout.places[index + 1 :]:
-            apart = (
-                one.right <= other.x
-                or other.right <= one.x
-                or one.bottom <= other.y
-                or other.bottom <= one.y
-            )
-            assert apart, "two boxes overlap"
+    assert not any_overlap(layout.places), "two boxes overlap"
     for line, route in zip(picture.lines, layout.routes, strict=True):
         assert on_border(layout.places[line.source], route.start), "a line starts beside its box"
         assert on_border(layout.places[line.target], route.end), "a line ends beside its box"
-        for point in points_of(route):
-            assert 0 <= point[0] <= layout.width
-            assert 0 <= point[1] <= layout.height
-            assert not any(inside(place, point) for place in layout.places), "a line in a box"
+    points = np.array(points_of(*layout.routes)).reshape(-1, 2)
+    assert (points >= 0).all()
+    assert (points <= (layout.width, layout.height)).all()
+    low, high = corners(layout.places)
+    for first in range(0, len(points), AT_ONCE):
+        some = points[first : first + AT_ONCE, None]
+        assert not ((low + 1 < some) & (some < high - 1)).all(-1).any(), "a line in a box"
     check_saved_lines(picture, layout)
+
+
+def corners(places: Iterable[Place]) -> tuple[Floats, Floats]:
+    """The upper left and the lower right corners."""
+    found = np.array([[x, y, x + width, y + height] for x, y, width, height in places], np.float64)
+    return found.reshape(-1, 4)[:, :2], found.reshape(-1, 4)[:, 2:]
+
+
+def any_overlap(places: Iterable[Place], others: Iterable[Place] | None = None) -> bool:
+    """Whether two places overlap, or any of them one of the others."""
+    low, high = corners(places)
+    other_low, other_high = (low, high) if others is None else corners(others)
+    for row in range(len(low)):
+        behind = row + 1 if others is None else 0
+        both = (low[row] < other_high[behind:]) & (other_low[behind:] < high[row])
+        if both.all(-1).any():
+            return True
+    return False
 
 
 def label_places(picture: Picture, layout: Layout) -> list[Place]:
@@ -72,22 +96,13 @@ def label_places(picture: Picture, layout: Layout) -> list[Place]:
     return found
 
 
-def overlap(one: Place, other: Place) -> bool:
-    return (
-        one.x < other.right
-        and other.x < one.right
-        and one.y < other.bottom
-        and other.y < one.bottom
-    )
-
-
 def check_labels(picture: Picture, layout: Layout) -> None:
     labels = label_places(picture, layout)
-    for index, label in enumerate(labels):
+    for label in labels:
         assert label.x >= 0
         assert label.right <= layout.width
-        assert not any(overlap(label, box) for box in layout.places), "a label on a box"
-        assert not any(overlap(label, other) for other in labels[:index]), "two labels"
+    assert not any_overlap(labels, layout.places), "a label on a box"
+    assert not any_overlap(labels), "two labels"
 
 
 def corners_of(route: Route) -> list[tuple[float, float]]:
@@ -128,9 +143,10 @@ def check_saved_lines(picture: Picture, layout: Layout) -> None:
                 assert level or abs(one[0] - other[0]) < 0.6, "a slanting saved line"
                 low, high = sorted((one[0], other[0]) if level else (one[1], other[1]))
                 stretches.append((line.target, level, one[1] if level else one[0], low, high))
+    table = np.array(stretches, np.float64).reshape(-1, 5)
     for number, (target, level, at, low, high) in enumerate(stretches):
         between = BETWEEN if level else BETWEEN_UPRIGHT
-        for other_target, other_level, other_at, other_low, other_high in stretches[:number]:
-            if target != other_target and level == other_level and abs(at - other_at) < CLOSE:
-                apart = low - other_high >= between or other_low - high >= between
-                assert apart, f"two saved lines share a stretch at {'y' if level else 'x'} {at}"
+        targets, levels, others, lows, highs = table[:number].T
+        near = (targets != target) & (levels == level) & (abs(others - at) < CLOSE)
+        shared = near & (low - highs < between) & (lows - high < between)
+        assert not shared.any(), f"two saved lines share a stretch at {'y' if level else 'x'} {at}"
