@@ -100,7 +100,7 @@ def render(
 
 @takes_options
 def to_dot(obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]) -> str:
-    """The DOT text of a picture, for anyone's Graphviz; arguments as for :func:`render`.
+    """Write the DOT text of a picture, for anyone's Graphviz; arguments as for :func:`render`.
 
     Args:
         obj, inputs: as for :func:`render`.
@@ -113,7 +113,7 @@ def to_dot(obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]) -
 def to_graphviz(
     obj: Any, *, inputs: Any = None, **options: Unpack[RenderKeywords]
 ) -> graphviz.Digraph:
-    """The picture as a ``graphviz.Digraph``, to style, extend and render as you like.
+    """Make the picture a ``graphviz.Digraph``, to style, extend and render as you like.
 
     Args:
         obj, inputs: as for :func:`render`.

@@ -1,4 +1,4 @@
-"""What can go wrong while a picture is made.
+"""The exceptions of viz: all that can go wrong while a picture is made.
 
 VizError                  what, where, remedy
 ├── UnknownFormat         no such format, view, layout or theme

@@ -31,7 +31,7 @@ MOST_TRIES: Final = 3
 
 
 def chosen_part(graph: Graph, options: RenderOptions) -> Graph:
-    """The part of ``graph`` that the options ``around`` and ``path`` choose.
+    """Take the part of ``graph`` that the options ``around`` and ``path`` choose.
 
     Raises:
         UnknownNode: nothing in the graph goes by the name of ``around`` or of an end of ``path``.
@@ -64,12 +64,13 @@ def _find(graph: Graph, text: str) -> tuple[int, ...]:
 
 
 def folding_of(graph: Graph, view: str) -> Folding:
-    """``graph`` made ready for pictures of ``view``."""
+    """Make ``graph`` ready for pictures of ``view``."""
     return Folding(graph, tuple(half for half in BOTH if view in ("both", half)))
 
 
 def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, ...]]:
-    """Its graph in no more boxes than the options allow, and notes on where that was not possible.
+    """Fold the graph into no more boxes than the options allow, with notes on where that was not
+    possible.
 
     Raises:
         UnknownNode: nothing that is folded goes by a name in ``expand``.
@@ -142,5 +143,5 @@ class Composer(NamedTuple):
 
 
 def fits_a_screen(layout: Layout) -> bool:
-    """Whether a picture can be read when it is shown whole on a screen."""
+    """Tell whether a picture can be read when it is shown whole on a screen."""
     return min(SCREEN_WIDTH / layout.width, SCREEN_HEIGHT / layout.height) >= LEAST_SCALE

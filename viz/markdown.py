@@ -108,7 +108,7 @@ def format(
     attrs: dict[str, str] | None = None,
     **others: Any,
 ) -> str:
-    """The HTML of a fence, for superfences.
+    """Write the HTML of a fence, for superfences.
 
     When the code fails, a warning is logged, and the page says what went wrong.
     """
@@ -144,7 +144,7 @@ def format(
 
 
 def _line(error: VizError) -> str:
-    """Where it happened, in code that stands in the fence."""
+    """Say where it happened, in code that stands in the fence."""
     if isinstance(error, CodeFailed) and error.line and not error.where:
         return f"line {error.line}: "
     return ""
@@ -153,7 +153,8 @@ def _line(error: VizError) -> str:
 def _framed(
     picture: str, code: str, options: dict[str, Any], id_value: str, attrs: dict[str, str]
 ) -> str:
-    """The picture with its source above and its caption below, as far as they are wanted."""
+    """Put the source of the picture above it and its caption below, as far as they are asked
+    for."""
     named = "".join(
         f' {escape(name)}="{escape(value)}"'
         for name, value in {**({"id": id_value} if id_value else {}), **attrs}.items()

@@ -34,14 +34,14 @@ def unload_ipython_extension(ipython: Any) -> None:
 
 
 def graph_as_html(graph: Graph) -> str:
-    """The picture of ``graph``, of the halves it has."""
+    """Draw ``graph``, with the halves it has."""
     halves = set(graph.halves)
     view: View = halves.pop() if len(halves) == 1 else "both"
     return viz.render(graph, view=view).text
 
 
 def session_as_html(session: Session) -> str:
-    """Where the session stands, the gradients so far, and the picture of its pass."""
+    """Show where the session stands, the gradients so far, and the picture of its pass."""
     at = session.snapshot
     where = f"call {at.call}: {at.position} of {at.length} nodes have run"
     if at.current is not None:

@@ -39,7 +39,7 @@ HOPS: Final = 2
 
 
 def _option(default: Any, doc: str, metavar: str = "", *, large: bool = False) -> Any:
-    """A field with its documentation; ``large`` if it is for large graphs."""
+    """Make a field with its documentation; ``large`` if it is for large graphs."""
     return field(default=default, metadata={"doc": doc, "metavar": metavar, "large": large})
 
 
@@ -143,8 +143,8 @@ class RenderOptions:
         return MAX_BOXES_OF_BOTH if self.view == "both" else MAX_BOXES
 
     def opening(self, names: Sequence[str]) -> RenderOptions:
-        """The same with the groups of these names open, and room for them, so that little else
-        has to close."""
+        """Return the same options with the groups of these names open, and room for them, so that
+        little else has to close."""
         if not names:
             return self
         most = self.most_boxes + ROOM_TO_OPEN * len(names)
@@ -193,7 +193,7 @@ class Option(NamedTuple):
 
 @cache
 def render_options() -> tuple[Option, ...]:
-    """All fields of :class:`RenderOptions`, in their order.
+    """List the fields of :class:`RenderOptions`, in their order.
 
     >>> [(option.name, option.kind) for option in render_options()][:3]
     [('view', 'choice'), ('leaves', 'switch'), ('layout', 'choice')]
@@ -257,7 +257,7 @@ def takes_options(function: F) -> F:
 
 
 def _documented(indent: int) -> str:
-    """What the fields mean, as the section ``Args`` or ``Attributes`` of a docstring has it."""
+    """Document the fields as the section ``Args`` or ``Attributes`` of a docstring does."""
     margin = " " * indent
     return "".join(
         fill(

@@ -174,7 +174,7 @@ def _nothing(graph: Graph, view: View) -> NothingToDraw:
 
 
 def _json(graph: Graph, options: RenderOptions) -> bytes:
-    """The whole graph, unless folding was asked for."""
+    """Write the whole graph, unless folding was asked for."""
     # only this format needs it
     from autograd_core.dag.serialize import to_json
 
@@ -218,7 +218,7 @@ def _render_binary(
     legend: bool,
     renderers: Sequence[Renderer],
 ) -> bytes:
-    """By the first renderer that can: from our own SVG, else from DOT, with Graphviz's looks."""
+    """Render with the first renderer that can: from SVG, else from DOT, with Graphviz's looks."""
     failures: list[VizError] = []
     for renderer in renderers:
         if format not in renderer.formats:
@@ -236,7 +236,7 @@ def _render_binary(
 
 
 def choose_format(out: str | os.PathLike[str] | None, format: str | None) -> str:
-    """The format that the file name and the option agree on; SVG when neither says anything.
+    """Choose the format that the file name and the option agree on; SVG when neither says anything.
 
     >>> choose_format("loss.svg", None), choose_format(None, "dot"), choose_format("loss.gv", "dot")
     ('svg', 'dot', 'dot')

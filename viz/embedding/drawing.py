@@ -21,7 +21,7 @@ from viz.output.svg import title_of
 
 
 class Request(NamedTuple):
-    """What a document asks for.
+    """A document's request for a drawing.
 
     ``snippets`` run in the same variables, and the last one says what is drawn, with the gradients
     that have flowed after ``step`` nodes ran; -1 is the end of the pass, None shows none.
@@ -53,8 +53,8 @@ class Drawing(NamedTuple):
 
 
 def draw(request: Request, store: Store | None = None) -> Drawing:
-    """The drawing that ``request`` asks for; from ``store``, if it is there and nothing that it
-    depends on has changed since.
+    """Make the drawing that ``request`` asks for, or take it from ``store``, if it is there and
+    nothing that it depends on has changed since.
 
     Raises:
         CodeFailed: the author's code raised, or leaves nothing to draw.
@@ -74,7 +74,7 @@ def draw(request: Request, store: Store | None = None) -> Drawing:
 
 
 def _identity(request: Request) -> tuple[Any, ...]:
-    """All that the drawing follows from, but the files.
+    """Collect all that the drawing follows from, but the files.
 
     The line at which a document's code stands is no part of it: text above it may grow.
     """

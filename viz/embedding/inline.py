@@ -25,7 +25,7 @@ def inline_svg(
     classes: Sequence[str] = (),
     link: str = "",
 ) -> str:
-    """The markup for ``svg`` in a page.
+    """Write the markup for ``svg`` in a page.
 
     In a narrow page it shrinks to 70 %, then it can be scrolled, by keyboard too, so that it stays
     readable; ``width`` is a CSS length that it has instead.  ``taken`` are the prefixes of ids that
@@ -50,7 +50,7 @@ def inline_svg(
 
 
 def is_wide(svg: str) -> bool:
-    """Whether a page seldom has room for all of the picture."""
+    """Tell whether a page seldom has room for all of the picture."""
     return _smallest_width(svg) > _COLUMN
 
 
@@ -64,7 +64,8 @@ def _natural_width(svg: str) -> int:
 
 
 def _with_prefix_of_its_own(svg: str, taken: set[str]) -> str:
-    """The same picture twice on a page would have the same ids twice."""
+    """Rename ids that the page has already: the same picture twice would have the same ones
+    twice."""
     found = _PREFIX.search(svg)
     if found is None:
         return svg
@@ -77,7 +78,8 @@ def _with_prefix_of_its_own(svg: str, taken: set[str]) -> str:
 
 
 def _css_length(width: str) -> str:
-    """
+    """Read a width as CSS has it; a number alone counts pixels.
+
     >>> _css_length("50%"), _css_length("300")
     ('50%', '300px')
     """

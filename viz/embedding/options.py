@@ -1,4 +1,4 @@
-"""What an author can say about a picture: the words of :func:`viz.render`, read from text.
+"""The options of a picture in a document: those of :func:`viz.render`, read from text.
 
 Sphinx and Markdown hand over text.  What it becomes follows from :class:`viz.RenderOptions`, so
 that an option which is added there can be used in documents at once.
@@ -20,7 +20,7 @@ _TRUTH = {"": True, "yes": True, "true": True, "no": False, "false": False}
 
 
 def steps(text: str) -> int:
-    """The option ``step``: a number of nodes that have run; ``all`` is -1.
+    """Read the option ``step``: a number of nodes that have run; ``all`` is -1.
 
     >>> steps("3"), steps("all")
     (3, -1)
@@ -29,7 +29,7 @@ def steps(text: str) -> int:
 
 
 def truth(text: str) -> bool:
-    """A flag; standing there alone, it means yes.
+    """Read a flag; standing there alone, it means yes.
 
     >>> truth(""), truth("no")
     (True, False)
@@ -39,8 +39,8 @@ def truth(text: str) -> bool:
 
 @cache
 def drawing_options(film: bool = False) -> Mapping[str, Callable[[str], Value]]:
-    """The options of :func:`viz.render`, or of :func:`viz.film`, by the name a document gives
-    them (``max-boxes``), each with what reads it.
+    """List the options of :func:`viz.render`, or of :func:`viz.film`, by the name a document gives
+    them (``max-boxes``), each with its reader.
 
     >>> drawing_options()["view"]("both"), drawing_options()["leaves"]("")
     ('both', True)
@@ -56,7 +56,8 @@ def drawing_options(film: bool = False) -> Mapping[str, Callable[[str], Value]]:
 
 
 def _read(option: Option, text: str) -> Value:
-    """The value of an option; raises ValueError, with what is possible, where it cannot have it."""
+    """Read the value of an option; raises ValueError, which names the possible ones, where it
+    cannot have it."""
     match option.kind:
         case "flag" | "switch":
             return truth(text)

@@ -20,7 +20,7 @@ _VARIABLE = re.compile(r"--gs-(\w+):(#\w+)")
 
 
 def print_into(folder: Path, drawing: Drawing) -> Path:
-    """The file in ``folder`` that holds the drawing as PDF, or else as PNG.
+    """Write the drawing into ``folder`` as PDF, or else as PNG, and return the file.
 
     What takes our SVG prints what the page shows; without any, Graphviz draws its own picture of
     the same graph.  What is there is not made again.
@@ -38,8 +38,8 @@ def print_into(folder: Path, drawing: Drawing) -> Path:
 
 
 def write_plain_into(folder: Path, drawing: Drawing) -> Path:
-    """The file in ``folder`` that holds the drawing as an SVG in its first colours, without motion,
-    for books.
+    """Write the drawing into ``folder`` as an SVG in its first colours, without motion, for books,
+    and return the file.
 
     Raises:
         CannotWrite: the file cannot be written.
@@ -75,7 +75,7 @@ def _printed(drawing: Drawing) -> tuple[str, bytes]:
 
 
 def _choices() -> Iterator[tuple[str, Renderer]]:
-    """Vectors before pixels, and what the page shows before what Graphviz makes of it."""
+    """List renderers: vectors before pixels, and those of the SVG before those of DOT."""
     for format in ("pdf", "png"):
         able = [r for r in (*default_renderers(), RsvgConvert()) if format in r.formats]
         yield from ((format, renderer) for renderer in able if renderer.source == "svg")
@@ -83,7 +83,7 @@ def _choices() -> Iterator[tuple[str, Renderer]]:
 
 
 def _plain(svg: str) -> str:
-    """``svg`` with its first colours, for what knows no variables."""
+    """Give ``svg`` its first colours, for viewers that know no variables."""
     colours = dict(reversed(_VARIABLE.findall(svg)))
     svg = _FOR_PAGES.sub("", svg)
     return re.sub(r"var\(--gs-(\w+)\)", lambda found: colours[found[1]], svg)

@@ -21,14 +21,15 @@ def _installed() -> tuple[str, ...]:
 
 @cache
 def is_of_project(file: str) -> bool:
-    """Whether ``file`` is the author's own, neither Python's, nor installed, nor ours."""
+    """Tell whether ``file`` is the author's own: not Python's, not installed, and not part of
+    gradstep."""
     real = os.path.realpath(file)
     return os.path.isabs(file) and not (is_own_file(real) or real.startswith(_installed()))
 
 
 @contextmanager
 def own_imports() -> Iterator[set[str]]:
-    """Inside, the author's modules are imported as they are on disk, and forgotten again.
+    """Import the author's modules as they are on disk, and forget them again afterwards.
 
     A server that makes documents again and again would else go on with what it imported first,
     and two folders could not have modules of the same name.  The set has, at the end, the files
@@ -46,7 +47,7 @@ def own_imports() -> Iterator[set[str]]:
 
 
 def _modules() -> dict[str, str]:
-    """The author's own modules that are imported, each with its file."""
+    """Find the author's own modules that are imported, each with its file."""
     found = {}
     for name, module in list(sys.modules.items()):
         file = getattr(module, "__file__", None)

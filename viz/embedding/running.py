@@ -36,8 +36,8 @@ that text above it may grow."""
 
 
 class Found(NamedTuple):
-    """What is to be drawn, what it is called ("" if it has no name), the variables around it,
-    and the files of the author's that all this depends on."""
+    """The value to draw, what it is called ("" if it has no name), the variables around it,
+    and the author's files that all this depends on."""
 
     value: Any
     name: str
@@ -72,7 +72,7 @@ def run(snippets: Sequence[Snippet]) -> Found:
 
 @contextmanager
 def _process(snippet: Snippet, main: ModuleType) -> Iterator[None]:
-    """The process as the code expects it; nothing of this outlives the code."""
+    """Make the process what the code expects; nothing of this outlives the code."""
     folder = Path(snippet.folder).absolute()
     with (
         chdir(folder),
@@ -85,7 +85,7 @@ def _process(snippet: Snippet, main: ModuleType) -> Iterator[None]:
 
 @contextmanager
 def code_of(snippet: Snippet) -> Iterator[None]:
-    """What is raised inside is told as the author's error, with the line it happened in.
+    """Turn exceptions inside into errors of the author's code, with the line they came from.
 
     Raises:
         CodeFailed: something was raised; ending itself in good order is none.
@@ -106,7 +106,7 @@ def code_of(snippet: Snippet) -> Iterator[None]:
 
 
 def _place(error: BaseException) -> tuple[str, int]:
-    """The innermost line that is the author's own."""
+    """Find the innermost line of the author's code."""
     if isinstance(error, SyntaxError):
         return error.filename or "", error.lineno or 1
     frames = traceback.extract_tb(error.__traceback__)

@@ -30,7 +30,7 @@ class Snippet(NamedTuple):
 
 
 def snippet_of(text: str, folder: Path, line: int = 1) -> Snippet:
-    """The code that ``text`` is; or, where it is a TARGET as the command takes it, the code that
+    """Take ``text`` for code; or, where it is a TARGET as the command takes it, for the code that
     it names, as seen from ``folder``.
 
     >>> snippet_of("x * x", Path("docs")).code

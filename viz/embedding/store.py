@@ -14,7 +14,7 @@ from viz.output.files import write_atomically
 
 
 def gradstep_version() -> str:
-    """The version that is installed; drawings of another one are not used."""
+    """Return the version that is installed; drawings of another one are not used."""
     try:
         return version("gradstep")
     except PackageNotFoundError:
@@ -31,7 +31,7 @@ class Store:
         self._folder = folder
 
     def get(self, identity: Any) -> dict[str, Any] | None:
-        """What was put under ``identity``, unless one of its files has changed since."""
+        """Return the drawing put under ``identity``, unless one of its files has changed since."""
         try:
             entry = json.loads(self._path(identity).read_text(encoding="utf-8"))
             current = all(_digest(Path(f)) == digest for f, digest in entry["files"].items())
@@ -56,7 +56,7 @@ class Store:
 
 
 def _digest(file: Path) -> str:
-    """Of the content; "" when there is none."""
+    """Hash the content; "" when there is none."""
     try:
         return hashlib.sha256(file.read_bytes()).hexdigest()
     except OSError:

@@ -20,7 +20,7 @@ def playing(
     description: str,
     theme_name: str,
 ) -> str:
-    """One SVG that plays without a script.
+    """Write one SVG that plays without a script.
 
     It shows its last frame where animation is not wanted or not known, and rests while the
     pointer is over it.
@@ -50,7 +50,7 @@ def still(
     description: str,
     theme_name: str,
 ) -> str:
-    """The SVG of one frame."""
+    """Write the SVG of one frame."""
     parts = [
         f'<g class="pale">{stroke.markup}</g>' if frame < stroke.solid else stroke.markup
         for stroke in strokes

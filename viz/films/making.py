@@ -83,7 +83,7 @@ def film_of(
     seconds: float = 1.5,
     title: str | None = None,
 ) -> Film:
-    """The film of a pass that was recorded; options as for :func:`film`."""
+    """Make the film of a pass that was recorded; options as for :func:`film`."""
     before, after = (
         make_picture(graph, view, leaves=leaves, title=title)
         for graph in (recording.before, recording.after)
@@ -100,7 +100,7 @@ def film_of(
 
 
 def _roomy(picture: Picture, timeline: Timeline) -> Picture:
-    """The picture with the longest text of every box and line, so that all frames fit it."""
+    """Give every box and line of the picture its longest text, so that all frames fit it."""
     boxes = [_roomy_box(box, timeline, number) for number, box in enumerate(picture.boxes)]
     lines = [
         line._replace(label=_longest([line.label, times.waiting], MUTED_SIZE))
@@ -148,14 +148,14 @@ class Film:
         return len(self.shots)
 
     def svg(self) -> str:
-        """One SVG that plays by itself, without a script."""
+        """Write one SVG that plays by itself, without a script."""
         return playing(
             self.strokes, len(self), self.size, seconds=self.seconds,
             title=self.sentence, description=self.description, theme_name=self.theme,
         )  # fmt: skip
 
     def frame(self, number: int) -> str:
-        """The SVG of frame ``number``, counted from 0; negative ones from the end."""
+        """Write the SVG of frame ``number``, counted from 0; negative ones from the end."""
         shot = self.shots[number]
         return still(
             self.strokes, number % len(self), self.size,
@@ -164,12 +164,13 @@ class Film:
         )  # fmt: skip
 
     def html(self) -> str:
-        """A page with the film, buttons and a scrubber; it needs nothing from anywhere else."""
+        """Write a page with the film, buttons and a scrubber; it needs nothing from anywhere
+        else."""
         return write_film_page(self.svg(), self._said(), self._title, self.seconds, self.theme)
 
     @property
     def sentence(self) -> str:
-        """What there is to see, for those who do not see it."""
+        """The film in a sentence, for those who do not see it."""
         of = self.title or "a computation graph"
         return f"Film of the backward pass of {of}, in {len(self)} frames."
 

@@ -31,7 +31,7 @@ class Arrival(NamedTuple):
 
 
 class Recording(NamedTuple):
-    """What a film is made from.
+    """The material of a film.
 
     ``before`` and ``after`` are the same graph, without and with the gradients of the pass;
     ``waiting`` holds the arrivals at every plan node that several contributions lead to.
@@ -59,7 +59,7 @@ def record(obj: Any, view: View) -> Recording:
 
 
 def record_call(call: BackwardCall, view: View, names: Names) -> Recording:
-    """As :func:`record`, for a call whose tensors have the names ``names``."""
+    """Record a call, as :func:`record` does; its tensors have the names ``names``."""
     with ObservedPass(call, names) as observed:
         before = observed.graph(view)
         observed.run()
@@ -86,7 +86,8 @@ def _waiting(order: Sequence[Node], steps: Sequence[Step]) -> dict[int, list[Arr
 
 
 def _deliveries(step: Step, index: Mapping[Node, int]) -> Iterator[tuple[int, Gradient]]:
-    """The plan nodes that ``step`` delivered to, and the sums that waited there afterwards."""
+    """Yield the plan nodes that ``step`` delivered to, and the sums that waited there
+    afterwards."""
     for delivery in step.deliveries:
         place = resolve(delivery.edge)[0]
         if place is not None and place in index:

@@ -29,9 +29,8 @@ class Shot(NamedTuple):
 
 
 def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
-    """The shots of a film of that view; long runs of nodes share one, so that there are no more
-    than about :data:`MOST_SHOTS`.
-    """
+    """Make the shots of a film of that view; long runs of nodes share one, so that there are no
+    more than about :data:`MOST_SHOTS`."""
     ops = [id for id in _half(after, "forward") if after.kinds[id] == "op"]
     ran = (id for id in after.orders if id in after.statistics or id in after.undefined)
     plan = sorted(ran, key=after.orders.__getitem__)
@@ -127,7 +126,7 @@ def _sent(graph: Graph) -> Mapping[int, list[int]]:
 
 
 def _said_of_node(before: Graph, after: Graph, node: int, sent: Sequence[int]) -> str:
-    """``0.2 comes in, g · a: 0.6 to x, 0.4 to y``."""
+    """Say what a node did: ``0.2 comes in, g · a: 0.6 to x, 0.4 to y``."""
     stats = after.statistics.get(node)
     if node in after.undefined:
         return "no gradient comes in"

@@ -37,7 +37,7 @@ class Stroke(NamedTuple):
 def draw(
     picture: Picture, layout: Layout, timeline: Timeline, shots: Sequence[Shot]
 ) -> Iterator[Stroke]:
-    """Everything that is seen at some time, from back to front."""
+    """Draw everything that is seen at some time, from back to front."""
     last = len(shots)
     if picture.title:
         yield _always(text_at(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t"), last)
@@ -60,7 +60,7 @@ def draw(
 
 
 def subtitle_width(shots: Sequence[Shot]) -> float:
-    """How wide the picture has to be for what is said under it."""
+    """Return how wide the picture has to be for its subtitles."""
     said = [text_width(shot.headline, theme.TEXT_SIZE) for shot in shots]
     said += [text_width(shot.detail, theme.MUTED_SIZE) for shot in shots]
     return max(said) + 2 * theme.MARGIN
@@ -134,7 +134,7 @@ def _rings(place: Place, corner: int, times: BoxTimeline) -> Iterator[Stroke]:
 
 
 def _subtitles(layout: Layout, shots: Sequence[Shot]) -> Iterator[Stroke]:
-    """Under the picture: a bar that fills, what happens, and the numbers of it."""
+    """Draw under the picture a bar that fills, what happens, and the numbers of it."""
     top, width = layout.height, layout.width - 2 * theme.MARGIN
     step = width / len(shots)
     bar = Place(theme.MARGIN, top, width, BAR_HEIGHT)

@@ -13,7 +13,7 @@ from viz.picture.model import Box, Chip, Line, Picture
 
 
 class Text(NamedTuple):
-    """What stands at the right and in the second line of a box, from frame ``start`` on."""
+    """The texts at the right and in the second line of a box, from frame ``start`` on."""
 
     start: int
     right: str
@@ -81,7 +81,7 @@ def make_timeline(
 
 
 def _changes(texts: Iterable[Text], start: int) -> tuple[Text, ...]:
-    """Without those that say what already stands there."""
+    """Leave out texts that say what already stands there."""
     kept: list[Text] = []
     for text in texts:
         if not kept:

@@ -33,7 +33,7 @@ __all__ = ["lay_out"]
 
 
 def lay_out(picture: Picture) -> Layout:
-    """Places and routes for everything in ``picture``, in time linear in its size."""
+    """Find places and routes for everything in ``picture``, in time linear in its size."""
     # rank: a row for every box and its partner, a bend in every row that a line passes
     graph = merge_partners(picture)
     layers = rank(graph)
@@ -68,7 +68,8 @@ def lay_out(picture: Picture) -> Layout:
 
 
 def _reach(picture: Picture, places: Records[Place], routes: Records[Route]) -> float:
-    """How far to the right there is anything: the last page need not be as wide as the others."""
+    """Find how far to the right there is anything: the last page need not be as wide as the
+    others."""
     reach = [x + width for x, width in zip(places.column("x"), places.column("width"), strict=True)]
     for segments in routes.column("segments"):
         reach += [x for segment in segments for x in segment[::2]]

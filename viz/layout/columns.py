@@ -38,7 +38,7 @@ class Space(NamedTuple):
 
 
 def assign_columns(layers: Layers, space: Space) -> list[float]:
-    """The centre of every vertex."""
+    """Choose the centre of every vertex."""
     if not layers.ranks:
         return []
     crossed, spines = _crossed_lanes(layers), _spines(layers)
@@ -52,7 +52,8 @@ def assign_columns(layers: Layers, space: Space) -> list[float]:
 
 
 def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
-    """Lines that cross a lane (a line between two bends): the lane is the one kept straight."""
+    """Find lines that cross a lane (a line between two bends): the lane is the one kept
+    straight."""
     position, first_bend = layers.position(), layers.box_count
     crossed: set[tuple[int, int]] = set()
     for row_index in range(1, len(layers.rows) - 1):
@@ -75,7 +76,7 @@ def _crossed_lanes(layers: Layers) -> set[tuple[int, int]]:
 
 
 def _spines(layers: Layers) -> tuple[Neighbours, Neighbours]:
-    """For each vertex, its neighbours above and below along the longest ways of the graph.
+    """Find for each vertex its neighbours above and below along the longest ways of the graph.
 
     Where a skip connection or a weight joins, the spine goes on straight and they bend.
     """
@@ -90,8 +91,8 @@ def _spines(layers: Layers) -> tuple[Neighbours, Neighbours]:
 def _spine_ends(
     neighbours: Neighbours, vertices: Ints, near: Ints, onward: Ints, homeward: Ints
 ) -> Neighbours:
-    """Of the ``neighbours`` of each vertex those that are the longest way on, when that way is also
-    theirs; ``vertices`` and ``near`` are the same, pair by pair."""
+    """Keep of the ``neighbours`` of each vertex those that are the longest way on, when that way is
+    also theirs; ``vertices`` and ``near`` are the same, pair by pair."""
     deepest, furthest = np.zeros_like(onward), np.zeros_like(homeward)
     np.maximum.at(deepest, vertices, onward[near])
     np.maximum.at(furthest, near, homeward[vertices])
@@ -161,7 +162,8 @@ def _compact(layers: Layers, block: list[int], space: Space, rightwards: bool) -
 def _neighbouring_blocks(
     layers: Layers, block: list[int], space: Space, rightwards: bool
 ) -> tuple[dict[int, list[tuple[int, float]]], dict[int, int]]:
-    """For each block those that stand after it, and how far; and how many stand before each."""
+    """Find for each block those that stand after it, and how far; and how many stand before
+    each."""
     lengths = np.array([len(row) for row in layers.rows])
     order = np.array([vertex for row in layers.rows for vertex in row])
     is_last = np.zeros(len(order), bool)

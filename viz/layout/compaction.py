@@ -59,7 +59,7 @@ def compact(grid: Grid) -> Columns:
 def columns_of(
     grid: Grid, x: dict[Half, list[float]], extent: dict[Half, Span], reach: Floats
 ) -> Columns:
-    """The columns of all vertices in each half, with what follows for the boxes."""
+    """Collect the columns of all vertices in each half, with what follows for the boxes."""
     centers = [x[half][vertex] for vertex, half in zip(grid.vertex, grid.halves, strict=True)]
     left = [center - width // 2 for center, (width, _) in zip(centers, grid.sizes, strict=True)]
     right = [low + width for low, (width, _) in zip(left, grid.sizes, strict=True)]
@@ -67,7 +67,7 @@ def columns_of(
 
 
 def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
-    """From where to where the boxes, lanes and labels of a half reach, whatever their row."""
+    """Find from where to where the boxes, lanes and labels of a half reach, whatever their row."""
     boxes = [box for box, other in enumerate(grid.halves) if other == half]
     centers = x[[grid.vertex[box] for box in boxes]]
     sizes = np.array([grid.sizes[box][0] for box in boxes]) / 2
@@ -85,8 +85,8 @@ def _occupied(grid: Grid, half: Half, x: Floats) -> tuple[Floats, Floats]:
 
 
 def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, Floats]]:
-    """Where labels may stand: to the right of both ends of their line, or of its lane, and to the
-    left where that is where it comes from, or where another line runs at its right."""
+    """Find where labels may stand: to the right of both ends of their line, or of its lane, and to
+    the left where that is where it comes from, or where another line runs at its right."""
     texts = grid.picture.lines.column("label")
     lines = [line for line in lines if texts[line]]
     room = np.array([geometry.text_width(texts[line], theme.MUTED_SIZE) for line in lines])
@@ -111,7 +111,7 @@ def _labels(grid: Grid, lines: Sequence[int], x: Floats) -> list[tuple[Floats, F
 
 
 def _passed(grid: Grid, arcs: Ints, x: Floats) -> NDArray[np.bool_]:
-    """Which of ``arcs`` have a line at their right that leaves, or joins, at the same box."""
+    """Tell which of ``arcs`` have a line at their right that leaves, or joins, at the same box."""
     heads, tails = grid.layers.steps
     leaves, joins = np.zeros(len(x), bool), np.zeros(len(x), bool)
     leaves[heads[x[tails] > x[heads]]] = True
@@ -121,7 +121,7 @@ def _passed(grid: Grid, arcs: Ints, x: Floats) -> NDArray[np.bool_]:
 
 
 def close_gaps(lows: Floats, highs: Floats, x: Sequence[float]) -> tuple[list[float], Span]:
-    """Where each x is when no gap between the spans is too wide, and where it all ends then.
+    """Move each x so that no gap between the spans is too wide; returns where it all ends, too.
 
     >>> spans = np.array([0.0, 300.0, 20.0]), np.array([100.0, 400.0, 130.0])
     >>> close_gaps(*spans, [50, 350])

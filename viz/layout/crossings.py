@@ -85,7 +85,7 @@ def _exchange(layers: Layers) -> None:
 
 
 def _crossings(layers: Layers) -> int:
-    """How many pairs of lines cross, over all neighbouring rows."""
+    """Count the pairs of lines that cross, over all neighbouring rows."""
     position = layers.position()
     total = 0
     for row in layers.rows:

@@ -68,6 +68,6 @@ def _vertices(boxes: Records[Box]) -> tuple[list[int], int]:
 
 
 def _from_top(kinds: Sequence[str], sources: Sequence[int], targets: Sequence[int]) -> list[int]:
-    """The boxes at the upper ends of lines: values flow down, gradients up."""
+    """Return the boxes at the upper ends of lines: values flow down, gradients up."""
     ends = zip(kinds, sources, targets, strict=True)
     return [target if kind == "gradient" else source for kind, source, target in ends]

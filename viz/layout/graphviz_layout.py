@@ -33,7 +33,8 @@ def read_layout(picture: Picture, data: bytes) -> Layout:
 
 
 def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str, Any]]) -> Layout:
-    """Graphviz counts y upwards from the bottom; we count it downwards, below the captions."""
+    """Convert places: Graphviz counts y upwards from the bottom, a layout downwards from the
+    top."""
     centers = [_point(node["pos"]) for node in nodes]
     sizes = [_size(node) for node in nodes]
     courses = [_course(edge["pos"]) for edge in edges]
@@ -77,7 +78,8 @@ def _layout(picture: Picture, nodes: list[dict[str, Any]], edges: list[dict[str,
 def _columns(
     picture: Picture, centers: Points, sizes: Points, left: float
 ) -> list[tuple[float, float]]:
-    """Where the halves begin, and how wide they are; in the picture, ``left`` further right."""
+    """Find where the halves begin, and how wide they are, in the picture, ``left`` further
+    right."""
     columns = []
     for half in picture.halves:
         spans = [
@@ -93,7 +95,8 @@ def _columns(
 
 
 def _size(node: dict[str, Any]) -> tuple[float, float]:
-    """In points, which are our pixels; Graphviz may have made a box larger than it was asked to."""
+    """Read a size in points, which are pixels here; Graphviz may have made a box larger than
+    asked."""
     return (
         round(float(node["width"]) * POINTS_PER_INCH, 1),
         round(float(node["height"]) * POINTS_PER_INCH, 1),
@@ -111,7 +114,7 @@ def _route(points: Points, label: Label | None) -> Route:
 
 
 def _course(pos: str) -> Points:
-    """The points of a spline: a start, then three per Bézier curve, then the arrow's tip."""
+    """Read the points of a spline: a start, then three per Bézier curve, then the arrow's tip."""
     words = pos.split(";")[0].split()
     tip = [_point(word[2:]) for word in words if word.startswith("e,")]
     return [_point(word) for word in words if word[1] != ","] + tip

@@ -71,15 +71,15 @@ def position_columns(graph: LayoutGraph, layers: Layers) -> Grid:
 
 
 def _widths(layers: Layers, vertex: list[int], sizes: Sequence[tuple[int, int]]) -> Floats:
-    """The width of every vertex: that of its widest box."""
+    """Return the width of every vertex: that of its widest box."""
     widths = np.full(len(layers.ranks), float(BEND_WIDTH))
     np.maximum.at(widths, np.array(vertex, np.int64), [width for width, _ in sizes])
     return widths
 
 
 def _rooms(layers: Layers, arcs: Sequence[Arc | None], labels: Sequence[str]) -> Floats:
-    """What the labels beside lines to the next row take to the right of the boxes at both ends; in
-    a picture that nobody sees whole, nothing."""
+    """Measure the room that labels beside lines to the next row take to the right of the boxes at
+    both ends; none in a picture that nobody sees whole."""
     rooms = np.zeros(len(layers.ranks))
     if len(arcs) > MANY:
         return rooms

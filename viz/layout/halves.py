@@ -56,7 +56,7 @@ def place_halves(
 
 
 def _moved(grid: Grid, columns: Columns, offset: dict[Half, float]) -> Columns:
-    """The columns of each half, so much further to the right."""
+    """Move the columns of each half so much further to the right."""
     x = {half: [one + offset[half] for one in columns.x[half]] for half in columns.x}
     extent = {
         half: (low + offset[half], high + offset[half])

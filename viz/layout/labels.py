@@ -47,7 +47,7 @@ class Rectangle(NamedTuple):
     bottom: float
 
     def overlaps(self, other: Rectangle) -> bool:
-        """Whether two texts would touch, or read as one."""
+        """Tell whether two texts would touch, or read as one."""
         return (
             self.left < other.right + APART
             and other.left < self.right + APART
@@ -85,7 +85,7 @@ class Channel:
         return any(place.overlaps(text) for text in self.texts[-CROWDED:])
 
     def disturbance(self, place: Rectangle, line: int) -> int:
-        """How much a text at ``place`` would cover of lines other than its own, ``line``."""
+        """Count the lines, other than its own ``line``, that a text at ``place`` would cover."""
         if len(self.pieces) > CROWDED:
             return 0
         level = 0
@@ -94,7 +94,7 @@ class Channel:
         return level + self.disturbed_curves(place, line)
 
     def disturbed_curves(self, place: Rectangle, line: int = -1) -> int:
-        """The same, of lines that run down."""
+        """Count, in the same way, those that run down."""
         if len(self.pieces) > CROWDED:
             return 0
         found = 0
@@ -108,7 +108,7 @@ class Channel:
         return found
 
     def x_at(self, piece: Piece, y: float) -> float:
-        """Where the S-shaped curve of a piece is at height ``y``."""
+        """Find where the S-shaped curve of a piece is at height ``y``."""
         share = min(1.0, max(0.0, (y - self.top) / (self.bottom - self.top)))
         step = min(31, max(0, bisect_left(_DOWN, share) - 1))
         part = (share - _DOWN[step]) / (_DOWN[step + 1] - _DOWN[step])
@@ -158,8 +158,8 @@ def label(
 def _labels_of_many(
     grid: Grid, rows: Rows, ports: Ports, courses: Courses, corners: dict[int, list[Corner]]
 ) -> list[Label | None]:
-    """In a picture that nobody sees whole: beside the upper end of each line that leaves its box
-    alone, whatever else is there."""
+    """Label lines of a picture that nobody sees whole: beside the upper end of each line that
+    leaves its box alone, whatever else is there."""
     below = _lines_below(grid)
     labels: list[Label | None] = []
     for line, upper in enumerate(grid.upper):
@@ -177,7 +177,7 @@ def _labels_of_many(
 
 
 def _lines_below(grid: Grid) -> list[int]:
-    """How many lines of values or gradients leave each box downwards."""
+    """Count the lines of values or gradients that leave each box downwards."""
     count = [0] * len(grid.sizes)
     for box, arc in zip(grid.upper, grid.arcs, strict=True):
         count[box] += arc is not None
@@ -191,7 +191,7 @@ def _channels(
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
 ) -> tuple[list[Channel], list[Channel]]:
-    """The channels below each row, with the lines that run through them: those for soft lines,
+    """Make the channels below each row, with the lines that run through them: those for soft lines,
     and those for square lines, which at the end of a page stay on that page."""
     channels = [
         Channel(bottom, bottom + TRACK_STEP * tracks.get(row, 0), next_top)
@@ -232,7 +232,7 @@ def _pieces(points: list[Point], line: int) -> list[Piece]:
 
 
 def _busy_ends(grid: Grid) -> set[int]:
-    """The lines that leave their upper box in more company than they have at the lower one."""
+    """Find the lines that leave their upper box in more company than they have at the lower one."""
     below, above = _lines_below(grid), [0] * len(grid.sizes)
     lines = [line for line, arc in enumerate(grid.arcs) if arc is not None]
     for line in lines:
@@ -249,8 +249,8 @@ def _on_soft(
     line: int,
     busy: set[int],
 ) -> Label | None:
-    """The first place without text or line; else that without text that covers the least of other
-    lines; else none."""
+    """Choose the first place without text or line; else that without text that covers the least of
+    other lines; else none."""
     data = grid.picture.lines[line]
     width = geometry.text_width(data.label, theme.MUTED_SIZE)
     half = grid.picture.boxes[data.source].half
@@ -286,7 +286,7 @@ def _least_disturbing(candidates: Iterable[Candidate]) -> Label | None:
 
 
 def _preferences(pieces: list[Piece], busy_above: bool) -> Iterator[tuple[int, Piece, float]]:
-    """The pieces beside which a label may stand, best first, and how far down in each."""
+    """List the pieces beside which a label may stand, best first, and how far down in each."""
     straight = [index for index, piece in enumerate(pieces) if piece.is_straight]
     middle = straight[len(straight) // 2] if straight else 0
     for index in sorted(straight, key=lambda index: abs(index - middle))[:MOST_TRIES]:
@@ -299,7 +299,8 @@ def _preferences(pieces: list[Piece], busy_above: bool) -> Iterator[tuple[int, P
 def _places(
     piece: Piece, share: float, channel: Channel, width: float
 ) -> Iterator[tuple[Label, Rectangle]]:
-    """Places beside a piece, below the tracks if possible, the outer side of its curve first."""
+    """List places beside a piece, below the tracks if possible, the outer side of its curve
+    first."""
     away = piece.bottom_x - piece.top_x
     leans_right = away > 1 if share < 0.6 else away < -1
     gap = BESIDE if piece.is_straight else BESIDE_CURVE
@@ -318,7 +319,8 @@ def _places(
 def _on_square(
     grid: Grid, rows: Rows, channels: list[Channel], corners: list[Corner], line: int
 ) -> Label:
-    """Above the first level part of a square line, where it covers the least of curves.
+    """Place a label above the first level part of a square line, where it covers the least of
+    curves.
 
     The text begins at the start of that part, or further along it.
     """

@@ -11,7 +11,8 @@ MOST_SIDE_LANES = 16
 
 
 def side_lanes(grid: Grid) -> dict[int, int]:
-    """A lane beside its half for each line that is too long for bends; lines share by end."""
+    """Choose a lane beside its half for each line that is too long for bends; lines share by
+    end."""
     outside = [
         line
         for line, (arc, bends) in enumerate(zip(grid.arcs, grid.bends, strict=True))
@@ -45,6 +46,6 @@ def _group_by_busier_end(grid: Grid, lines: list[int]) -> list[list[int]]:
 
 
 def side_room(lanes: dict[int, int], lines: list[int]) -> float:
-    """The width that the lanes of these lines take beside their half."""
+    """Return the width that the lanes of these lines take beside their half."""
     count = 1 + max((lanes[i] for i in lines), default=-1)
     return SIDE_EDGE + count * SIDE_STEP if count else 0.0

@@ -41,7 +41,7 @@ class Layers:
     steps: tuple[Ints, Ints]
 
     def position(self) -> list[int]:
-        """The place of every vertex within its row."""
+        """Return the place of every vertex within its row."""
         lengths = np.array([len(row) for row in self.rows], np.int64)
         order = np.fromiter(chain.from_iterable(self.rows), np.int64, len(self.ranks))
         position = np.zeros(len(self.ranks), np.int64)
@@ -96,7 +96,7 @@ def make_layers(count: int, arcs: Ints | Sequence[Arc]) -> Layers:
 
 
 def _within(lengths: Ints) -> Ints:
-    """0, 1, 2 … within each of several stretches of these lengths.
+    """Count 0, 1, 2 … within each of several stretches of these lengths.
 
     >>> _within(np.array([2, 0, 3])).tolist()
     [0, 1, 0, 1, 2]
@@ -106,14 +106,14 @@ def _within(lengths: Ints) -> Ints:
 
 
 def _distinct(pairs: Ints, count: int) -> Ints:
-    """The pairs without repetitions, in their order."""
+    """Drop repeated pairs; the others keep their order."""
     _, firsts = np.unique(pairs[:, 0] * count + pairs[:, 1], return_index=True)
     found: Ints = pairs[np.sort(firsts)]
     return found
 
 
 def _operands_first(count: int, arcs: Ints) -> list[int]:
-    """All vertices, each after its operands, and these from left to right."""
+    """Order all vertices: each after its operands, and these from left to right."""
     above = grouped(arcs[:, 1], arcs[:, 0], count)
     is_inner = np.bincount(arcs[:, 0], minlength=count)
     order: list[int] = []
@@ -131,7 +131,7 @@ def _operands_first(count: int, arcs: Ints) -> list[int]:
 
 
 def _affordable(arcs: Ints, ranks: Ints) -> Ints:
-    """The arcs that go down and whose bends stay in proportion to the picture.
+    """Keep the arcs that go down and whose bends stay in proportion to the picture.
 
     Of many long arcs that meet at one vertex the shortest get lanes of their own.
     """

@@ -32,8 +32,8 @@ class Levels(NamedTuple):
 def find_levels(
     entering: int, straight: int, leaving: int, source_height: int, target_height: int
 ) -> Levels | None:
-    """Heights for so many lines of each kind, at boxes of these heights; None where there is no
-    room for them.
+    """Find heights for so many lines of each kind, at boxes of these heights; None where there is
+    no room for them.
 
     >>> find_levels(1, 2, 0, 46, 46)
     Levels(entering=(-15,), straight=(-5, 11), leaving=())
@@ -54,8 +54,8 @@ def find_levels(
 
 
 def _spread(reaches: Sequence[int], gaps: Sequence[int]) -> tuple[int, ...] | None:
-    """Heights in order, none further from the middle than its reach, each its gap below the one
-    before: halfway between the highest and the lowest that these allow."""
+    """Spread heights in order, none further from the middle than its reach, each its gap below the
+    one before: halfway between the highest and the lowest that these allow."""
     highest: list[int] = []
     for reach, gap in zip(reaches, gaps, strict=True):
         highest.append(max(-reach, highest[-1] + gap) if highest else -reach)

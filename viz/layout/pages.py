@@ -64,7 +64,7 @@ class Pages:
         return bool(self.last_rows)
 
     def room(self, page: int) -> float:
-        """The height that the turning lines take below, and above, the end of a page."""
+        """Return the height that the turning lines take below, and above, the end of a page."""
         return TURN_EDGE + self.counts[page] * TURN_STEP
 
     def set_turns(self, crossings: Iterable[Crossing], right: float, width: float) -> None:
@@ -82,7 +82,8 @@ class Pages:
             self.shifts.append(self.shifts[page] + width + GUTTER + self.room(page))
 
     def turn(self, page: int, x: float) -> list[tuple[float, float]]:
-        """The four corners of a line that leaves ``page`` at ``x`` and enters the next page."""
+        """Return the four corners of a line that leaves ``page`` at ``x`` and enters the next
+        page."""
         nth = self.turns[Crossing(page, x)]
         low = self.ends[page] + TURN_EDGE + nth * TURN_STEP
         high = self.starts[page + 1] + TURN_EDGE + nth * TURN_STEP - self.room(page)
@@ -132,7 +133,7 @@ def choose_pages(
 
 
 def count_passing(rows: int, firsts: Sequence[int], lasts: Sequence[int]) -> list[int]:
-    """How many lines pass the end of each row, by their first and last rows.
+    """Count the lines that pass the end of each row, by their first and last rows.
 
     >>> count_passing(4, [0, 1], [1, 3])
     [1, 1, 1, 0]

@@ -13,7 +13,7 @@ CORNER_RADIUS = 7.0
 
 
 def soft(points: Sequence[Point]) -> Path:
-    """A course through ``points`` that leaves and enters each of them vertically.
+    """Draw a course through ``points`` that leaves and enters each of them vertically.
 
     Between two points with the same x it is straight, elsewhere one S-shaped curve, which
     stays between the heights of its two points.
@@ -38,8 +38,8 @@ def soft(points: Sequence[Point]) -> Path:
 
 
 def step(top: Point, leaves: float, enters: float, bottom: Point) -> Path:
-    """The same from a box to one in the next row; between heights ``leaves`` and ``enters``, which
-    may come first or last, it curves."""
+    """Draw the same from a box to one in the next row; between heights ``leaves`` and ``enters``,
+    which may come first or last, it curves."""
     (x, y), (next_x, next_y) = top, bottom
     if abs(next_x - x) < 0.5:
         return top, [(x, next_y)]
@@ -53,7 +53,7 @@ def step(top: Point, leaves: float, enters: float, bottom: Point) -> Path:
 
 
 def square(points: Sequence[Point]) -> Path:
-    """A course along ``points``, each beside or below the last, with rounded corners."""
+    """Draw a course along ``points``, each beside or below the last, with rounded corners."""
     corners = [points[0]]
     for point in points[1:]:
         if abs(point[0] - corners[-1][0]) > 0.5 or abs(point[1] - corners[-1][1]) > 0.5:
@@ -72,12 +72,12 @@ def square(points: Sequence[Point]) -> Path:
 
 
 def join(paths: Sequence[Path]) -> Path:
-    """One course out of several that begin where the one before them ends."""
+    """Join courses, each of which begins where the one before it ends."""
     return paths[0][0], [segment for _, segments in paths for segment in segments]
 
 
 def reverse(path: Path) -> Path:
-    """The same course, walked the other way.
+    """Walk the same course the other way.
 
     >>> reverse(((0, 0), [(0, 5), (0, 8, 4, 8, 4, 9)]))
     ((4, 9), [(4, 8, 0, 8, 0, 5), (0, 0)])

@@ -53,7 +53,7 @@ def choose_ports(grid: Grid, halves: Halves) -> Ports:
 def _attached(
     grid: Grid, boxes: Ints, is_data: Truths, centers: Floats, goals: Floats
 ) -> list[float]:
-    """Where lines are attached to one edge of their ``boxes`` when they go to ``goals``."""
+    """Find where lines are attached to one edge of their ``boxes`` when they go to ``goals``."""
     company = np.bincount(boxes[is_data], minlength=len(centers))
     crowded = np.flatnonzero(is_data & (company[boxes] > 1))
     away = goals[crowded] - centers[boxes[crowded]]
@@ -73,7 +73,7 @@ def _attached(
 
 @functools.lru_cache(maxsize=4096)
 def _spread(away: tuple[float, ...], width: float) -> Sequence[float]:
-    """Ports for lines that go ``away`` so far, in order: straight where possible, else even.
+    """Choose ports for lines that go ``away`` so far, in order: straight where possible, else even.
 
     >>> _spread((0.0,), 100), _spread((-300.0, 0.0), 100), _spread((0.0, 20.0), 100)
     ([0.0], [-34.0, 0.0], [0.0, 20.0])
@@ -92,7 +92,7 @@ def _spread(away: tuple[float, ...], width: float) -> Sequence[float]:
 
 
 def row_xs(grid: Grid, columns: Columns, line: int, ports: Ports) -> list[float]:
-    """Where a soft line passes each row on its way down, as if there were no pages."""
+    """Find where a soft line passes each row on its way down, as if there were no pages."""
     bends = grid.bends[line]
     if not bends:
         return [ports.upper[line], ports.lower[line]]

@@ -32,7 +32,7 @@ class Courses(NamedTuple):
 def plan_square_lines(
     grid: Grid, halves: Halves, ports: Ports, saved: list[SavedLine]
 ) -> dict[int, list[Corner]]:
-    """The corners of all lines that run square, before the heights of rows are known."""
+    """Find the corners of all lines that run square, before the heights of rows are known."""
     corners = {line: _lane_corners(grid, line, ports, x) for line, x in halves.lanes.items()}
     for plan in saved:
         corners[plan.line] = _saved_corners(grid, halves, plan)
@@ -40,7 +40,7 @@ def plan_square_lines(
 
 
 def _lane_corners(grid: Grid, line: int, ports: Ports, lane_x: float) -> list[Corner]:
-    """The square course of a line that runs beside its half."""
+    """Plan the course of a line that runs beside its half."""
     upper, lower = grid.upper[line], grid.lower[line]
     x, end_x = ports.upper[line], ports.lower[line]
     out = run(grid.rows[upper], x, lane_x)
@@ -56,7 +56,7 @@ def _lane_corners(grid: Grid, line: int, ports: Ports, lane_x: float) -> list[Co
 
 
 def _saved_corners(grid: Grid, halves: Halves, plan: SavedLine) -> list[Corner]:
-    """The corners of a line."""
+    """Plan the course of a line to a saved value."""
     source, target = plan.source, plan.target
     left = halves.columns.left[target]
     enter = _beside(grid, target, plan.enter)
@@ -93,7 +93,7 @@ def _saved_corners(grid: Grid, halves: Halves, plan: SavedLine) -> list[Corner]:
 
 
 def _beside(grid: Grid, box: int, level: int) -> Anchor:
-    """The height that is ``level`` below the middle of a box."""
+    """Anchor a corner ``level`` below the middle of a box."""
     return Anchor(box, 0.5 + level / grid.sizes[box][1])
 
 
@@ -118,13 +118,13 @@ def route(
 
 
 def _is_step(grid: Grid, rows: Rows, line: int) -> bool:
-    """Whether a line runs from one row to the next, on one page."""
+    """Tell whether a line runs from one row to the next, on one page."""
     row, of_row = grid.rows[grid.upper[line]], rows.pages.of_row
     return not grid.bends[line] and of_row[row] == of_row[row + 1]
 
 
 def _step_course(grid: Grid, rows: Rows, line: int, ports: Ports) -> paths.Path:
-    """The course of such a line."""
+    """Draw such a line."""
     upper, lower = grid.upper[line], grid.lower[line]
     row = grid.rows[upper]
     shift = rows.pages.shifts[rows.pages.of_row[row]]
@@ -137,7 +137,7 @@ def _step_course(grid: Grid, rows: Rows, line: int, ports: Ports) -> paths.Path:
 
 
 def _soft_points(grid: Grid, rows: Rows, line: int, xs: list[float]) -> list[paths.Point]:
-    """Where a line passes the upper and lower edges of the rows on its way down."""
+    """Find where a line passes the upper and lower edges of the rows on its way down."""
     upper, lower, row = grid.upper[line], grid.lower[line], grid.rows[grid.upper[line]]
     shifts, of_row, last = rows.pages.shifts, rows.pages.of_row, grid.rows[lower]
     points = [(xs[0] + shifts[of_row[row]], rows.bottom_of(upper))]
@@ -154,7 +154,7 @@ def _soft_points(grid: Grid, rows: Rows, line: int, xs: list[float]) -> list[pat
 def _soft_course(
     grid: Grid, rows: Rows, line: int, xs: list[float], points: list[paths.Point]
 ) -> paths.Path:
-    """The course of a line through ``points``, and through the ends of pages between them."""
+    """Draw a line through ``points``, and through the ends of pages between them."""
     pages, first = rows.pages, grid.rows[grid.upper[line]]
     begin, end = pages.of_row[first], pages.of_row[grid.rows[grid.lower[line]]]
     rises = grid.rises[line]

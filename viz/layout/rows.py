@@ -61,18 +61,18 @@ class Rows:
     bottom: float
 
     def level(self, level: Level) -> float:
-        """The y of a corner."""
+        """Return the y of a corner."""
         if isinstance(level, Anchor):
             return round(self.tops[level.box] + level.share * self.grid.sizes[level.box][1])
         top = self.track_top[level.row] if level.row >= 0 else self.above
         return top + TRACK_TOP + level.track * TRACK_STEP
 
     def shift(self, level: Level) -> float:
-        """How far to the right the page of a corner stands."""
+        """Return how far to the right the page of a corner stands."""
         return self.pages.shifts[_page(self.grid, self.pages, level)]
 
     def points(self, corners: list[Corner]) -> list[tuple[float, float]]:
-        """The corners of a square line, with those where it turns into another page."""
+        """Return the corners of a square line, with those where it turns into another page."""
         found: list[tuple[float, float]] = []
         page = _page(self.grid, self.pages, corners[0][1])
         for x, level in corners:
@@ -86,11 +86,11 @@ class Rows:
         return found
 
     def bottom_of(self, box: int) -> float:
-        """The lower edge of a box."""
+        """Return the lower edge of a box."""
         return self.tops[box] + self.grid.sizes[box][1]
 
     def places(self, columns: Columns) -> Records[Place]:
-        """Where the boxes stand."""
+        """Place the boxes."""
         shifts = [self.pages.shifts[page] for page in self.pages.of_row]
         sizes = self.grid.sizes
         x = [left + shifts[row] for left, row in zip(columns.left, self.grid.rows, strict=True)]
@@ -143,7 +143,7 @@ def position_rows(
 
 
 def _channels(grid: Grid, reach: Floats, tracks: dict[int, int], spacing: Spacing) -> list[float]:
-    """The least height between each row and the next, for square lines and soft ones."""
+    """Return the least height between each row and the next, for square lines and soft ones."""
     slants = np.clip(
         np.floor((reach - 60) * SLANT), 0, spacing.most_slant
     )  # so that they stay soft
@@ -169,7 +169,7 @@ def _make_pages(
     corners: dict[int, list[Corner]],
     channels: list[float],
 ) -> Pages:
-    """Where pages end, and all lines that run on into the next page."""
+    """Find where pages end, and all lines that run on into the next page."""
     pitches = [height + channel for height, channel in zip(grid.row_heights, channels, strict=True)]
     soft = [line for line in range(len(grid.arcs)) if line not in corners]
     firsts = [grid.rows[grid.upper[line]] for line in soft]
@@ -198,13 +198,13 @@ def _make_pages(
 
 
 def _page(grid: Grid, pages: Pages, level: Level) -> int:
-    """The page that a corner is on."""
+    """Find the page that a corner is on."""
     row = grid.rows[level.box] if isinstance(level, Anchor) else level.row
     return pages.of_row[row] if row >= 0 else 0
 
 
 def _lane_spans(grid: Grid, corners: dict[int, list[Corner]]) -> list[tuple[int, int]]:
-    """The rows between which square lines run; those that share a lane to one box are one."""
+    """Find the rows between which square lines run; those that share a lane to one box are one."""
     spans: dict[tuple[int, float], list[int]] = {}
     for line, way in corners.items():
         lane = max(x for x, _ in way) if len(way) > 2 else way[0][0]

@@ -130,7 +130,7 @@ def _set_row(grid: Grid, leaving: list[SavedLine], entering: list[SavedLine]) ->
 
 
 def _set_exits(grid: Grid, plans: list[SavedLine]) -> None:
-    """Where lines leave a box downwards, side by side from its right end on."""
+    """Choose where lines leave a box downwards, side by side from its right end on."""
     down = _grouped((plan.source, plan) for plan in plans if plan.exits == "bottom")
     for box, lines in down.items():
         step = min(EXIT_STEP, grid.sizes[box][0] * EXIT_REACH / len(lines))
@@ -164,7 +164,8 @@ def _set_drops(grid: Grid, columns: Columns, plans: list[SavedLine]) -> None:
 
 
 def _row_ends(grid: Grid) -> tuple[dict[int, int], dict[int, int]]:
-    """The first backward box and the last forward box of each row, where no lane is outside."""
+    """Find the first backward box and the last forward box of each row, where no lane is
+    outside."""
     edges: dict[int, list[float]] = {}
     for source, bends in zip(grid.sources, grid.bends, strict=True):
         if bends:
@@ -209,7 +210,8 @@ def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
 
 
 def gutter_width(grid: Grid, columns: Columns, plans: Sequence[SavedLine]) -> float:
-    """Room between the halves for the lanes, and for the names of lines that leave sideways."""
+    """Measure the room between the halves for the lanes, and for the names of lines that leave
+    sideways."""
     lanes = 1 + max((plan.lane for plan in plans if plan.lane is not None), default=-1)
     _, edge = columns.extent.get("forward", (0.0, 0.0))
     names, labels = 0.0, grid.picture.lines.column("label")

@@ -40,7 +40,7 @@ Corner = tuple[float, Level]
 
 
 def run(row: int, x: float, other_x: float) -> Run:
-    """A run between two x, in either order."""
+    """Make a run between two x, in either order."""
     return Run(row, min(x, other_x), max(x, other_x))
 
 
@@ -60,12 +60,12 @@ def stack_runs(ways: Iterable[Sequence[Corner]]) -> dict[int, int]:
 
 
 def _runs_of(corners: Sequence[Corner]) -> Iterable[Run]:
-    """The distinct runs along channels that a line needs."""
+    """Find the distinct runs along channels that a line needs."""
     return {id(level): level for _, level in corners if isinstance(level, Run)}.values()
 
 
 def assign_tracks(spans: Sequence[Span], clearance: float, most: int) -> list[int]:
-    """A track for each span, so that spans on one track do not overlap.
+    """Choose a track for each span, so that spans on one track do not overlap.
 
     Spans that begin further right get the upper tracks: a line that comes down to its track
     then crosses none of them.  Beyond ``most`` tracks they are shared.

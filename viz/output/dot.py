@@ -29,13 +29,13 @@ SIDES = ("_left", "_right")
 
 
 def write_dot(picture: Picture, legend: bool = False) -> str:
-    """The picture as DOT text."""
+    """Write the picture as DOT text."""
     return str(make_digraph(picture, legend).source)
 
 
 def make_digraph(picture: Picture, legend: bool = False) -> graphviz.Digraph:
-    """The picture as a ``graphviz.Digraph``, to go on with; ``legend`` explains in a cluster of its
-    own what occurs."""
+    """Make a ``graphviz.Digraph`` of the picture, to go on with; ``legend`` explains in a cluster
+    of its own what occurs."""
     import graphviz  # slow to load, and only DOT needs it
 
     digraph = graphviz.Digraph(
@@ -69,7 +69,7 @@ def make_digraph(picture: Picture, legend: bool = False) -> graphviz.Digraph:
 
 
 def _is_ladder(picture: Picture) -> bool:
-    """Whether two halves stand side by side."""
+    """Tell whether two halves stand side by side."""
     return len(picture.halves) == 2
 
 
@@ -99,8 +99,8 @@ def _flush_left(rows: Iterable[str]) -> str:
 
 
 def _add_halves(digraph: graphviz.Digraph, picture: Picture) -> None:
-    """A cluster for each half, under its caption: the forward one on the left, each pair of boxes
-    on one rank."""
+    """Add a cluster for each half, under its caption: the forward one on the left, each pair of
+    boxes on one rank."""
     for half, caption in zip(picture.halves, picture.captions, strict=True):
         with digraph.subgraph(name=f"cluster_{half}") as cluster:
             cluster.attr(
@@ -199,7 +199,7 @@ def _add_line(digraph: graphviz.Digraph, picture: Picture, line: Line) -> None:
 
 
 def _add_legend(digraph: graphviz.Digraph, picture: Picture) -> None:
-    """A cluster of boxes one below the other; lines are written in their colours."""
+    """Add a cluster of boxes one below the other; lines are written in their colours."""
     entries = list(legend_of(picture))
     with digraph.subgraph(name="cluster_legend") as cluster:
         cluster.attr(label="legend", labeljust="l", color=theme.LIGHT["line"], style="rounded")
@@ -234,7 +234,8 @@ def _sample_look(entry: Entry) -> dict[str, str]:
 
 
 def _box_label(box: Box) -> str:
-    """Lines that end in ``\\l`` are set flush left; spaces push the number to the right."""
+    """Write the lines of a box: each ends in ``\\l``, which sets it flush left; spaces push the
+    number to the right."""
     rows = [(box.title, box.right), (box.detail, "")]
     rows += [(f"▪ {chip.name}", chip.right) for chip in box.chips]
     rows = [row for row in rows if row[0] or row[1]]
@@ -250,7 +251,8 @@ def _box_label(box: Box) -> str:
 
 
 def _tooltip(text: str) -> str:
-    """The facts one below the other, and no HTML, though they may begin with < and end in >."""
+    """Write the facts one below the other, and no HTML, though they may begin with < and end in
+    >."""
     import graphviz  # slow to load, and only DOT needs it
 
     plain: str = graphviz.nohtml("\\n".join(escape(fact) for fact in text.split("\n")))
@@ -258,7 +260,8 @@ def _tooltip(text: str) -> str:
 
 
 def escape(text: str) -> str:
-    r"""Text that Graphviz shows as it is: no escape sequence, no entity, no HTML-like label.
+    r"""Escape text, so that Graphviz shows it as it is: no escape sequence, no entity, no HTML-like
+    label.
 
     >>> print(escape(r"a\N &lt;"))
     a\\N &amp;lt;

@@ -40,7 +40,7 @@ def write_atomically(path: Path, data: bytes) -> Path:
 
 
 def _mode(path: Path) -> int:
-    """The rights of the file that is replaced, else what a new file would get."""
+    """Return the rights of the file that is replaced, else those that a new file would get."""
     try:
         return path.stat().st_mode & 0o777
     except OSError:

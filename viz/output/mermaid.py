@@ -10,7 +10,7 @@ _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '#"<>&`;\\*_~|[]{}()'} | {"
 
 
 def escape(text: str) -> str:
-    """Text inside quotes, with everything that Mermaid or Markdown would read as a sign.
+    """Escape text inside quotes: everything that Mermaid or Markdown would read as a sign.
 
     >>> escape('a"b[0]')
     'a#34;b#91;0#93;'
@@ -19,8 +19,8 @@ def escape(text: str) -> str:
 
 
 def write_mermaid(picture: Picture, legend: bool = False) -> str:
-    """A flowchart; backward pictures run upwards, as everywhere.  ``legend`` adds a group of boxes
-    that says what the colours mean."""
+    """Write a flowchart; backward pictures run upwards, as everywhere.  ``legend`` adds a group of
+    boxes that says what the colours mean."""
     rows = [f"flowchart {'BT' if picture.view == 'backward' else 'TB'}"]
     for box in picture.boxes:
         parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]

@@ -17,7 +17,7 @@ MOST_DESCRIBED_LINES = 40
 
 
 def write_text(picture: Picture, legend: bool = False) -> str:
-    """One line per box, with what flows into it (←) and what it saves (⋯); values stand in a
+    """Write one line per box, with what flows into it (←) and what it saves (⋯); values stand in a
     column of their own.
 
     The forward half is listed from its inputs on, the backward half in the order it runs in;
@@ -51,7 +51,7 @@ def write_text(picture: Picture, legend: bool = False) -> str:
 
 
 def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
-    """The marks that occur in the text, with what they mean."""
+    """List the marks that occur in the text, with what they mean."""
     boxes, kinds = picture.boxes, {line.kind for line in picture.lines}
     if kinds - {"saved"}:
         yield "←", "what its values or gradients come from"
@@ -78,7 +78,7 @@ def _marks(picture: Picture) -> Iterator[tuple[str, str]]:
 
 
 def describe(picture: Picture) -> str:
-    """The description that a screen reader speaks: what it is, then the lines one by one."""
+    """Describe the picture for a screen reader: what it is, then the lines one by one."""
     sentences = [caption.replace(" · ", ", ") + "." for caption in picture.captions]
     names = _names(picture)
     lines = [
@@ -93,8 +93,8 @@ def describe(picture: Picture) -> str:
 
 
 def _sources(picture: Picture, names: list[str]) -> tuple[list[list[str]], list[list[str]]]:
-    """For each box the names of those whose values or gradients arrive there, and of those whose
-    values it saves."""
+    """Find for each box the names of those whose values or gradients arrive there, and of those
+    whose values it saves."""
     flows: list[list[str]] = [[] for _ in picture.boxes]
     saved: list[list[str]] = [[] for _ in picture.boxes]
     for line in picture.lines:
@@ -105,14 +105,14 @@ def _sources(picture: Picture, names: list[str]) -> tuple[list[list[str]], list[
 
 
 def _turn(box: Box) -> tuple[int, int]:
-    """The seed first, then the nodes as they run, then what has no order."""
+    """Sort the seed first, then the nodes as they run, then what has no order."""
     if box.role == "out":
         return (-1, box.node)
     return (1 << 62 if box.order is None else box.order, box.node)
 
 
 def _names(picture: Picture) -> list[str]:
-    """Titles, numbered where several boxes of a half share one."""
+    """Number titles where several boxes of a half share one."""
     total = Counter(picture.boxes.rows("half", "title"))
     seen: Counter[tuple[Half, str]] = Counter()
     names = []
@@ -167,7 +167,7 @@ def _backward(picture: Picture) -> str:
 
 
 def _leaves(picture: Picture, half: Half) -> str:
-    """``the leaves w and b``, whether they have a box or stand inside one."""
+    """List ``the leaves w and b``, whether they have a box or stand inside one."""
     names = list(dict.fromkeys(_leaf_names(picture, half)))
     if not names:
         return ""

@@ -1,4 +1,4 @@
-"""What stands in a box: the text at its right edge, the line below its title, its role."""
+"""The texts in a box, at its right edge and below its title, and its role."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LONGEST_GROUP_DETAIL = 72
 
 
 def role(graph: Graph, id: int) -> str:
-    """The role that says how a box is painted, one of ``theme.BOX_ROLES``."""
+    """Choose the role that says how a box is painted, one of ``theme.BOX_ROLES``."""
     kind = graph.kinds[id]
     if kind in ("op", "group"):
         return "fwd" if graph.halves[id] == "forward" else "bwd"
@@ -28,7 +28,7 @@ def role(graph: Graph, id: int) -> str:
 def right_text(
     graph: Graph, id: int, stats: Statistics | None, gradients: Gradients
 ) -> tuple[str, bool]:
-    """The text at the right edge, and whether it is muted: a value, or the order ``#3``.
+    """Write the text at the right edge, and tell whether it is muted: a value, or the order ``#3``.
 
     A gradient is written on its line, so that an op of the backward half keeps its order
     there, unless the gradient is in trouble.
@@ -53,7 +53,7 @@ def right_text(
 
 
 def detail(graph: Graph, id: int, view: str, changed: str) -> str:
-    """The second line: what a reader asks next; ``changed`` says what is wrong."""
+    """Write the second line, which answers the next question; ``changed`` says what is wrong."""
     if changed:
         return formatting.shorten(f"! saved {changed}", LONGEST_DETAIL)
     if graph.kinds[id] in ("output", "seed"):
@@ -70,7 +70,7 @@ def detail(graph: Graph, id: int, view: str, changed: str) -> str:
 
 
 def _hooked(graph: Graph, id: int) -> str:
-    """What hooks changed at a node; of a group, how much they did inside."""
+    """Write what hooks changed at a node; of a group, how much they did inside."""
     changes = graph.hooks[id]
     if graph.kinds[id] == "group" or len(changes) > 1:
         return plural(len(changes), formatting.HOOK)
@@ -78,8 +78,8 @@ def _hooked(graph: Graph, id: int) -> str:
 
 
 def _group_detail(graph: Graph, id: int, view: str) -> str:
-    """Class and parameters stand in the forward half, bytes in the backward one; a half alone
-    has it all."""
+    """Write class and parameters in the forward half, bytes in the backward one; a half alone has
+    it all."""
     group = graph.groups.get(id) or Group("scope", "", "", 1, 0, 0, 0, ())
     forward = graph.halves[id] == "forward"
     parts = [] if view == "both" and not forward else [group.module]
@@ -96,14 +96,14 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
 
 
 def _op_detail(graph: Graph, id: int) -> str:
-    """What the op does, the shape ops in its box, and its scope, as far as there is room."""
+    """Write what the op does, the shape ops in its box, and its scope, as far as there is room."""
     text = graph.formulas[id] if graph.halves[id] == "backward" else graph.details[id]
     return joined(text or graph.details[id], formatting.chain(graph, id), graph.scopes[id])
 
 
 @functools.lru_cache(maxsize=4096)
 def joined(text: str, chain: str, scope: str) -> str:
-    """The three in one line: the scope gives way first, then arguments of the formula."""
+    """Join the three in one line: the scope gives way first, then arguments of the formula."""
     last = scope.rpartition(".")[2]
     tails = (scope, f"….{last}", "") if last != scope else (scope, "")
     rooms = [

@@ -13,7 +13,7 @@ from viz.picture.magnitude import Scale
 def captions(
     graph: Graph, view: str, scale: Scale | None = None, position: int | None = None
 ) -> tuple[str, ...]:
-    """One caption for each half that is shown and not empty, the forward one first."""
+    """Write one caption for each half that is shown and not empty, the forward one first."""
     found = []
     which = "" if graph.part is None else f" · {printable(graph.part.which)}"
     if view != "backward" and "forward" in graph.halves:
@@ -57,7 +57,7 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
 
 
 def _took(graph: Graph, half: Half) -> str:
-    """How long all of a half took, as far as it was measured."""
+    """Write how long all of a half took, as far as it was measured."""
     measured = [cost for id, cost in graph.costs.items() if graph.halves[id] == half]
     times = [one.forward_seconds if half == "forward" else one.backward_seconds for one in measured]
     total = sum(filter(None, times))
@@ -65,8 +65,8 @@ def _took(graph: Graph, half: Half) -> str:
 
 
 def _shown(graph: Graph, half: Half, total: int, one: str) -> str:
-    """What there is, of how much in the whole graph where this is a part of it, and as how many
-    boxes it is shown where that is not the same."""
+    """Count what there is, of how much in the whole graph where this is a part of it, and as how
+    many boxes it is shown where that is not the same."""
     text = plural(total, one)
     if graph.part is not None:
         whole = graph.part.whole

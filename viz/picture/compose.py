@@ -95,14 +95,14 @@ def _hooked(
 
 
 def _title(graph: Graph) -> str:
-    """The statement that made what is drawn and gave it its name, if it is known; else the name."""
+    """Find the statement that made what is drawn and gave it its name; else take the name."""
     ends = (id for id, kind in enumerate(graph.kinds) if kind in ("output", "seed"))
     made = (graph.details[id] for id in ends)
     return next((text for text in made if text.startswith(f"{graph.title} =")), graph.title)
 
 
 def _read(graph: Graph) -> Graph:
-    """The same graph; columns that are told when somebody asks are asked for once."""
+    """Read columns that are worked out where somebody looks, once each."""
     return replace(
         graph,
         stems=dict(graph.stems),
@@ -136,7 +136,7 @@ def _boxes(
     addresses: Sequence[str],
     hooked: Sequence[bool],
 ) -> Records[Box]:
-    """The boxes of the nodes ``shown``; ``addresses`` are those of all nodes."""
+    """Write the boxes of the nodes ``shown``; ``addresses`` are those of all nodes."""
     halves = [graph.halves[id] for id in shown]
     stats = [graph.statistics.get(id) for id in shown]
     groups = [graph.groups.get(id) for id in shown]
@@ -167,7 +167,7 @@ def _boxes(
 
 
 def _box_of(graph: Graph, position: int | None) -> int:
-    """The node that runs at ``position``, or the group in which it does; -1 for none."""
+    """Find the node that runs at ``position``, or the group in which it does; -1 for none."""
     if position is None:
         return -1
     before = [
@@ -179,7 +179,7 @@ def _box_of(graph: Graph, position: int | None) -> int:
 
 
 def _pairs(graph: Graph) -> dict[int, int]:
-    """The two halves of each op and leaf; an output is paired with the seed of its gradient."""
+    """Pair the two halves of each op and leaf, and an output with the seed of its gradient."""
     pairs = dict(graph.pairs)
     kinds, ends = graph.kinds, list(zip(graph.edge_sources, graph.edge_targets, strict=True))
     outputs = {
@@ -198,7 +198,7 @@ def _pairs(graph: Graph) -> dict[int, int]:
 def _contributions(
     graph: Graph, hosts: Mapping[int, tuple[int, ...]]
 ) -> dict[tuple[int, int], Statistics]:
-    """What each op adds to the gradient of a leaf that several share, by op and leaf."""
+    """Find how much each op adds to the gradient of a leaf that several share, by op and leaf."""
     shared = {leaf for leaf, consumers in hosts.items() if len(consumers) > 1}
     found: dict[tuple[int, int], Statistics] = {}
     for id, stats in graph.edge_statistics.items() if shared else ():
@@ -239,7 +239,7 @@ class _Chips(NamedTuple):
         )
 
     def _value_with_hooks(self, box: int, leaf: int) -> Iterator[str]:
-        """A value, or what hooks made of it, or both where these are two things."""
+        """Yield a value, or what hooks made of it, or both where these are two things."""
         shown = self._value(box, leaf)
         changes = [self.hooks[leaf]] if leaf in self.hooks else []
         changes += self.graph.hooks.get(leaf, ())
@@ -251,7 +251,8 @@ class _Chips(NamedTuple):
             yield formatting.hooked(changes[0]) if one else plural(len(changes), formatting.HOOK)
 
     def _is_told_already(self, box: int, leaf: int) -> bool:
-        """Whether the leaf itself is drawn, with its uses, and this says what one of them adds."""
+        """Tell whether the leaf itself is drawn, with its uses, and this says what one of them
+        adds."""
         return (box, leaf) in self.contributions and self.graph.pairs.get(leaf) in self.uses
 
     def _value(self, box: int, leaf: int) -> str:

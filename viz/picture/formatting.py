@@ -20,7 +20,7 @@ _ABSOLUTE = re.compile(r"^(?:/|\\|[A-Za-z]:)")
 
 
 def shorten(text: str, longest: int) -> str:
-    """At most ``longest`` characters, cut in the middle, where names differ least.
+    """Cut text to ``longest`` characters, in the middle, where names differ least.
 
     >>> shorten("encoder.layers.0.self_attention.out_proj", 20)
     'encoder.la….out_proj'
@@ -35,8 +35,8 @@ def shorten(text: str, longest: int) -> str:
 
 
 def abbreviate(text: str, longest: int) -> str:
-    """A formula or a list in no more than ``longest`` characters, if that can be had by leaving out
-    arguments after the first, then whole terms at the end; what is left is as it was.
+    """Shorten a formula or a list to ``longest`` characters, if that can be had by leaving out
+    arguments after the first, then whole terms at the end; the rest stays as it was.
 
     >>> abbreviate("pool_backward(g, places, x_shape, kernel_size)", 30)
     'pool_backward(g, …)'
@@ -68,7 +68,7 @@ def listed(names: Sequence[str]) -> str:
 
 
 def _outer_calls_brief(text: str, keep: int = 1) -> str:
-    """``f(x, …)`` in place of calls that no other encloses, or ``f(…)`` where none of their
+    """Write ``f(x, …)`` in place of calls that no other encloses, or ``f(…)`` where none of their
     arguments is to be kept."""
     parts, start, opened, first = [], 0, -1, -1
     for index, depth in _depths(text):
@@ -86,7 +86,7 @@ def _outer_calls_brief(text: str, keep: int = 1) -> str:
 
 
 def _inner_calls_brief(text: str) -> str:
-    """``f(x, …)`` in place of calls that enclose no other."""
+    """Write ``f(x, …)`` in place of calls that enclose no other."""
     return re.sub(r"(\w\([^(),]*), [^()]*\)", r"\1, …)", text)
 
 
@@ -95,7 +95,7 @@ def _calls_empty(text: str) -> str:
 
 
 def _depths(text: str) -> Iterator[tuple[int, int]]:
-    """Each place in the text, with how many brackets are open after it."""
+    """Yield each place in the text, with how many brackets are open after it."""
     depth = 0
     for index, character in enumerate(text):
         depth += (character in "([") - (character in ")]")
@@ -103,7 +103,8 @@ def _depths(text: str) -> Iterator[tuple[int, int]]:
 
 
 def count(number: int) -> str:
-    """
+    """Write a number in three digits, with a unit.
+
     >>> count(850), count(12_608), count(1_240_000)
     ('850', '12.6 k', '1.24 M')
     """
@@ -116,7 +117,7 @@ def count(number: int) -> str:
 
 
 def chain(graph: Graph, id: int) -> str:
-    """The shape ops that stand in the box of an op: ``with t, view``."""
+    """Name the shape ops that stand in the box of an op: ``with t, view``."""
     group = graph.groups.get(id)
     if group is None or group.kind != "chain":
         return ""
@@ -125,13 +126,13 @@ def chain(graph: Graph, id: int) -> str:
 
 
 def value(stats: Statistics) -> str:
-    """A number as it stands in a box; trouble is marked by a sign, not by colour alone."""
+    """Write a number as it stands in a box; trouble is marked by a sign, not by colour alone."""
     text = format_statistics(stats)
     return f"! {text}" if stats.trouble else text
 
 
 def title(graph: Graph, id: int) -> str:
-    """The name of a box: what the user calls it, else what PyTorch calls it."""
+    """Name a box: as the user calls it, else as PyTorch does."""
     variable = graph.variables.get(id, "")
     if graph.kinds[id] in ("op", "group", "seed") or not variable:
         return graph.names[id]
@@ -141,7 +142,7 @@ def title(graph: Graph, id: int) -> str:
 
 
 def name_to_open(graph: Graph, id: int) -> str:
-    """What the option ``expand`` calls a group, of several alike the first; "" for all else."""
+    """Name a group, of several alike the first, as the option ``expand`` does; "" for all else."""
     group = graph.groups.get(id)
     if group is None or group.kind == "chain":
         return ""
@@ -151,22 +152,23 @@ def name_to_open(graph: Graph, id: int) -> str:
 
 
 NOT_YET = "not yet"
-"""What stands where a gradient will be: neither 0 nor undefined."""
+"""The text where a gradient will be: neither 0 nor undefined."""
 
 
 def runs_backward(graph: Graph, id: int) -> bool:
-    """Whether this is what the backward pass runs between the seed and the leaves."""
+    """Tell whether the backward pass runs this between the seed and the leaves."""
     return graph.kinds[id] in ("op", "group") and graph.halves[id] == "backward"
 
 
 def changed_value(saved: Iterable[SavedValue]) -> str:
-    """The first saved value that an in-place op has changed, and where; "" when there is none."""
+    """Name the first saved value that an in-place op has changed, and where; "" when there is
+    none."""
     changed = next((value for value in saved if value.state == "changed"), None)
     return "" if changed is None else f"{changed.name} was {saved_state(changed)}"
 
 
 def hooked(change: HookChange) -> str:
-    """What hooks made of a gradient: ``12 → 120 hook``; of several, that there were hooks."""
+    """Write how hooks changed a gradient: ``12 → 120 hook``; of several, that there were hooks."""
     if change.before is None or change.after is None:
         return HOOK
     return f"{value(change.before)} → {value(change.after)} {HOOK}"
@@ -177,7 +179,7 @@ HOOK = "hook"
 
 
 def flowing(graph: Graph, edge: int) -> Statistics | None:
-    """What is known of the values or gradients that flow along an edge."""
+    """Return the known statistics of the values or gradients that flow along an edge."""
     stats = graph.edge_statistics.get(edge)
     if stats is None and graph.edge_kinds[edge] == "value" and not graph.edge_output_nrs[edge]:
         stats = graph.statistics.get(graph.edge_sources[edge])
@@ -185,7 +187,7 @@ def flowing(graph: Graph, edge: int) -> Statistics | None:
 
 
 def saved_label(graph: Graph, edge: int, value: SavedValue | None) -> str:
-    """Name and bytes of a saved value, and what has become of it if it is not simply kept."""
+    """Write name and bytes of a saved value, and its state if it is not simply kept."""
     count, nbytes = graph.edge_counts.get(edge, 1), graph.edge_nbytes.get(edge, 0)
     parts = [
         graph.edge_labels.get(edge, ""),
@@ -198,7 +200,7 @@ def saved_label(graph: Graph, edge: int, value: SavedValue | None) -> str:
 
 
 def saved_state(value: SavedValue) -> str:
-    """What has become of a saved value, and where; "" while it is kept.
+    """Say whether a saved value was changed or freed, and where; "" while it is kept.
 
     >>> from autograd_core.dag.model import Source
     >>> saved_state(SavedValue("a", (), "float32", 4, "changed", None, (Source("train.py", 7),)))
@@ -211,18 +213,19 @@ def saved_state(value: SavedValue) -> str:
 
 
 def place(source: Source) -> str:
-    """A line of the program, without the folders of somebody's machine."""
+    """Name a line of the program, without the folders of somebody's machine."""
     file = re.split(r"[/\\]", source.file)[-1] if _ABSOLUTE.match(source.file) else source.file
     return f"{file}:{source.line}"
 
 
 def in_trouble(stats: Statistics | None, value: SavedValue | None) -> bool:
-    """Whether a line carries NaN or Inf, or a saved value that has changed since."""
+    """Tell whether a line carries NaN or Inf, or a saved value that has changed since."""
     return bool(stats and stats.trouble) or (value is not None and value.state == "changed")
 
 
 def cost(graph: Graph, id: int) -> str:
-    """What a profile measured of a node in its half, "35 µs, 512 B"; "" where none did."""
+    """Write the time and memory that a profile measured of a node in its half, "35 µs, 512 B"; ""
+    where none did."""
     known = graph.costs.get(id)
     if known is None:
         return ""

@@ -90,7 +90,7 @@ LEAST_CAPTION_WIDTH = 340
 
 
 def place_captions(picture: Picture, columns: list[tuple[float, float]]) -> list[Caption]:
-    """Caption lines under the title, each above its half, or one below the other where the
+    """Place caption lines under the title, each above its half, or one below the other where the
     halves are too narrow; long ones go on in the next line.
 
     ``columns`` are left edge and width of the halves.
@@ -134,19 +134,19 @@ def wrap(text: str, width: float) -> list[str]:
 
 
 def header_height(picture: Picture, captions: list[Caption]) -> float:
-    """How far down the title and the caption lines reach, with air below."""
+    """Measure how far down the title and the caption lines reach, with air below."""
     last = max((caption.y for caption in captions), default=HEADER_TITLE_Y)
     return last + 20
 
 
 def header_width(picture: Picture, captions: list[Caption]) -> float:
-    """How far to the right the title and the caption lines reach."""
+    """Measure how far to the right the title and the caption lines reach."""
     title = theme.MARGIN + text_width(picture.title, theme.TITLE_SIZE)
     return max([title, *(caption.right for caption in captions)])
 
 
 def text_columns(text: str) -> int:
-    """How many character cells a monospaced text takes.
+    """Count the character cells that a monospaced text takes.
 
     >>> text_columns("a.grad"), text_columns("a\u0301"), text_columns("\u91cf")
     (6, 1, 2)
@@ -164,17 +164,17 @@ def _cells(text: str) -> int:
 
 @functools.lru_cache(maxsize=4096)
 def text_width(text: str, size: float) -> float:
-    """The width of ``text`` at font size ``size``."""
+    """Measure ``text`` at font size ``size``."""
     return text_columns(text) * size * theme.CHARACTER_WIDTH
 
 
 def box_size(box: Box) -> tuple[int, int]:
-    """Width and height that the text of a box needs; widths come in steps, for calm columns."""
+    """Measure the room that the text of a box needs; widths come in steps, for calm columns."""
     return box_sizes(Records.of(Box, [box]))[0]
 
 
 def box_sizes(boxes: Records[Box]) -> list[tuple[int, int]]:
-    """The same for many boxes."""
+    """Measure many boxes."""
     rows = boxes.rows("role", "title", "right", "right_muted", "detail", "chips")
     return [
         _size_of_columns(
@@ -200,7 +200,7 @@ def _size_of_columns(
     detail: int,
     chips: tuple[tuple[int, int], ...],
 ) -> tuple[int, int]:
-    """The size of a box, from the numbers of characters of its texts."""
+    """Find the size of a box from the numbers of characters of its texts."""
     text, muted = (size * theme.CHARACTER_WIDTH for size in (theme.TEXT_SIZE, theme.MUTED_SIZE))
     width = title * text + (right * (muted if right_muted else text) + 18 if right else 0)
     width = max(width, detail * muted)

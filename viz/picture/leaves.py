@@ -19,7 +19,7 @@ _OPS = ("op", "group")
 
 
 def host_leaves(graph: Graph, view: str, leaves: bool | None) -> dict[int, tuple[int, ...]]:
-    """For each leaf that gets no box of its own, the nodes whose boxes show it.
+    """Find for each leaf that gets no box of its own the nodes whose boxes show it.
 
     A leaf and its AccumulateGrad are treated alike, so that both halves stay mirror images.
     A shared leaf keeps its box, and its lines, while these are few and other leaves too.
@@ -41,14 +41,14 @@ def host_leaves(graph: Graph, view: str, leaves: bool | None) -> dict[int, tuple
 
 
 def box_count(graph: Graph, view: str, leaves: bool | None) -> int:
-    """How many boxes a picture of ``graph`` has."""
+    """Count the boxes that a picture of ``graph`` has."""
     nodes = sum(view in ("both", half) for half in graph.halves)
     return nodes - len(host_leaves(graph, view, leaves))
 
 
 def chip_hosts(graph: Graph, leaf: int, consumers: Sequence[int]) -> Sequence[int]:
-    """The boxes in which a leaf is a row: of those that stand for several ops, only the first,
-    and only where no op of its own shows it."""
+    """Choose the boxes in which a leaf is a row: of those that stand for several ops, only the
+    first, and only where no op of its own shows it."""
     ops = [user for user in consumers if graph.kinds[user] == "op"]
     if ops or len(consumers) == 1:
         return ops or consumers
@@ -57,7 +57,8 @@ def chip_hosts(graph: Graph, leaf: int, consumers: Sequence[int]) -> Sequence[in
 
 
 def count_uses(graph: Graph, leaves: Iterable[int]) -> dict[int, int]:
-    """How many inputs of ops each of these leaves is, in the graph as it was before folding."""
+    """Count the inputs of ops that each of these leaves is, in the graph as it was before
+    folding."""
     uses = dict.fromkeys(leaves, 0)
     for id, kind in enumerate(graph.edge_kinds):
         leaf = graph.edge_sources[id] if kind == "value" else graph.edge_targets[id]
@@ -67,7 +68,7 @@ def count_uses(graph: Graph, leaves: Iterable[int]) -> dict[int, int]:
 
 
 def _consumers(graph: Graph, view: str) -> dict[int, list[int]]:
-    """The distinct users of every leaf that is visible, in the order of the edges."""
+    """Find the distinct users of every leaf that is visible, in the order of the edges."""
     found: dict[int, dict[int, None]] = {
         id: {}
         for id, kind in enumerate(graph.kinds)
@@ -83,7 +84,7 @@ def _consumers(graph: Graph, view: str) -> dict[int, list[int]]:
 
 
 def _count_leaves(graph: Graph) -> int:
-    """How many leaves there are, those inside the boxes of a folded graph included; the same in
+    """Count the leaves, those inside the boxes of a folded graph included; there are as many in
     every view, so that each half alone is what it is beside the other."""
     total = totals(graph)
     return max(total.leaves + total.constants, total.leaf_gradients)

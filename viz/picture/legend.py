@@ -39,7 +39,7 @@ class Entry(NamedTuple):
 
 
 def legend_of(picture: Picture) -> Iterator[Entry]:
-    """Everything that needs a word, boxes first; nothing that does not occur."""
+    """List everything that needs a word, boxes first; nothing that does not occur."""
     boxes, lines = picture.boxes, picture.lines
     roles = {box.role for box in boxes} | {chip.role for box in boxes for chip in box.chips}
     kinds = {line.kind for line in lines}
@@ -66,5 +66,5 @@ def legend_of(picture: Picture) -> Iterator[Entry]:
 
 
 def has_hooks(picture: Picture) -> bool:
-    """Whether the picture tells of a gradient that a hook changed."""
+    """Tell whether the picture shows a gradient that a hook changed."""
     return any(picture.lines.column("hooked")) or any(picture.boxes.column("hooked"))

@@ -1,4 +1,4 @@
-"""What the lines of a picture say."""
+"""The lines of a picture: their ends and their texts."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def lines_of(
     gradients: Gradients,
     addresses: Sequence[str],
 ) -> Records[Line]:
-    """The lines between the boxes of ``index``, which has the position of each node; ``addresses``
-    are those of all nodes."""
+    """Write the lines between the boxes of ``index``, which has the position of each node;
+    ``addresses`` are those of all nodes."""
     values = values_of_edges(graph) if view == "both" else {}
     several = _sources_with_several_outputs(graph)
     ends = _ends(graph, view, hosts, index)
@@ -63,14 +63,15 @@ def lines_of(
 
 
 def _waits(graph: Graph, source: int, gradients: Gradients) -> bool:
-    """Whether no gradient has left an op yet; of a group it is not known which of its nodes ran."""
+    """Tell whether no gradient has left an op yet; of a group it is not known which of its nodes
+    ran."""
     return gradients.begun and graph.kinds[source] == "op" and gradients.awaits(graph, source)
 
 
 def _ends(
     graph: Graph, view: View, hosts: Mapping[int, tuple[int, ...]], index: Mapping[int, int]
 ) -> list[tuple[int, int, int]]:
-    """The edges that are drawn, with the nodes whose boxes they join."""
+    """Find the edges that are drawn, with the nodes whose boxes they join."""
     ends = []
     rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
     for id, (kind, source, target) in enumerate(rows):
@@ -86,7 +87,7 @@ def _ends(
 def _saved_source(
     graph: Graph, source: int, target: int, hosts: Mapping[int, tuple[int, ...]]
 ) -> int:
-    """The node whose box a saved line leaves; a leaf inside its consumer lends that box."""
+    """Find the node whose box a saved line leaves; a leaf inside its consumer lends that box."""
     consumers = hosts.get(source)
     if not consumers:
         return source
@@ -95,7 +96,7 @@ def _saved_source(
 
 
 def _sources_with_several_outputs(graph: Graph) -> set[int]:
-    """Nodes whose lines need ``out 1`` to be told apart."""
+    """Find nodes whose lines need ``out 1`` to be told apart."""
     rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_output_nrs, strict=True)
     return {source for kind, source, output_nr in rows if output_nr > 0 and kind != "saved"}
 
@@ -127,7 +128,7 @@ def _label(
 def _what_flows(
     output_nr: int | None, input_nr: int, count: int | None, shape: Shape | None
 ) -> str:
-    """From which output and into which one, and how many of which shape; None: undefined."""
+    """Say from which output and into which one, and how many of which shape; None: undefined."""
     parts = [] if output_nr is None else [f"out {output_nr}"]
     if input_nr > 0:
         parts.append(f"into output {input_nr}")
@@ -141,7 +142,7 @@ def _what_flows(
 
 
 def _is_news(graph: Graph, edge: int, stats: Statistics) -> bool:
-    """Whether a number that flows forward stands in neither of the boxes at its ends."""
+    """Tell whether a number that flows forward stands in neither of the boxes at its ends."""
     stated = (
         graph.kinds[graph.edge_sources[edge]] != "op"
         or graph.kinds[graph.edge_targets[edge]] == "output"

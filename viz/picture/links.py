@@ -48,7 +48,7 @@ class Links(NamedTuple):
             raise VizError(said, remedy="write it as in 'vscode://file/{path}:{line}'")
 
     def href(self, source: Source | None) -> str:
-        """Where ``source`` is to be seen; "" where that is unknown."""
+        """Fill in where ``source`` is to be seen; "" where that is unknown."""
         if source is None:
             return ""
         path = _path(source.file, self.here, _scheme(self.template) in _EDITORS)
@@ -67,7 +67,7 @@ def _scheme(template: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _path(file: str, here: Path, whole: bool) -> str:
-    """The path of ``file``: the whole one, or that within its repository."""
+    """Return the path of ``file``: the whole one, or that within its repository."""
     found = _find(file, here)
     if found is None:
         return "" if whole or Path(file).is_absolute() else Path(file).as_posix()

@@ -29,14 +29,15 @@ class Scale(NamedTuple):
     high: int
 
     def step(self, rms: float) -> int:
-        """Where ``rms`` stands, from 1 to 8; 0 for what is on no log scale: 0, NaN and Inf."""
+        """Return where ``rms`` stands, from 1 to 8; 0 for what is on no log scale: 0, NaN and
+        Inf."""
         if not (rms > 0 and math.isfinite(rms)):
             return 0
         share = (math.log10(rms) - self.low) / (self.high - self.low)
         return min(8, max(1, 1 + math.floor(share * 8)))
 
     def bounds(self, step: int) -> tuple[str, str]:
-        """From where to where a step reaches."""
+        """Return from where to where a step reaches."""
         width = (self.high - self.low) / len(SIGNS)
         low, high = (10 ** (self.low + width * edge) for edge in (step - 1, step))
         return format_number(float(f"{low:.1g}")), format_number(float(f"{high:.1g}"))
@@ -49,21 +50,21 @@ class Scale(NamedTuple):
 
 
 class Gradients(NamedTuple):
-    """What a picture knows of gradients: whether the pass has begun, and the scale by which
+    """The state of the gradients in a picture: whether the pass has begun, and the scale by which
     magnitudes are shown, if they are."""
 
     begun: bool
     scale: Scale | None
 
     def step(self, stats: Statistics | None) -> int:
-        """The step of a gradient on the scale; :data:`ZERO` for one that is 0, and 0 where it is
-        unknown or in trouble."""
+        """Return the step of a gradient on the scale; :data:`ZERO` for one that is 0, and 0 where
+        it is unknown or in trouble."""
         if self.scale is None or stats is None or stats.trouble:
             return 0
         return self.scale.step(stats.rms) if stats.rms else ZERO
 
     def awaits(self, graph: Graph, id: int) -> bool:
-        """Whether a node of the pass has yet to run, after others have."""
+        """Tell whether a node of the pass has yet to run, after others have."""
         return (
             self.begun
             and id in graph.orders
@@ -73,7 +74,7 @@ class Gradients(NamedTuple):
 
 
 def sign(step: int) -> str:
-    """A meter of one character.
+    """Draw a meter of one character.
 
     >>> sign(1), sign(8), sign(0), sign(ZERO)
     ('▁', '█', '', '')
@@ -82,12 +83,13 @@ def sign(step: int) -> str:
 
 
 def shade(step: int) -> int:
-    """The shade and width of lines, from 1 to 4: two steps share one; 0 for :data:`ZERO`."""
+    """Return the shade and width of lines, from 1 to 4: two steps share one; 0 for :data:`ZERO`."""
     return (step + 1) // 2
 
 
 def scale_of(graph: Graph, wanted: bool | None) -> Scale | None:
-    """The scale for the gradients of ``graph``; None where there are none, or ``wanted`` says no.
+    """Choose the scale for the gradients of ``graph``; None where there are none, or ``wanted``
+    says no.
 
     ``None`` leaves it to the gradients: they have to spread over more than a factor of
     :data:`WIDE_SPREAD`.
@@ -107,7 +109,7 @@ def scale_of(graph: Graph, wanted: bool | None) -> Scale | None:
 
 
 def has_gradients(graph: Graph) -> bool:
-    """Whether any node of the backward pass has run, as far as ``graph`` knows."""
+    """Tell whether any node of the backward pass has run, as far as ``graph`` knows."""
     return any(
         id in graph.orders and graph.halves[id] == "backward"
         for known in (graph.statistics, graph.undefined)

@@ -1,4 +1,4 @@
-"""What a picture says, as data: its boxes, its lines and its captions.
+"""The picture as data: its boxes, its lines and its captions.
 
 :func:`viz.picture.compose.make_picture` makes one of a graph; DOT, SVG, Mermaid and plain text only
 differ in how they write it down.

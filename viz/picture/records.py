@@ -48,12 +48,12 @@ class Records(Sequence[R], Generic[R]):
         return cls(kind, **dict(zip(fields, columns, strict=True)))
 
     def column(self, name: str) -> Sequence[Any]:
-        """This field of all records."""
+        """Return this field of all records."""
         found: Sequence[Any] = self._columns[self._kind._fields.index(name)]
         return found
 
     def rows(self, *names: str) -> Iterator[tuple[Any, ...]]:
-        """These fields of each record."""
+        """Yield these fields of each record."""
         return zip(*map(self.column, names), strict=True)
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""What is to be drawn: the graph of whatever :func:`viz.render` was given."""
+"""The subject of a picture: the graph of whatever :func:`viz.render` was given."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class Subject(NamedTuple):
 def subject_of(
     obj: Any, view: View, inputs: Any = None, measured: profile | None = None
 ) -> Subject:
-    """What is drawn of ``obj``: a graph, a session, a tensor or several, or a module or function,
-    which is called with ``inputs``; with what a profile has measured.
+    """Find what is drawn of ``obj``: a graph, a session, a tensor or several, or a module or
+    function, which is called with ``inputs``; a profile adds what it has measured.
 
     Raises:
         NothingToDraw: it has no graph, or cannot be called so, or nothing that it returns has one.
@@ -81,12 +81,12 @@ def drawable() -> Iterator[None]:
 
 
 def is_session(obj: Any) -> TypeGuard[Session]:
-    """Whether ``obj`` is a debugger's; this does not load the debugger."""
+    """Tell whether ``obj`` is a debugger's session; this does not load the debugger."""
     return any(kind.__module__ == "autograd_core.debug.session" for kind in type(obj).__mro__)
 
 
 def graph_of_session(session: Session, view: View) -> Graph:
-    """The pass that a session is in, with the gradients that have flowed so far."""
+    """Capture the pass that a session is in, with the gradients that have flowed so far."""
     # a session has loaded the debugger; other pictures should not wait for it
     from autograd_core.debug.history.observed_pass import graph_of_call
 
@@ -107,7 +107,7 @@ def _call(function: Any, inputs: Any) -> Any:
 
 
 def _with_graph(result: Any) -> Iterator[Any]:
-    """The tensors in ``result`` that a backward pass could start from, in their order."""
+    """Yield the tensors in ``result`` that a backward pass could start from, in their order."""
     waiting = [result]
     while waiting:
         value = waiting.pop()

@@ -15,7 +15,7 @@ LONGEST_TOOLTIP = 1200
 
 
 def node_tooltip(graph: Graph, id: int, address: str) -> str:
-    """Everything that is known about a node, one fact per line."""
+    """Write everything that is known about a node, one fact per line."""
     name = graph.names[id]
     head = address if address == name else f"{address} · {name}"
     facts = [
@@ -63,13 +63,13 @@ def _about(shape: Shape | None, dtype: str, detail: str, formula: str) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _kind(shape: Shape | None, dtype: str) -> str:
-    """What a tensor is like: ``[2, 3] float32``."""
+    """Describe a tensor: ``[2, 3] float32``."""
     return printable(f"{format_shape(shape)} {dtype}".strip())
 
 
 @functools.lru_cache(maxsize=4096)
 def _saved_text(known: tuple[str, Shape, str, int, SavedState], lines: tuple[Source, ...]) -> str:
-    """What is saved: all that a SavedValue says but its storage, by which no two are alike."""
+    """Describe a saved value: all of it but its storage, by which no two are alike."""
     saved = SavedValue(*known, storage=None, lines=lines)
     state = saved_state(saved)
     if saved.state == "freed" and not saved.nbytes:
@@ -103,8 +103,8 @@ def _statistics_text(stats: Statistics) -> str:
 
 
 def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) -> str:
-    """Where a line goes and all that is known about what flows along it; ``saved`` is the label of
-    a saved value."""
+    """Write where a line goes and all that is known about what flows along it; ``saved`` is the
+    label of a saved value."""
     source, target = graph.edge_sources[edge], graph.edge_targets[edge]
     facts = [printable(f"{addresses[source]} → {addresses[target]}")]
     output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
@@ -123,7 +123,7 @@ def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) 
 
 
 def _hook_text(change: HookChange) -> str:
-    """Which hooks changed a gradient, and from what to what."""
+    """Say which hooks changed a gradient, and from what to what."""
     names = printable(", ".join(change.hooks))
     if change.before is None or change.after is None:
         return f"changed by {names}"

@@ -1,4 +1,4 @@
-"""What an author writes: ``.. autograd-graph::`` and ``.. autograd-film::``."""
+"""The directives that an author writes: ``.. autograd-graph::`` and ``.. autograd-film::``."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _CONTEXT = "viz.sphinx.context"
 
 
 def _reading(read: Reader) -> Reader:
-    """docutils hands over None for an option that stands alone."""
+    """Read an option that stands alone as "": docutils hands over None for it."""
     return lambda text: read(text or "")
 
 
@@ -77,7 +77,7 @@ class _Embedding(SphinxDirective):
         return [*self._source(snippets[-1]), self._placed(drawing)]
 
     def _snippets(self) -> tuple[Snippet, ...]:
-        """The code to run: with ``:context:``, that of the directives before it as well."""
+        """Collect the code to run: with ``:context:``, that of the directives before it as well."""
         if bool(self.arguments) == bool(self.content):
             raise CodeFailed(
                 "there is neither a file nor code to draw"
@@ -118,7 +118,7 @@ class _Embedding(SphinxDirective):
         return Store(Path(self.env.srcdir, folder or Path(self.env.doctreedir, "gradstep")))
 
     def _failed(self, error: VizError) -> nodes.Node:
-        """A warning at the line that is to blame, and the same words in the document."""
+        """Warn at the line that is to blame, and say the same in the document."""
         location: Any = self.get_location()
         if isinstance(error, CodeFailed) and error.line and not error.where:
             location = f"{self.content.source(0)}:{error.line}"
@@ -135,7 +135,7 @@ class _Embedding(SphinxDirective):
         return [block]
 
     def _placed(self, drawing: Drawing) -> nodes.Node:
-        """The drawing; as a figure, when it has a caption."""
+        """Place the drawing; as a figure, when it has a caption."""
         classes = self.options.get("class", [])
         align = self.options.get("align", "")
         captioned = "caption" in self.options

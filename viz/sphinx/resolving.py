@@ -28,7 +28,7 @@ class drawing_node(nodes.General, nodes.Inline, nodes.Element):  # a name as doc
 
 
 class Page(NamedTuple):
-    """What is being written; ``taken`` are the prefixes of ids that it has already."""
+    """The page that is being written; ``taken`` are the prefixes of ids that it has already."""
 
     app: Sphinx
     name: str
@@ -56,7 +56,7 @@ def resolve_drawings(app: Sphinx, document: nodes.document, docname: str) -> Non
 
 
 def _as_text(page: Page, node: drawing_node, drawing: Drawing) -> nodes.Element:
-    """The drawing in words, which is what any builder can show."""
+    """Put the drawing in words, which is what any builder can show."""
     text = drawing.text.rstrip("\n")
     block = nodes.literal_block(text, text, language="none", classes=node["classes"])
     block.source, block.line = node.source, node.line
@@ -64,7 +64,7 @@ def _as_text(page: Page, node: drawing_node, drawing: Drawing) -> nodes.Element:
 
 
 def _in_html(page: Page, node: drawing_node, drawing: Drawing) -> nodes.Element:
-    """The picture itself, in the page; a wide one is also to be had in full size."""
+    """Put the picture itself in the page; a wide one is also to be had in full size."""
     link = ""
     if is_wide(drawing.svg):
         builder = page.app.builder
@@ -79,12 +79,12 @@ def _in_html(page: Page, node: drawing_node, drawing: Drawing) -> nodes.Element:
 
 
 def _in_epub(page: Page, node: drawing_node, drawing: Drawing) -> nodes.Element:
-    """A file of its own: an EPUB would have to declare the pages that hold SVG."""
+    """Write a file of its own: an EPUB would have to declare the pages that hold SVG."""
     return _image(page, node, write_plain_into(page.files, drawing))
 
 
 def _in_latex(page: Page, node: drawing_node, drawing: Drawing) -> nodes.Element:
-    """A PDF, which LaTeX includes."""
+    """Write a PDF, which LaTeX includes."""
     try:
         path = print_into(page.files, drawing)
     except VizError as error:

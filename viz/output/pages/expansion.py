@@ -32,8 +32,8 @@ Draw = Callable[[tuple[str, ...]], tuple[Picture, str]]
 
 
 def pictures_within(draw: Draw, nodes: int) -> list[PagePicture]:
-    """The picture, and after it those that its groups open, theirs, and so on; ``draw`` makes the
-    picture of a graph of so many ``nodes`` in which the groups of these names are open."""
+    """Draw the picture, and after it those that its groups open, theirs, and so on; ``draw`` makes
+    the picture of a graph of so many ``nodes`` in which the groups of these names are open."""
     most = min(MOST_PICTURES, max(2, MOST_NODES // max(nodes, 1)))
     pictures = [PagePicture(*draw(()), "", -1, {})]
     opened: list[tuple[str, ...]] = [()]

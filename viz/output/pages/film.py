@@ -21,7 +21,7 @@ _CONTROLS = """\
 def write_film_page(
     svg: str, said: Sequence[str], title: str, seconds: float, theme_name: str = "auto"
 ) -> str:
-    """The page; ``svg`` is the playing film, ``said`` what each of its frames tells, and
+    """Write the page; ``svg`` is the playing film, ``said`` what each of its frames tells, and
     ``seconds`` how long each lasts."""
     body = ("<main>", f"{svg}</main>", _CONTROLS.format(last=len(said) - 1))
     data = {"shots": list(said), "milliseconds": 1000 * seconds}

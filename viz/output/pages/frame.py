@@ -1,4 +1,4 @@
-"""What all pages share: the document around the content, in the colours of the picture."""
+"""The frame of all pages: the document around the content, in the colours of the picture."""
 
 from __future__ import annotations
 
@@ -32,8 +32,8 @@ _PAGE = """\
 
 
 def write_page(name: str, body: Iterable[str], data: Any, title: str, theme_name: str) -> str:
-    """A page with the style sheet and the script called ``name``, which finds ``data``, as JSON,
-    in the element of that id."""
+    """Write a page with the style sheet and the script called ``name``, which finds ``data``, as
+    JSON, in the element of that id."""
     folder = files("viz.output.pages")
     common, style, script = (
         folder.joinpath(file).read_text(encoding="utf-8")

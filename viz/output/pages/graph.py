@@ -29,7 +29,7 @@ _BODY = """\
 
 
 def write_graph_page(pictures: Sequence[PagePicture], theme_name: str = "auto") -> str:
-    """The page around the first of ``pictures``, in which its groups open the others."""
+    """Write the page around the first of ``pictures``, in which its groups open the others."""
     drawn = [
         f"<section{' hidden' if number else ''}>\n{one.svg}</section>"
         for number, one in enumerate(pictures)

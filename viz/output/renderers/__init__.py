@@ -46,7 +46,7 @@ class Renderer(Protocol):
 
 
 def default_renderers() -> tuple[Renderer, ...]:
-    """Those that are tried, in this order."""
+    """List the renderers that are tried, in this order."""
     return (Resvg(), Svg2Pdf(), EmbeddedGraphviz(), DotCommand())
 
 

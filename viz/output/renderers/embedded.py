@@ -56,7 +56,7 @@ class EmbeddedGraphviz:
 
 @functools.cache
 def _load() -> tuple[wasmtime.Engine, wasmtime.Module]:
-    """The engine and the compiled module, once per process."""
+    """Load the engine and the compiled module, once per process."""
     try:
         import wasmtime  # slow to load, and only Graphviz needs it
 
@@ -96,7 +96,7 @@ def _configuration(wasmtime: Any) -> wasmtime.Config:
 
 
 def _draw(engine: wasmtime.Engine, module: wasmtime.Module, dot: str, format: str) -> bytes:
-    """One drawing in a fresh instance, so that nothing is left over from another."""
+    """Draw in a fresh instance, so that nothing is left over from another."""
     import wasmtime  # slow to load, and only Graphviz needs it
 
     store = wasmtime.Store(engine)

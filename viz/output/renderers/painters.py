@@ -82,7 +82,7 @@ def _resvg_sees_fonts(module: ModuleType) -> bool:
 
 
 def _leaves_a_trace(convert: Callable[[str], bytes]) -> bool:
-    """Whether text in our fonts is seen: without them, it is left out and nothing said."""
+    """Tell whether text is seen: without the fonts it asks for, it is left out and nothing said."""
     empty, written = (
         convert(
             '<svg xmlns="http://www.w3.org/2000/svg" width="20" height="20">'
@@ -94,7 +94,7 @@ def _leaves_a_trace(convert: Callable[[str], bytes]) -> bool:
 
 
 def _zoom(svg: str) -> float:
-    """Twice the size, unless that is more than a viewer opens."""
+    """Return twice the size, unless that is more than a viewer opens."""
     found = _SIZE.search(svg)
     if found is None:
         return ZOOM

@@ -12,7 +12,7 @@ RING = 3.5
 
 
 def draw_box(box: Box, place: Place, linked: bool) -> str:
-    """A box and its rows; ``linked`` leads from it to the line of the program."""
+    """Draw a box and its rows; ``linked`` leads from it to the line of the program."""
     x, y, width, height = place
     left, baseline = number[x + theme.PADDING], number[y + 19]
     text = (
@@ -44,7 +44,7 @@ def _classes(box: Box) -> str:
 
 
 def _behind(box: Box, place: Place) -> str:
-    """The edge of a second card, and the ring around the node that runs next."""
+    """Draw the edge of a second card, and the ring around the node that runs next."""
     x, y, width, height = place
     found = ""
     if box.runs_next:

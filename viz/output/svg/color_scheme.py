@@ -30,7 +30,7 @@ _SYSTEM = (
 
 
 def page_rules(scope: str, light: Tokens, dark: Tokens) -> list[str]:
-    """The rules that switch the variables of ``scope``; viewers that do not know
+    """Write the rules that switch the variables of ``scope``; viewers that do not know
     ``light-dark()`` keep the light ones."""
     both = ";".join(f"--gs-{name}:light-dark({light[name]},{dark[name]})" for name in light)
     return [

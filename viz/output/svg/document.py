@@ -33,7 +33,7 @@ def write_svg(
     legend: bool = False,
     linked: bool = True,
 ) -> str:
-    """The whole SVG document, ready to be saved or inlined.
+    """Write the whole SVG document, ready to be saved or inlined.
 
     ``plain`` keeps to the CSS that converters to other formats know: fixed colours, no variables.
     ``legend`` explains below the picture what is in it; ``linked`` keeps the links of boxes.
@@ -74,13 +74,13 @@ _TITLE = re.compile(r'<title id="[^"]*">(?P<title>.*?)</title>', re.DOTALL)
 
 
 def title_of(svg: str) -> str:
-    """The sentence by which an SVG of ours names itself."""
+    """Read the sentence by which an SVG of gradstep names itself."""
     found = _TITLE.search(svg)
     return unescape(found["title"]) if found else ""
 
 
 def with_title(svg: str, title: str) -> str:
-    """The same picture under another name."""
+    """Name the same picture differently."""
     found = _TITLE.search(svg)
     if found is None:
         return svg

@@ -16,7 +16,7 @@ K = TypeVar("K")
 
 
 class _Written(dict[K, str]):
-    """What ``write`` makes of each key, for as many as are in use at a time.
+    """The texts that ``write`` makes of keys, for as many as are in use at a time.
 
     Writing a number takes 0.3 us, looking it up here a fifth of that; a picture repeats most.
     """
@@ -38,7 +38,7 @@ number: Final = _Written[float](lambda x: f"{x + 0.0:.9g}")  # -0.0 is 0 too
 
 
 def escape(text: str) -> str:
-    """Text for XML, in an element or in quotes; characters that XML 1.0 forbids are dropped.
+    """Escape text for XML, in an element or in quotes; characters that XML 1.0 forbids are dropped.
 
     >>> escape('a < "b" & c\\x00')
     'a &lt; &quot;b&quot; &amp; c'
@@ -54,13 +54,13 @@ escaped: Final = _Written(escape)
 
 
 def text_at(x: float, y: float, said: str, classes: str = "") -> str:
-    """A text whose baseline begins at (``x``, ``y``)."""
+    """Write a text whose baseline begins at (``x``, ``y``)."""
     named = f' class="{classes}"' if classes else ""
     return f'<text x="{number[x]}" y="{number[y]}"{named}>{escaped[said]}</text>'
 
 
 def rectangle(place: Place, corner: int) -> str:
-    """A rectangle with rounded corners."""
+    """Draw a rectangle with rounded corners."""
     x, y, width, height = place
     return (
         f'<rect x="{number[x]}" y="{number[y]}" width="{number[width]}" '

@@ -46,7 +46,7 @@ def draw_legend(picture: Picture, layout_width: float, top: float) -> Legend:
 
 
 def _sample(entry: Entry, x: float, y: float) -> str:
-    """A small box or line."""
+    """Draw a small box or line."""
     if entry.kind == "line":
         middle = y + _HEIGHT / 2
         route = Route((x, middle), ((x + _SAMPLE, middle),), None)

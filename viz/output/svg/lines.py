@@ -17,7 +17,7 @@ HOOK_RADIUS = 3.6
 
 
 def line_classes(line: Line) -> str:
-    """What the style sheet has to know about a line."""
+    """List the classes of a line, for the style sheet."""
     classes = f"edge {line.kind} g{shade(line.step)}" if line.step else f"edge {line.kind}"
     if line.waits:
         classes += " waits"
@@ -25,7 +25,7 @@ def line_classes(line: Line) -> str:
 
 
 def draw_line(line: Line, route: Route) -> str:
-    """A line with its arrow and its tooltip."""
+    """Draw a line with its arrow and its tooltip."""
     return (
         f'<g id="@-{line.key}" class="{line_classes(line)}"><title>{escape(line.tooltip)}</title>'
         f"{arrow(route)}{hook_mark(route) if line.hooked else ''}</g>"
@@ -33,7 +33,7 @@ def draw_line(line: Line, route: Route) -> str:
 
 
 def hook_mark(route: Route) -> str:
-    """A ring on a line, behind its tip: here a hook took the gradient."""
+    """Draw a ring on a line, behind its tip: here a hook took the gradient."""
     if not route.segments:
         return ""
     (dx, dy), (x, y) = _direction(route), route.end
@@ -42,7 +42,7 @@ def hook_mark(route: Route) -> str:
 
 
 def label_text(line: Line, place: Label, said: str) -> str:
-    """What is written at a line."""
+    """Write the label of a line."""
     classes = "label m" if line.kind == "saved" else "label v"
     x, y, anchor = place
     classes += " x" * line.alert + " e" * (anchor == "end")
@@ -54,7 +54,7 @@ _COMMANDS = {2: "L", 4: "Q", 6: "C"}
 
 
 def arrow(route: Route) -> str:
-    """The path of a line, ended a little before its tip, and the tip."""
+    """Draw the path of a line, ended a little before its tip, and the tip."""
     (start_x, start_y), segments, _ = route
     if not segments:
         return ""
@@ -71,7 +71,7 @@ def arrow(route: Route) -> str:
 
 @functools.lru_cache(maxsize=4096)
 def _tip(dx: float, dy: float) -> str:
-    """The sides of an arrow's tip, from its point on."""
+    """Draw the sides of an arrow's tip, from its point on."""
     back_x, back_y = -dx * TIP_LENGTH, -dy * TIP_LENGTH
     side_x, side_y = -dy * TIP_HALF_WIDTH, dx * TIP_HALF_WIDTH
     over_x, over_y = 0.0 - 2 * side_x, 0.0 - 2 * side_y
@@ -79,7 +79,7 @@ def _tip(dx: float, dy: float) -> str:
 
 
 def _direction(route: Route) -> tuple[float, float]:
-    """The unit vector along which a line arrives."""
+    """Return the unit vector along which a line arrives."""
     last = route.segments[-1]
     start = route.segments[-2][-2:] if len(route.segments) > 1 else route.start
     before = last[-4:-2] or start

@@ -7,7 +7,7 @@ from viz.output.svg.color_scheme import page_rules
 
 
 def style(prefix: str, theme_name: str, plain: bool = False) -> str:
-    """The style sheet of one picture; every rule is bound to its class ``prefix``."""
+    """Write the style sheet of one picture; every rule is bound to its class ``prefix``."""
     base = theme.DARK if theme_name == "dark" else theme.LIGHT
     scope = f".{prefix}"
     variables = "" if plain else f"{_variables(base)};"
