@@ -5,8 +5,10 @@ from __future__ import annotations
 import doctest
 import importlib
 import pkgutil
+import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -19,6 +21,9 @@ from autograd_core.dag import Graph, Names, capture  # noqa: E402
 from autograd_core.dag.capture.roots import backward_call  # noqa: E402
 from autograd_core.debug.history.observed_pass import ObservedPass  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
+from tests.forking import run_python  # noqa: E402
+
+ROOT = Path(__file__).parents[2]
 
 pytestmark = pytest.mark.torch
 each_program = pytest.mark.parametrize(
@@ -108,3 +113,19 @@ def test_a_watched_pass_gives_the_gradients_of_a_plain_one_bit_for_bit(
     assert torch.equal(plain[0], watched_[0])
     for one, other in zip(plain[1], watched_[1], strict=True):
         assert torch.equal(one, other)
+
+
+def test_the_sample_trains_and_its_picture_in_the_readme_shows_its_graph() -> None:
+    run = run_python([str(ROOT / "samples" / "pytorch_digits.py")], ROOT)
+    assert (run.returncode, run.stderr) == (0, "")
+    epochs = re.findall(
+        r"epoch (\d): (\d+\.\d)% of the digits it has seen are read right", run.stdout
+    )
+    assert len(epochs) == 3
+    assert float(epochs[-1][1]) > 95
+    arguments = ["-m", "gradstep", "render", "samples/pytorch_digits.py", "-o", "-"]
+    drawn = run_python(arguments, ROOT).stdout
+    shown = (ROOT / "docs" / "images" / "pytorch-digits.svg").read_text("utf-8")
+    boxes = [re.findall(r"<title>([^<\n]+)", text) for text in (drawn, shown)]
+    assert boxes[0] == boxes[1]
+    assert "model.block.weight" in shown
