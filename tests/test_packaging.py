@@ -9,8 +9,10 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -147,23 +149,33 @@ MODULES = {
 }
 
 
-def imported_names(node: ast.AST) -> list[str]:
+class Import(NamedTuple):
     """The modules that an import statement names; for ``from a import b``, a.b if there is one."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    if isinstance(node, ast.ImportFrom) and node.module:
-        submodules = [f"{node.module}.{alias.name}" for alias in node.names]
-        return [name if name in MODULES else node.module for name in submodules]
-    return []
+
+    line: int
+    names: list[str]
+    in_function: bool
 
 
-def statements_of_module(tree: ast.AST) -> Iterator[ast.AST]:
-    """Every statement but those inside functions; those under ``if TYPE_CHECKING:`` too."""
-    for node in ast.iter_child_nodes(tree):
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
-            continue
-        yield node
-        yield from statements_of_module(node)
+@cache
+def imports_of(module: str) -> list[Import]:
+    """The import statements of a module, those under ``if TYPE_CHECKING:`` too."""
+    found: list[Import] = []
+
+    def visit(tree: ast.AST, in_function: bool) -> None:
+        for node in ast.iter_child_nodes(tree):
+            if isinstance(node, ast.Import):
+                found.append(Import(node.lineno, [a.name for a in node.names], in_function))
+            elif isinstance(node, ast.ImportFrom) and node.module:
+                submodules = [f"{node.module}.{alias.name}" for alias in node.names]
+                names = [name if name in MODULES else node.module for name in submodules]
+                found.append(Import(node.lineno, names, in_function))
+            elif isinstance(node, ast.stmt | ast.ExceptHandler | ast.match_case):
+                function = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+                visit(node, in_function or function)
+
+    visit(ast.parse(MODULES[module].read_text("utf-8")), False)
+    return found
 
 
 def is_within(module: str, packages: tuple[str, ...]) -> bool:
@@ -190,10 +202,10 @@ def test_imports_point_down(
 ) -> None:
     wrong = [
         f"{module} imports {name}"
-        for module, path in MODULES.items()
+        for module in MODULES
         if is_within(module, (below,)) and not is_within(module, apart_from)
-        for node in ast.walk(ast.parse(path.read_text("utf-8")))
-        for name in imported_names(node)
+        for each in imports_of(module)
+        for name in each.names
         if is_within(name, above)
     ]
     assert wrong == []
@@ -212,11 +224,12 @@ def test_no_two_modules_need_each_other_not_even_for_their_types() -> None:
     needs = {
         module: {
             name
-            for node in statements_of_module(ast.parse(path.read_text("utf-8")))
-            for name in imported_names(node)
+            for each in imports_of(module)
+            if not each.in_function
+            for name in each.names
             if name in MODULES and (module, name) not in KNOWN_CYCLES
         }
-        for module, path in MODULES.items()
+        for module in MODULES
     }
     try:
         TopologicalSorter(needs).prepare()
@@ -228,18 +241,16 @@ def test_an_import_inside_a_function_says_why() -> None:
     packages = (*ABOVE_THE_CORE, "viz", "tui")
     unexplained = []
     for module, path in MODULES.items():
-        text = path.read_text("utf-8")
-        lines = text.splitlines()
-        for function in ast.walk(ast.parse(text)) if is_within(module, packages) else ():
-            if not isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef):
-                continue
-            imports = [n.lineno for n in ast.walk(function) if imported_names(n)]
-            for number in imports:
-                first = number
-                while first - 1 in imports:  # one reason for a block
-                    first -= 1
-                if "#" not in lines[number - 1] + lines[first - 2]:
-                    unexplained.append(f"{path.relative_to(ROOT)}:{number}")
+        inside = [each.line for each in imports_of(module) if each.in_function]
+        if not inside or not is_within(module, packages):
+            continue
+        lines = path.read_text("utf-8").splitlines()
+        for number in inside:
+            first = number
+            while first - 1 in inside:  # one reason for a block
+                first -= 1
+            if "#" not in lines[number - 1] + lines[first - 2]:
+                unexplained.append(f"{path.relative_to(ROOT)}:{number}")
     assert unexplained == []
 
 

@@ -63,7 +63,7 @@ class Terminal:
             if not missing:
                 return text
             assert time.monotonic() < end, f"{missing} did not come up:\n{text}"
-            time.sleep(0.02)
+            time.sleep(0.05)
 
     def close(self) -> None:
         self._tmux("kill-server")
