@@ -18,7 +18,7 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.debug import Session
 from tui.app import DebuggerApp, Outcome
 from tui.app.sections import SECTIONS
-from tui.app.widgets.prompt import Prompt
+from tui.app.widgets.bars.prompt import Prompt
 from tui.app.worker import SessionWorker
 
 SMALL, LARGE = (80, 24), (160, 48)

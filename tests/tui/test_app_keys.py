@@ -17,9 +17,9 @@ from tests.tui.screen_driver import LARGE, SHORT, SMALL, Driver, drive
 from tests.tui.sessions import chain, dense, residual_net, shared_weight, troubled
 from tui.app.keys import ALL_BINDINGS
 from tui.app.sections import SECTIONS
+from tui.app.widgets.bars.prompt import Prompt
+from tui.app.widgets.bars.timeline import Timeline
 from tui.app.widgets.execution import ExecutionList
-from tui.app.widgets.prompt import Prompt
-from tui.app.widgets.timeline import Timeline
 from tui.app.worker import SnapshotReady
 
 

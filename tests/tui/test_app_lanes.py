@@ -17,7 +17,7 @@ from tui.app.plan.lanes import (
     Lanes,
     PlanEdges,
 )
-from tui.app.widgets.lane_drawing import draw_row
+from tui.app.widgets.execution.lane_drawing import draw_row
 
 LINES = set("│┤├┼╮╭┬─")
 

@@ -28,15 +28,15 @@ from tui.app.messages import (
 from tui.app.plan.navigation import find, receivers, senders
 from tui.app.plan.picture import write_picture
 from tui.app.sections.console import add_command, add_print
+from tui.app.sections.of_node.value import value_text
 from tui.app.sections.page import Notes, PointTarget, ScopeTarget, View
-from tui.app.sections.value import value_text
+from tui.app.widgets.bars.hints import Hints, hints_for
+from tui.app.widgets.bars.prompt import MessageLine, Prompt
+from tui.app.widgets.bars.status import StatusLine
+from tui.app.widgets.bars.timeline import Timeline
 from tui.app.widgets.execution import ExecutionList
 from tui.app.widgets.help import HelpScreen
-from tui.app.widgets.hints import Hints, hints_for
 from tui.app.widgets.pane import Pane
-from tui.app.widgets.prompt import MessageLine, Prompt
-from tui.app.widgets.status import StatusLine
-from tui.app.widgets.timeline import Timeline
 from tui.app.widgets.too_small import TooSmall
 from tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
 from tui.errors import AtWork

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from tui.app.sections import (
+from tui.app.sections import console
+from tui.app.sections.of_node import (
+    contributions,
+    formula,
+    forward,
+    gradient,
+    inside,
+    saved,
+    value,
+)
+from tui.app.sections.of_pass import (
     backward_calls,
     breakpoints,
     changes,
-    check,
-    console,
-    contributions,
-    formula,
-    gradient,
     graph,
-    inside,
     leaves,
     modules,
-    numbers,
-    saved,
-    source,
-    value,
 )
 from tui.app.sections.page import Section
 
@@ -29,11 +29,11 @@ SECTIONS = {
         Section("contributions", "each with the running sum", contributions.page),
         Section("value", "statistics, elements, histogram, heat map", value.page),
         Section("saved", "what was kept from the forward pass, and its state", saved.page),
-        Section("source", "the forward line", source.page),
+        Section("source", "the forward line", forward.source_page),
         Section("formula", "the rule, its terms and results", formula.page),
         Section("inside", "hooks, formula, deliveries, step by step", inside.page),
-        Section("numbers", "time, bytes, forward value, module", numbers.page),
-        Section("check", "the numeric check of the rule", check.page),
+        Section("numbers", "time, bytes, forward value, module", forward.numbers_page),
+        Section("check", "the numeric check of the rule", formula.check_page),
         Section("leaves", "the .grad of every leaf", leaves.page, False),
         Section("graph", "producers and consumers in boxes", graph.page),
         Section("modules", "the module tree; z folds", modules.page, False),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.snapshot import Entry, Incoming
-from tui.app.sections.gradient import edge_label, title_line
+from tui.app.sections.of_node.gradient import edge_label, title_line
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import UNDEFINED, Line, Part, fit, value_part
 

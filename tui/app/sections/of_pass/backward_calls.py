@@ -5,8 +5,8 @@ from __future__ import annotations
 from autograd_core.debug.snapshot import Frame, Snapshot
 from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.text import printable
+from tui.app.sections.of_node.saved import source_text
 from tui.app.sections.page import Page, View
-from tui.app.sections.saved import source_text
 from tui.app.widgets.charts import sparkline
 from tui.app.widgets.text import Line, Part, fit
 

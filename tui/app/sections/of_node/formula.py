@@ -1,4 +1,4 @@
-"""The rule that runs, what its terms are, and what came of it."""
+"""The rule that runs, what its terms are, and what came of it; and the numeric check of it."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import re
 
 from autograd_core.debug.snapshot import NodeDetail, Snapshot
 from autograd_core.text import printable
-from tui.app.sections.gradient import title_line, value_parts
+from tui.app.sections.of_node.gradient import title_line, value_parts
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, wrapped
 
 NAME_WIDTH = 10
 
@@ -64,3 +64,17 @@ def _accumulation(snapshot: Snapshot, index: int) -> list[Line]:
         [Part("formula", "backward"), Part("  g is the sum that arrived", "muted")],
         [Part(f"  {name}.grad += g", "leaf")],
     ]
+
+
+def check_page(view: View) -> Page:
+    """The last answer of ``check`` about the selected node."""
+    lines: list[Line] = [title_line(view.session.detail(view.node), view.snapshot)]
+    reply = view.notes.checks.get(view.node)
+    if reply is None:
+        lines.append([Part("t holds the rule to differences of its forward op", "muted")])
+        return Page(lines)
+    wrong = reply.error or " wrong" in reply.text
+    style: StyleName = "trouble" if wrong else "text"
+    said = " ".join(reply.text.split())
+    lines += wrapped([Part(printable(said), style)], view.width)
+    return Page(lines)

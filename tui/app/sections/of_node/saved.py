@@ -9,7 +9,7 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes, format_shape
 from autograd_core.debug.snapshot import Saved
 from autograd_core.text import printable
-from tui.app.sections.gradient import title_line
+from tui.app.sections.of_node.gradient import title_line
 from tui.app.sections.page import Page, View
 from tui.app.widgets.text import Line, Part, fit, value_part
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from autograd_core.debug.snapshot import NodeDetail, Phase, Value
 from autograd_core.text import printable
-from tui.app.sections.gradient import title_line
+from tui.app.sections.of_node.gradient import title_line
 from tui.app.sections.page import Page, View
 from tui.app.widgets.text import UNDEFINED, Line, Part, StyleName, fit, value_part
 

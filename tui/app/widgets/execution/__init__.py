@@ -12,9 +12,8 @@ from tui.app.messages import NodeClicked
 from tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
 from tui.app.plan.modules import Rows, Span
 from tui.app.sections.page import View
-from tui.app.widgets.lane_drawing import draw_row
-from tui.app.widgets.line_view import ViewWidget
-from tui.app.widgets.rows import (
+from tui.app.widgets.execution.lane_drawing import draw_row
+from tui.app.widgets.execution.rows import (
     FLAG_WIDTH,
     VALUE_WIDTH,
     Cells,
@@ -26,6 +25,7 @@ from tui.app.widgets.rows import (
     overflow_width,
     source_text,
 )
+from tui.app.widgets.line_view import ViewWidget
 from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
 from tui.errors import AtWork
 

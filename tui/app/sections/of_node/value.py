@@ -6,7 +6,7 @@ import numpy as np
 
 from autograd_core.dag.statistics import format_bytes, format_number, format_shape
 from autograd_core.debug.snapshot import NodeDetail, Value
-from tui.app.sections.gradient import title_line
+from tui.app.sections.of_node.gradient import title_line
 from tui.app.sections.page import Page, View
 from tui.app.widgets.charts import heat_map_lines, histogram_lines
 from tui.app.widgets.text import Line, Part, is_accumulate

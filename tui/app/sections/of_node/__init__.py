@@ -1,0 +1,1 @@
+"""The sections that speak of the selected node."""

@@ -1,0 +1,1 @@
+"""The sections that speak of the whole pass, and of the calls of the program."""
