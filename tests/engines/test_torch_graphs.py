@@ -22,6 +22,7 @@ from autograd_core.dag.capture.roots import backward_call  # noqa: E402
 from autograd_core.debug.history.observed_pass import ObservedPass  # noqa: E402
 from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.forking import run_python  # noqa: E402
+from viz import film  # noqa: E402
 
 ROOT = Path(__file__).parents[2]
 
@@ -129,3 +130,12 @@ def test_the_sample_trains_and_its_picture_in_the_readme_shows_its_graph() -> No
     boxes = [re.findall(r"<title>([^<\n]+)", text) for text in (drawn, shown)]
     assert boxes[0] == boxes[1]
     assert "model.block.weight" in shown
+
+
+def test_a_film_leaves_no_gradient_and_frees_nothing() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = (x * x).sum()
+    assert film(y).shots
+    assert x.grad is None
+    y.backward()
+    assert x.grad.tolist() == [2.0, 4.0]

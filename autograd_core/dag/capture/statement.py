@@ -6,7 +6,6 @@ import ast
 from contextlib import suppress
 from linecache import getline
 
-from autograd_core.dag.trace.records import OpRecord
 from autograd_core.engines.protocol import Tensor
 
 LONGEST = 60
@@ -17,7 +16,7 @@ def statement_of(tensor: Tensor, name: str) -> str:
     where that was not traced, stands elsewhere than the last op, or takes more than one short line.
     """
     found = tensor.record
-    if not (isinstance(found, tuple) and isinstance(found[0], OpRecord) and found[0].source):
+    if not (isinstance(found, tuple) and found[0].source):
         return ""
     line = getline(found[0].source.file, found[0].source.line).strip()
     if len(line) <= LONGEST:

@@ -397,6 +397,9 @@ class NativeDriver:
 
     # the end
 
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, as is done anyhow until :meth:`release`."""
+
     def release(self) -> None:
         if not self.call.keep:
             with noting_freed(self.call, self._task):

@@ -143,6 +143,10 @@ class Driver(Protocol):
         """Run everything from plan node ``start`` on, keeping no record."""
         ...
 
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, whatever the call says: what runs is to be undone."""
+        ...
+
     def release(self) -> None:
         """Let go of saved values as the plain pass would have."""
         ...

@@ -107,6 +107,7 @@ class ObservedPass:
         self._driver.release()
 
     def __enter__(self) -> Self:
+        self._driver.retain_graph()
         return self
 
     def __exit__(

@@ -132,9 +132,6 @@ class TorchGraph:
             self._read(origin)
         return _place(self.nodes[origin], nr)
 
-    def record_of(self, tensor: Any) -> Any:
-        return None
-
     def _read(self, start: Any) -> None:
         with unobserved():
             self._read_from(start)

@@ -10,6 +10,7 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 
+from autograd_core.autograd.node import resolve
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.engines.protocol import Extent
 from autograd_core.engines.pytorch.private import unobserved
@@ -53,8 +54,10 @@ class SeenTensor:
 
     @property
     def record(self) -> Any:
-        """What tracing left; see :class:`~autograd_core.engines.pytorch.origins.Origins`."""
-        return self.graph.record_of(self)
+        """The module and the line of the node that made it, and the number of the output."""
+        node, nr = resolve(self.edge)
+        place = None if node is None else node.record
+        return None if place is None else (place, nr)
 
     @property
     def is_parameter(self) -> bool:

@@ -51,6 +51,7 @@ class WatchedPass:
             )
         self.order: Sequence[Any] = plan.order
         self.effects: dict[int, NodeEffects] = {}
+        self._retains = False
         self._gradients: Any = ()
         self._ran: list[TorchNode] = []
         self._seconds: dict[TorchNode, float] = {}
@@ -96,7 +97,7 @@ class WatchedPass:
             )
         ]
         try:
-            self._gradients = run(self.call, keep=True if stop < len(self.order) else None)
+            self._gradients = run(self.call, keep=self._retains or None)
         except _Stopped:
             pass
         finally:
@@ -178,6 +179,10 @@ class WatchedPass:
         node: Any = step.node
         if node.kind == LEAF and not step.captured:
             node.origin.variable.grad = step.before
+
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, whatever the call says."""
+        self._retains = True
 
     def release(self) -> None:
         """The engine has let go of what the call does not retain."""
