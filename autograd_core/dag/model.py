@@ -71,14 +71,14 @@ class Source(NamedTuple):
 class SavedValue(NamedTuple):
     """A value that a backward node keeps from the forward pass.
 
-    ``state`` is "kept", "freed" (a backward pass let go of it), "packed" (the user's hooks
-    took it away) or "changed" (an in-place op changed it after it was saved), ``lines`` are those
-    of the program that did so, as far as it was traced.  Values that share their memory have the
-    same number in ``storage``; None where that is unknown.
+    ``shape`` is None where that is unknown.  ``state`` is "kept", "freed" (a backward pass let go
+    of it), "packed" (the user's hooks took it away) or "changed" (an in-place op changed it after
+    it was saved), ``lines`` are those of the program that did so, as far as it was traced.  Values
+    that share their memory have the same number in ``storage``; None where that is unknown.
     """
 
     name: str
-    shape: Shape
+    shape: Shape | None
     dtype: str
     nbytes: int
     state: SavedState = "kept"

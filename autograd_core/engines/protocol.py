@@ -19,10 +19,10 @@ OWN_RESULT: Final = -1
 
 
 class Extent(NamedTuple):
-    """Shape, dtype and bytes of a value that a node keeps; ``storage`` is equal for values that
-    begin at the same memory, None where that is unknown."""
+    """Shape, dtype and bytes of a value that a node keeps, the shape None of a nested tensor;
+    ``storage`` is equal for values that begin at the same memory, None where that is unknown."""
 
-    shape: Shape
+    shape: Shape | None
     dtype: str
     nbytes: int
     storage: int | None = None
@@ -63,7 +63,7 @@ class Node(Protocol):
     @property
     def edges(self) -> tuple[Any, ...]: ...
     @property
-    def output_shape(self) -> Shape: ...
+    def output_shape(self) -> Shape | None: ...
     @property
     def output_dtype(self) -> DType: ...
     @property
@@ -81,7 +81,7 @@ class Tensor(Protocol):
     """A tensor as capture sees it: the root of a graph, or a leaf."""
 
     @property
-    def _shape(self) -> Shape: ...
+    def _shape(self) -> Shape | None: ...
     @property
     def dtype(self) -> DType: ...
     @property

@@ -68,14 +68,20 @@ def _kind(shape: Shape | None, dtype: str) -> str:
 
 
 @functools.lru_cache(maxsize=4096)
-def _saved_text(known: tuple[str, Shape, str, int, SavedState], lines: tuple[Source, ...]) -> str:
+def _saved_text(
+    known: tuple[str, Shape | None, str, int, SavedState], lines: tuple[Source, ...]
+) -> str:
     """Describe a saved value: all of it but its storage, by which no two are alike."""
     saved = SavedValue(*known, storage=None, lines=lines)
     state = saved_state(saved)
     if saved.state == "freed" and not saved.nbytes:
         return printable(f"saves {saved.name}, {state}")
-    shape, size = format_shape(saved.shape), format_bytes(saved.nbytes)
-    return printable(f"saves {saved.name} {shape} {saved.dtype}, {size}{state and f', {state}'}")
+    like = _kind(saved.shape, saved.dtype)
+    if not like:
+        return printable(f"saves {saved.name}, {state}")
+    return printable(
+        f"saves {saved.name} {like}, {format_bytes(saved.nbytes)}{state and f', {state}'}"
+    )
 
 
 @functools.lru_cache(maxsize=4096)

@@ -128,9 +128,13 @@ def _seeds(engine: Engine, tensors: tuple[Tensor, ...], gradient: Any) -> list[S
     )
     one = Statistics(1, 1.0, 1.0, 1.0, 0, 0, 0)
     return [
-        engine.statistics(seed) if seed is not None else one if prod(tensor._shape) == 1 else None
+        engine.statistics(seed) if seed is not None else one if _is_scalar(tensor) else None
         for tensor, seed in zip(tensors, given, strict=True)
     ]
+
+
+def _is_scalar(tensor: Tensor) -> bool:
+    return tensor._shape is not None and prod(tensor._shape) == 1
 
 
 def _add_seeds(

@@ -232,7 +232,7 @@ def _add_edges(build: GraphBuilder, order: Sequence[GradFn], ids: Ids) -> None:
     build.edge_dtypes = LazyColumn(len(targets), lambda id: dtypes[targets[id]])
 
 
-def input_shape(node: GradFn, nr: int) -> Shape:
+def input_shape(node: GradFn, nr: int) -> Shape | None:
     """The shape of the gradient that arrives at input ``nr`` of ``node``."""
-    shapes: Sequence[Shape] | None = getattr(node, "output_shapes", None)
+    shapes: Sequence[Shape | None] | None = getattr(node, "output_shapes", None)
     return shapes[nr] if shapes is not None else node.output_shape

@@ -31,7 +31,7 @@ def saved_values(
         elif state == "freed" and node.freed_at is not None:
             lines = (Source(*node.freed_at),)
         if value is None:
-            yield SavedValue(name, (), "", 0, state, None, lines)
+            yield SavedValue(name, None, "", 0, state, None, lines)
         elif (known := engine.extent(value)) is not None:
             storage = None
             if storages is not None and known.storage is not None:

@@ -144,7 +144,7 @@ class _Record:
             found.append(
                 SavedValue(
                     entry.get("name", str),
-                    entry.shape() or (),
+                    entry.shape(),
                     entry.get("dtype", str, ""),
                     entry.integer("nbytes", 0),
                     entry.choice("state", SavedState),

@@ -52,8 +52,8 @@ class TorchNode:
         self._saved: list[tuple[str, Any, SavedState]] | None = None
 
     @property
-    def output_shape(self) -> tuple[int, ...]:
-        return self.output_shapes[0] if self.output_shapes else ()
+    def output_shape(self) -> tuple[int, ...] | None:
+        return self.output_shapes[0] if self.output_shapes else None
 
     @property
     def record(self) -> Place | None:
@@ -200,7 +200,11 @@ def _read_saved(node: TorchNode) -> Iterator[Kept]:
 
 
 def _told(node: TorchNode, name: str, raw_name: str, value_name: str) -> Iterator[Kept]:
-    raw = getattr(node.origin, raw_name, None)
+    try:
+        raw = getattr(node.origin, raw_name, None)
+    except RuntimeError:  # of a custom Function, which does not tell any more how many they were
+        yield name, None, "freed"
+        return
     # one value, as nearly always, goes without lists: a million nodes keep as many
     if not isinstance(raw, tuple | list):
         if raw is None:

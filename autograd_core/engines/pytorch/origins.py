@@ -2,18 +2,21 @@
 
 Every node gets the next number of its thread.  A module, and a call of a torch function, knows the
 number before and after: all nodes between are its own.  So nothing is paid per node, and what
-composite functions make inside of C++ is covered.
+composite functions make inside of C++ is covered.  ``torch.compile`` reads the code that notes this
+as if it were the program's, and is to find nothing there: ``is_compiling``.
 """
 
 from __future__ import annotations
 
 import sys
+import warnings
 from bisect import bisect_right
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from typing import Any, NamedTuple
 
+from torch.compiler import is_compiling
 from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
@@ -97,6 +100,8 @@ class _Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
+        if is_compiling():
+            return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
         before = sequence_nr()
         result = function(*args, **kwargs) if kwargs else function(*args)
@@ -119,6 +124,8 @@ class _Modules:
         self._running: list[tuple[str, dict[int, str]]] = []
 
     def before(self, module: Any, inputs: Any) -> None:
+        if is_compiling():
+            return
         if not self._running:
             names = {id(part): path for path, part in module.named_modules()}
             path = ""
@@ -131,6 +138,8 @@ class _Modules:
         self._enter(path)
 
     def after(self, module: Any, inputs: Any, output: Any) -> None:
+        if is_compiling():
+            return
         if self._running:
             self._running.pop()
         self._enter(self._running[-1][0] if self._running else "")
@@ -149,6 +158,8 @@ def noting(*, lines: bool = True) -> Iterator[Origins]:
         stack.callback(current.reset, token)
         if sequence_nr is not None:
             watched = _Modules(origins)
+            stack.enter_context(warnings.catch_warnings())
+            warnings.filterwarnings("ignore", ".*there are global hooks on modules", UserWarning)
             stack.callback(modules.register_module_forward_pre_hook(watched.before).remove)
             stack.callback(
                 modules.register_module_forward_hook(watched.after, always_call=True).remove

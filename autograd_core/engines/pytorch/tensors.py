@@ -78,12 +78,13 @@ class SavedTensor(NamedTuple):
     record: Any = None
 
 
-def shape_of(tensor: Any) -> tuple[int, ...]:
-    """Return the shape of a tensor, () of one that has none, such as a nested one."""
+def shape_of(tensor: Any) -> tuple[int, ...] | None:
+    """Return the shape of a tensor; None of a nested one, whose parts have one each."""
     try:
-        return tuple(tensor.shape)
+        shape = tuple(tensor.shape)
     except (RuntimeError, TypeError):
-        return ()
+        return None
+    return shape if {*map(type, shape)} <= {int} else None
 
 
 def nbytes_of(tensor: torch.Tensor) -> int:
