@@ -240,7 +240,7 @@ WORKLOADS = (
 
 
 def libraries() -> dict[str, Any]:
-    """What is here to be measured, ours first."""
+    """List the libraries that are installed, this one first."""
     import autograd_core
 
     found = {"ours": autograd_core}
@@ -286,7 +286,7 @@ def measure(workload: Workload, rounds: int) -> dict[str, Timing]:
 
 
 def flatness(large: int = 1_000_000) -> Timing:
-    """What a node costs in a chain of ``large`` nodes, in terms of one in a chain of 1,000."""
+    """Return the cost of a node in a chain of ``large`` nodes, over that in one of 1,000."""
 
     def costs(length: int, rounds: int) -> Timing:
         forward, backward = chain(10, length).make(importlib.import_module("autograd_core"))

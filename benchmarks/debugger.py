@@ -1,4 +1,4 @@
-"""What the headless debugger costs: to open, to step, to continue, to go back, to look.
+"""Costs of the headless debugger: to open, to step, to continue, to go back, to look.
 
     python benchmarks/debugger.py [NODES ...]
 

@@ -1,4 +1,4 @@
-"""What gradstep costs a program that uses PyTorch: attached, with modules and lines, and captured.
+"""Costs of gradstep to a program that uses PyTorch: attached, with modules and lines, and captured.
 
     python benchmarks/pytorch.py [WORKLOAD ...]
 

@@ -132,7 +132,7 @@ class RenderOptions:
 
     @property
     def folds(self) -> bool:
-        """Whether folding was asked for."""
+        """Return whether folding was asked for."""
         return self.max_boxes is not None or self.depth is not None or bool(self.expand)
 
     @property

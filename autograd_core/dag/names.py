@@ -1,4 +1,4 @@
-"""Names of the user's tensors, found in the variables of their program."""
+"""Names of tensors, found in the variables of their program."""
 
 from __future__ import annotations
 

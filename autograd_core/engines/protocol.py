@@ -1,4 +1,4 @@
-"""What readers of a graph see of an engine, of its nodes and of its tensors."""
+"""Protocols between readers of a graph and the engine whose graph it is."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class DType(Protocol):
 
 
 class Record(Protocol):
-    """What tracing knows of where a node was made."""
+    """The place where a node was made, as far as it was traced."""
 
     @property
     def scope(self) -> str:
@@ -106,7 +106,7 @@ class Engine(Protocol):
 
     @property
     def name(self) -> str:
-        """What users import: ``torch``, ``autograd_core``."""
+        """The name that users import: ``torch``, ``autograd_core``."""
         ...
 
     def owns(self, value: Any) -> bool:

@@ -39,7 +39,7 @@ CROWDED = 40
 
 
 class Rectangle(NamedTuple):
-    """Where a text would stand."""
+    """The place of a text."""
 
     left: float
     top: float

@@ -71,7 +71,7 @@ class _Leaves(NamedTuple):
     asked for: to this pass, all others are constants."""
 
     reached: frozenset[Any]
-    wanted: frozenset[Any]
+    requested: frozenset[Any]
 
     @classmethod
     def of(cls, whole: Sequence[GradFn], running: Sequence[GradFn]) -> _Leaves:
@@ -82,10 +82,10 @@ class _Leaves(NamedTuple):
         return cls(reached, reached if running is whole else records(running))
 
     def kind(self, record: LeafRecord) -> NodeKind:
-        return _leaf_kind(record.tensor(), record in self.wanted)
+        return _leaf_kind(record.tensor(), record in self.requested)
 
     def detail(self, record: LeafRecord) -> str:
-        if record in self.wanted:
+        if record in self.requested:
             return _REQUIRES_GRAD
         if record.requires_grad:
             reached = record in self.reached
@@ -162,9 +162,9 @@ def add_derived_forward(
     gradient, values) is missing.  Takes and returns the same as :func:`add_traced_forward`."""
     build.derived_forward = True
     ids: dict[GradFn, int] = {}
-    wanted = set(running)
+    requested = set(running)
     for node in sorted(plan.order, key=_forward_order):
-        ids[node] = _add_derived(build, engine, node, node in wanted, names)
+        ids[node] = _add_derived(build, engine, node, node in requested, names)
     for node in plan.order:
         for input_nr, edge in enumerate(node.edges):
             source, output_nr = resolve(edge)

@@ -22,7 +22,7 @@ class HookPlace(NamedTuple):
 
 
 HookChanges = Mapping[int, Mapping[HookPlace, HookChange]]
-"""What hooks changed in a pass, by the index of their node."""
+"""The changes of a pass that hooks made, by the index of their node."""
 
 
 def add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:

@@ -1,4 +1,4 @@
-"""What nodes keep from the forward pass: on their boxes, and as edges between the halves."""
+"""Saved values: on the boxes of the nodes that keep them, and as edges between the halves."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ Kept = tuple[str, Any, SavedState]
 def saved_values(
     engine: Engine, node: GradFn, kept: Iterable[Kept], storages: dict[int, int] | None = None
 ) -> Iterator[SavedValue]:
-    """What ``node`` keeps, numbers that it was called with left out.
+    """List what ``node`` keeps, without the numbers that its op was called with.
 
     ``storages`` numbers the memory behind the values of several nodes by where it begins, so
     that a tensor and its transpose are one, and slices of a tensor several.
@@ -82,8 +82,8 @@ def _maker_of(
     forward: int,
     forward_of: Callable[[GradFn], int | None],
 ) -> int | None:
-    """Where a value came from that ``node`` no longer keeps as it was: by the name of the input,
-    whose edge is still there; a constant has none."""
+    """Return the op that made a value which ``node`` no longer keeps as it was: by the name of the
+    input, whose edge is still there; a constant has none."""
     at = engine.input_of(node, name)
     if at is None:
         return None

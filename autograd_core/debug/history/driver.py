@@ -289,7 +289,7 @@ class NativeDriver:
         return self._as_of(seed, 0)
 
     def _place_of(self, index: int) -> tuple[int, int]:
-        """Where the log was when node ``index``, which left nothing there, ran."""
+        """Return the place in the log when node ``index``, which left nothing there, ran."""
         later = next((each for each in self.effects if each > index), None)
         place = self._log.end if later is None else self.effects[later].start
         return place, place

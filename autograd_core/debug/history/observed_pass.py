@@ -83,7 +83,7 @@ class ObservedPass:
 
     @property
     def steps(self) -> list[Step]:
-        """What the nodes did that have run."""
+        """The steps of the nodes that have run."""
         return [self._driver.as_it_was(step) for step in self._steps]
 
     def graph(self, view: View, title: str = "") -> Graph:
@@ -93,7 +93,7 @@ class ObservedPass:
 
     @property
     def gradients(self) -> Gradients:
-        """What a call of ``grad``, of which all has run, returns to the program."""
+        """The gradients that a call of ``grad``, of which all has run, returns to the program."""
         found: Gradients = self._driver.gradients()
         return found
 

@@ -20,7 +20,7 @@ def runs_user_code(node: Node) -> bool:
 
 
 def put_back_text(indices: Sequence[int], called: str) -> str:
-    """What is undone of what the user's code at nodes ``indices`` did, and what is not;
+    """Tell how much of what user code at nodes ``indices`` did is undone, and what is not;
     ``called`` says why it matters: "are called again"."""
     nodes = ", ".join(step_number(index) for index in indices[:8])
     more = f" and {len(indices) - 8} more" if len(indices) > 8 else ""

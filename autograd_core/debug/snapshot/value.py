@@ -137,7 +137,7 @@ def share(gradient: Gradient) -> None:
 
 
 def is_shared(gradient: Gradient) -> bool:
-    """Whether code of the program may hold ``gradient``."""
+    """Return whether code of the program may hold ``gradient``."""
     return id(memory_of(array_of(gradient))) in _shared
 
 

@@ -1,4 +1,4 @@
-"""What a node of the core keeps, and the rule that it runs."""
+"""Saved values and rules of the core's own nodes."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ from autograd_core.engines.pytorch.private import (
 
 
 class Arguments(NamedTuple):
-    """What PyTorch calls its engine with."""
+    """The arguments with which PyTorch calls its engine."""
 
     outputs: tuple[Any, ...]
     seeds: tuple[Any, ...]

@@ -83,7 +83,7 @@ _HELPERS: Final[Mapping[str, str]] = {
     "sum_backward": "expand({0}, {1})",
     "mean_backward": "expand({0}, {1}) / {3}",
 }
-"""What functions of PyTorch's own, which its rules call, compute."""
+"""Formulas of the helper functions that PyTorch's rules call."""
 
 
 def readable(rule: str, called: Mapping[str, str], numbers: Mapping[str, float]) -> str:

@@ -1,4 +1,4 @@
-"""What addresses call the nodes of PyTorch: the op as users write it."""
+"""Names of PyTorch's nodes in addresses: the op as users write it."""
 
 from __future__ import annotations
 

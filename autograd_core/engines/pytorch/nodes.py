@@ -64,7 +64,7 @@ class TorchNode:
         return self.torch_name
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
-        """What it keeps, as it was when this was first asked."""
+        """List what it keeps, as it was when this was first asked."""
         if self._saved is None:
             with unobserved():
                 self._saved = list(_read_saved(self))

@@ -1,4 +1,4 @@
-"""Where in the program a node was made: its module and its line, by its sequence number.
+"""Places in the program where nodes were made: module and line, by the sequence number.
 
 Every node gets the next number of its thread.  A module, and a call of a torch function, knows the
 number before and after: all nodes between are its own.  So nothing is paid per node, and what
@@ -87,7 +87,7 @@ class Origins:
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
-"""What is being noted in this thread."""
+"""The places that are being noted in this thread."""
 
 
 class _Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check

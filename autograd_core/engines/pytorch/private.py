@@ -30,7 +30,7 @@ NAMES: Final = (
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
 )  # fmt: skip
 NODE_ATTRIBUTES: Final = ("_input_metadata", "_sequence_nr", "next_functions", "metadata", "name")
-"""What every node has, though not all of it is documented."""
+"""Attributes that every node has, though not all of them are documented."""
 
 
 def _find(path: str) -> Any:

@@ -69,7 +69,7 @@ class SeenTensor:
 
 
 class SavedTensor(NamedTuple):
-    """What a node keeps, as it was when the graph was read; it holds no tensor."""
+    """A value that a node keeps, as it was when the graph was read; it holds no tensor."""
 
     extent: Extent
     edge: Any
