@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from contextlib import nullcontext
 
@@ -204,6 +205,7 @@ ALL = (
 )  # fmt: skip
 
 
+@functools.cache
 def graph_of(program: Callable[[], Program], traced: bool = True) -> Graph:
     """The graph of a program, with the names of its module."""
     torch.manual_seed(0)

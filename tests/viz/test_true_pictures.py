@@ -3,6 +3,7 @@ half are those of the backward half."""
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
@@ -27,7 +28,7 @@ from viz.embedding import snippet_of
 from viz.embedding.drawing import graph_at
 from viz.embedding.running import run
 from viz.picture.compose import make_picture
-from viz.picture.model import VIEWS, Line
+from viz.picture.model import VIEWS, Line, Picture, View
 from viz.picture.records import Records
 
 GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
@@ -50,8 +51,8 @@ def check_all(graph: Graph) -> None:
     check_folded(graph, small)
     for view in VIEWS:
         for leaves in (None, True, False):
-            check_lines(graph, make_picture(graph, view, leaves=leaves), leaves)
-            check_lines(small, make_picture(small, view, leaves=leaves), leaves)
+            for one in (graph, small):
+                check_lines(one, picture_of(one, view, leaves=leaves), leaves)
 
 
 def check_folded_to(most: int, graph: Graph) -> None:
@@ -60,7 +61,13 @@ def check_folded_to(most: int, graph: Graph) -> None:
     check_mirror(graph)
     small = fold(graph, max_boxes=most)
     check_folded(graph, small)
-    check_lines(small, make_picture(small))
+    check_lines(small, picture_of(small))
+
+
+def picture_of(graph: Graph, view: View = "both", leaves: bool | None = None) -> Picture:
+    """The picture, which other tests are given only after the same checks."""
+    picture: Picture = inspect.unwrap(make_picture)(graph, view, leaves=leaves)
+    return picture
 
 
 def remade(leaves: Sequence[Any], how: str) -> list[Any]:

@@ -35,15 +35,13 @@ def check_lines(graph: Graph, picture: Picture, leaves: bool | None = None) -> N
     """Every line is an edge between what its boxes stand for, and every edge between two boxes is
     a line."""
     hosts = host_leaves(graph, picture.view, leaves)
+    kinds, sources, targets = graph.edge_kinds, graph.edge_sources, graph.edge_targets
     boxes = picture.boxes.column("node")
-    for line in picture.lines:
-        edge = graph.edge(line.edge)
-        assert line.kind == edge.kind
-        assert boxes[line.target] == edge.target
-        source = boxes[line.source]
-        assert source == edge.source or source in hosts.get(edge.source, ()), (
-            "a line from elsewhere"
-        )
+    for edge, kind, start, end in picture.lines.rows("edge", "kind", "source", "target"):
+        assert kind == kinds[edge]
+        assert boxes[end] == targets[edge]
+        source = sources[edge]
+        assert boxes[start] == source or boxes[start] in hosts.get(source, ()), "from elsewhere"
     drawn = Counter(picture.lines.column("edge"))
     assert drawn == Counter(_edges_between_boxes(graph, picture, hosts)), "an edge lost, or twice"
 
@@ -52,12 +50,17 @@ def _edges_between_boxes(
     graph: Graph, picture: Picture, hosts: dict[int, tuple[int, ...]]
 ) -> Iterator[int]:
     shown = set(picture.boxes.column("node"))
-    for edge in graph.edges():
-        from_inside = edge.kind == "saved" and edge.source in hosts
-        if edge.kind == "saved" and picture.view != "both":
+    for edge, (kind, source, target) in enumerate(_edges(graph)):
+        from_inside = kind == "saved" and source in hosts
+        if kind == "saved" and picture.view != "both":
             continue
-        if edge.target in shown and (edge.source in shown or from_inside):
-            yield edge.id
+        if target in shown and (source in shown or from_inside):
+            yield edge
+
+
+def _edges(graph: Graph) -> Iterator[tuple[str, int, int]]:
+    """Kind and ends of all edges; their other fields would take longer than the checks."""
+    return zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
 
 
 def check_folded(graph: Graph, small: Graph) -> None:
@@ -65,14 +68,14 @@ def check_folded(graph: Graph, small: Graph) -> None:
     they are all edges between what its nodes stand for."""
     place = _places(graph, small)
     between = Counter(
-        (edge.kind, place[edge.source], place[edge.target])
-        for edge in graph.edges()
-        if edge.source in place and edge.target in place
-        if place[edge.source] != place[edge.target]
+        (kind, place[source], place[target])
+        for kind, source, target in _edges(graph)
+        if source in place and target in place
+        if place[source] != place[target]
     )
     merged: Counter[tuple[str, int, int]] = Counter()
-    for edge in small.edges():
-        merged[edge.kind, edge.source, edge.target] += edge.multiplicity
+    for edge, ends in enumerate(_edges(small)):
+        merged[ends] += small.edge_counts.get(edge, 1)
     assert merged == between
 
 
@@ -97,8 +100,8 @@ def _name(graph: Graph, id: int) -> tuple[str, str, str]:
 def check_mirror(graph: Graph) -> None:
     """What a gradient flows back along is a value that flowed there: each node of the backward
     half has its op in the forward half, and each of its edges one that runs against it."""
-    flowed = {(edge.source, edge.target) for edge in graph.edges() if edge.kind == "value"}
-    for edge in graph.edges():
-        if edge.kind == "gradient" and graph.kinds[edge.source] != "seed":
-            ends = graph.pairs[edge.target], graph.pairs[edge.source]
-            assert ends in flowed, graph.address(edge.source)
+    flowed = {(source, target) for kind, source, target in _edges(graph) if kind == "value"}
+    for kind, source, target in _edges(graph):
+        if kind == "gradient" and graph.kinds[source] != "seed":
+            ends = graph.pairs[target], graph.pairs[source]
+            assert ends in flowed, graph.address(source)
