@@ -67,7 +67,8 @@ class NativeDriver:
         self.changed_gradients: dict[int, dict[int, Any]] = {}
         self.disturbances = 0  # how often memory was changed in place that gradients may share
         self._changed: WeakValueDictionary[int, Any] = WeakValueDictionary()  # that memory
-        self._guards = any(map(runs_user_code, self.order))  # what is shown, from later changes
+        # whether to guard what is shown from later changes
+        self._guards = call.graph or any(map(runs_user_code, self.order))
         self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
         self.muted_edges: set[tuple[int, int]] = set()
         self.muted_hooks: set[tuple[int, int]] = set()
@@ -108,9 +109,9 @@ class NativeDriver:
                 if muted:
                     step = self._without_muted(step)
                 if self._guards:
-                    for gradient in (*_results(step), *(each.after for each in step.deliveries)):
-                        if gradient is not None:
-                            share(gradient)
+                    for delivery in step.deliveries:
+                        if delivery.after is not None:
+                            share(delivery.after)
                 if not keep(step, perf_counter() - began):
                     return
 
@@ -150,6 +151,8 @@ class NativeDriver:
         stop = log.settle(made) if users else log.place()
         if users and stop > start:
             self._find_changed(index, start)
+        for gradient in made:
+            share(gradient)
         changed = self._changed_gradients(index, start) if users and stop > start else ()
         self.disturbances += users and stop > start
         for leaf, gradient in changed:
@@ -265,6 +268,8 @@ class NativeDriver:
     # what is shown
 
     def as_it_was(self, step: Step) -> Step:
+        if not self._changed:
+            return step
         if not any(map(self._was_changed, (*step.incoming, *_results(step)))):
             return step
         effects = self.effects.get(step.index)

@@ -132,7 +132,7 @@ def share(gradient: Gradient) -> None:
     """Take note that code of the program may hold ``gradient`` and change it later, so that what is
     shown of it has to be a copy."""
     memory = memory_of(array_of(gradient))
-    if memory is not None:
+    if memory is not None and id(memory) not in _shared:
         _shared[id(memory)] = memory
 
 
