@@ -62,11 +62,14 @@ class Held(tuple[Any, ...]):
         Raises:
             RuntimeError: one of the tensors was changed in place.
         """
-        for number, t in enumerate(self.tensors):
-            if t is not None and self.state(number) == "changed":
-                assert self.versions is not None
-                raise modified(t.array, None, t.version or [0], self.versions[number])
-        if not any(isinstance(t, Packed) for t in self.tensors):
+        assert self.versions is not None
+        packed = False
+        for t, version in zip(self.tensors, self.versions, strict=True):
+            if type(t) is Packed:
+                packed = True
+            elif t is not None and _version(t) != version:
+                raise modified(t.array, None, t.version or [0], version)
+        if not packed:
             return self
         found = [t.tensor() if isinstance(t, Packed) else t for t in self.tensors]
         pairs = zip(self, found, strict=True)
