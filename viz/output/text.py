@@ -29,7 +29,7 @@ def write_text(picture: Picture, legend: bool = False) -> str:
     for half, caption in zip(picture.halves, picture.captions, strict=True):
         boxes = [i for i, box in enumerate(picture.boxes) if box.half == half]
         if half == "backward":
-            boxes.sort(key=lambda i: _turn(picture.boxes[i]))
+            boxes.sort(key=lambda i: _running_order(picture.boxes[i]))
         width = max((len(names[i]) for i in boxes), default=0)
         value_width = max((len(picture.boxes[i].right) for i in boxes), default=0)
         sections += ["", caption] if sections else [caption]
@@ -104,7 +104,7 @@ def _sources(picture: Picture, names: list[str]) -> tuple[list[list[str]], list[
     return flows, saved
 
 
-def _turn(box: Box) -> tuple[int, int]:
+def _running_order(box: Box) -> tuple[int, int]:
     """Sort the seed first, then the nodes as they run, then what has no order."""
     if box.role == "out":
         return (-1, box.node)

@@ -87,21 +87,21 @@ def shade(step: int) -> int:
     return (step + 1) // 2
 
 
-def scale_of(graph: Graph, wanted: bool | None) -> Scale | None:
-    """Choose the scale for the gradients of ``graph``; None where there are none, or ``wanted``
+def scale_of(graph: Graph, requested: bool | None) -> Scale | None:
+    """Choose the scale for the gradients of ``graph``; None where there are none, or ``requested``
     says no.
 
     ``None`` leaves it to the gradients: they have to spread over more than a factor of
     :data:`WIDE_SPREAD`.
     """
-    if wanted is False or not has_gradients(graph):
+    if requested is False or not has_gradients(graph):
         return None
     found = [
         stats.rms
         for id, stats in graph.edge_statistics.items()
         if graph.edge_kinds[id] == "gradient" and stats.rms > 0 and math.isfinite(stats.rms)
     ]
-    if not found or (wanted is None and max(found) <= WIDE_SPREAD * min(found)):
+    if not found or (requested is None and max(found) <= WIDE_SPREAD * min(found)):
         return None
     # a little beyond a power of ten is that power
     low, high = math.floor(math.log10(min(found)) + 0.1), math.ceil(math.log10(max(found)) - 0.1)

@@ -51,7 +51,7 @@ def default_renderers() -> tuple[Renderer, ...]:
 
 
 def all_failed(
-    wanted: str, failures: Iterable[VizError], *, instead: str = ""
+    requested: str, failures: Iterable[VizError], *, instead: str = ""
 ) -> RendererUnavailable:
     """Say why each renderer failed, what would help it, and what to do instead.
 
@@ -65,6 +65,6 @@ def all_failed(
     )
     said = f" ({'; '.join(reasons)})" if reasons else ""
     return RendererUnavailable(
-        f"nothing on this machine can make {wanted}{said}",
+        f"nothing on this machine can make {requested}{said}",
         remedy=", or ".join(filter(None, ["do one of these" if reasons else "", instead])),
     )
