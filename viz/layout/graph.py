@@ -10,10 +10,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from autograd_core.dag.model import Half
-from viz.layout.ranks import Arc
 from viz.picture import geometry
 from viz.picture.model import Box, Picture
 from viz.picture.records import Records
+
+Arc = tuple[int, int]
 
 
 class LayoutGraph(NamedTuple):

@@ -10,9 +10,8 @@ import numpy as np
 from autograd_core.dag.model import Half
 from viz import theme
 from viz.layout.columns import Floats, Space, assign_columns
-from viz.layout.graph import LayoutGraph
+from viz.layout.graph import Arc, LayoutGraph
 from viz.layout.layers import Layers
-from viz.layout.ranks import Arc
 from viz.picture import geometry
 from viz.picture.model import Picture
 
