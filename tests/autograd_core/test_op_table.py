@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import importlib
 import itertools
-import pkgutil
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,26 +11,17 @@ import numpy as np
 import pytest
 
 import autograd_core as torch
-from autograd_core import ops
 from autograd_core.autograd import grad
 from autograd_core.op import OPS, Op, Sample, op, pointwise
 from autograd_core.op.saved import NOT_SAVED
 from autograd_core.tensor import Tensor
-
-for module in pkgutil.iter_modules(ops.__path__):
-    importlib.import_module(f"autograd_core.ops.{module.name}")
+from tests.autograd_core.op_samples import for_every_sample, is_differentiable
 
 Gradients = tuple[np.ndarray, ...]
 
-EVERY = [
-    pytest.param(entry, sample, id=f"{name}-{number}")
-    for name, entry in OPS.items()
-    for number, sample in enumerate(entry.samples)
-]
-DIFFERENTIABLE = [each for each in EVERY if each.values[0].edges]
+CHANGES_DTYPE = ("cast",)  # as its attributes say
 # Of these PyTorch knows no derivative of second order, or none.
 ONCE, NEVER = ("standard_gamma", "ctc_loss"), ("standard_gamma_grad", "differentiable_once")
-TWICE = [each for each in DIFFERENTIABLE if each.values[0].name not in ONCE]
 
 
 # --- the check itself --------------------------------------------------------------------------
@@ -160,17 +149,17 @@ def check_second(call: Call) -> None:
         np.testing.assert_allclose(got, numeric, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+@for_every_sample(is_differentiable)
 def test_first_derivative_is_that_of_finite_differences(entry: Op, sample: Sample) -> None:
     check_first(Call(entry, sample))
 
 
-@pytest.mark.parametrize(("entry", "sample"), TWICE)
+@for_every_sample(lambda entry: is_differentiable(entry) and entry.name not in ONCE)
 def test_second_derivative_is_that_of_finite_differences(entry: Op, sample: Sample) -> None:
     check_second(Call(entry, sample))
 
 
-@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+@for_every_sample(is_differentiable)
 def test_rules_give_the_same_on_tensors_as_on_arrays(entry: Op, sample: Sample) -> None:
     call = Call(entry, sample)
     _, _, fast = call.gradients(call.points)
@@ -179,10 +168,8 @@ def test_rules_give_the_same_on_tensors_as_on_arrays(entry: Op, sample: Sample) 
         np.testing.assert_allclose(mine.array, other.array, rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+@for_every_sample(lambda entry: is_differentiable(entry) and entry.name not in CHANGES_DTYPE)
 def test_float32_stays_float32_in_both_directions(entry: Op, sample: Sample) -> None:
-    if entry.name == "cast":
-        pytest.skip("changing the dtype is its purpose")
     call = Call(entry, sample, np.float32)
     outputs = call.outputs(call.tensors(call.points))
     assert {t.dtype for t in outputs} == {torch.float32}
@@ -193,7 +180,7 @@ def test_float32_stays_float32_in_both_directions(entry: Op, sample: Sample) -> 
         assert {g.dtype for g in found} == {torch.float32}
 
 
-@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+@for_every_sample(is_differentiable)
 def test_each_input_alone_gets_the_gradient_it_gets_among_others(entry: Op, sample: Sample) -> None:
     call = Call(entry, sample)
     _, _, together = call.gradients(call.points)
@@ -207,12 +194,10 @@ def test_each_input_alone_gets_the_gradient_it_gets_among_others(entry: Op, samp
         np.testing.assert_array_equal(alone.array, together[number].array)
 
 
-@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+@for_every_sample(lambda entry: is_differentiable(entry) and entry.name not in CHANGES_DTYPE)
 def test_a_gradient_has_the_dtype_of_its_input_whatever_that_meets(
     entry: Op, sample: Sample
 ) -> None:
-    if entry.name == "cast":
-        pytest.skip("its attributes name the dtype of the gradient")
     arrays = Call(entry, sample).arrays
     floats = [i for i, a in enumerate(arrays) if a is not None and a.dtype.kind == "f"]
     every = (np.float32, np.float64, np.float16)
@@ -246,7 +231,7 @@ def check_dtypes(call: Call, create_graph: bool) -> None:
 # --- what a call leaves behind -----------------------------------------------------------------
 
 
-@pytest.mark.parametrize(("entry", "sample"), DIFFERENTIABLE)
+@for_every_sample(is_differentiable)
 def test_the_node_saves_what_its_rules_name_and_lets_go_of_it(entry: Op, sample: Sample) -> None:
     call = Call(entry, sample)
     outputs = call.outputs(call.tensors(call.points))
@@ -273,9 +258,7 @@ def test_a_value_is_saved_only_for_those_who_need_it() -> None:
     assert node.x is NOT_SAVED
 
 
-@pytest.mark.parametrize(
-    ("entry", "sample"), [each for each in EVERY if each.values[0].view is not False]
-)
+@for_every_sample(lambda entry: entry.view is not False)
 def test_views_share_memory_and_version(entry: Op, sample: Sample) -> None:
     call = Call(entry, sample)
     (x,) = call.tensors(call.points, requires_grad=False)
@@ -289,9 +272,7 @@ def test_views_share_memory_and_version(entry: Op, sample: Sample) -> None:
         assert x._version == each._version
 
 
-@pytest.mark.parametrize(
-    ("entry", "sample"), [each for each in EVERY if each.values[0].view is False]
-)
+@for_every_sample(lambda entry: entry.view is False)
 def test_what_is_no_view_has_memory_of_its_own(entry: Op, sample: Sample) -> None:
     call = Call(entry, sample)
     inputs = call.tensors(call.points, requires_grad=False)
@@ -319,6 +300,17 @@ def test_entries_say_what_they_are_and_how_to_try_them(entry: Op) -> None:
 
 
 @pytest.mark.usefixtures("declared")
+def test_every_sample_that_fails_is_told() -> None:
+    @for_every_sample(lambda entry: entry.name in ("mul", "add"))
+    def fails_for_mul(entry: Op, sample: Sample) -> None:
+        assert entry.name == "add"
+
+    with pytest.raises(ExceptionGroup, match="fails_for_mul fails") as caught:
+        fails_for_mul("elementwise")
+    told = [error.__notes__[0].partition(":")[0] for error in caught.value.exceptions]
+    assert told == [f"sample mul-{number}" for number in range(len(OPS["mul"].samples))]
+
+
 def test_the_check_finds_a_wrong_rule() -> None:
     @pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, y: g * y)
     def wrong_product(x, y):

@@ -1,0 +1,56 @@
+"""The samples of the op table, family by family.
+
+Most checks of a sample take less time than pytest takes to begin a test.  So one test checks the
+samples of all ops of a file in ``autograd_core/ops``, and tells of all that fail.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from autograd_core import ops
+from autograd_core.op import OPS, Op, Sample
+
+for module in pkgutil.iter_modules(ops.__path__):
+    importlib.import_module(f"{ops.__name__}.{module.name}")
+
+Check = Callable[[Op, Sample], None]
+
+
+def for_every_sample(of: Callable[[Op], bool] = lambda entry: True) -> Callable[[Check], Any]:
+    """Make a check of one sample a test of all samples of the ops that ``of`` chooses."""
+    families: dict[str, list[tuple[str, Op, Sample]]] = {}
+    for name, entry in OPS.items():
+        family = families.setdefault(entry.call.__module__.rpartition(".")[2], [])
+        samples = entry.samples if of(entry) else ()
+        family += [(f"{name}-{number}", entry, sample) for number, sample in enumerate(samples)]
+
+    def decorate(check: Check) -> Any:
+        @pytest.mark.parametrize("family", [name for name, found in families.items() if found])
+        def test(family: str) -> None:
+            failures = []
+            for name, entry, sample in families[family]:
+                try:
+                    check(entry, sample)
+                except Exception as error:
+                    error.add_note(f"sample {name}: {sample}")
+                    failures.append(error)
+            if failures:
+                raise ExceptionGroup(f"{check.__name__} fails", failures)
+
+        test.__name__, test.__doc__, test.__module__ = (
+            check.__name__, check.__doc__, check.__module__,
+        )  # fmt: skip
+        return test
+
+    return decorate
+
+
+def is_differentiable(entry: Op) -> bool:
+    """Whether the op has rules."""
+    return bool(entry.edges)
