@@ -105,7 +105,7 @@ class Tensor(Differentiable, Conversion, TensorMethods, metaclass=_TensorMeta):
     is_parameter = seldom("_is_parameter", False)
 
     __module__ = "autograd_core"  # where users find it
-    __array_priority__ = 1000  # ndarray * Tensor is this class's business
+    __array_priority__ = 1000  # NumPy leaves ndarray * Tensor to this class
 
     if TYPE_CHECKING:
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any
 
@@ -11,7 +12,9 @@ from autograd_core.autograd.backward import grad as gradients_by
 from autograd_core.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from autograd_core.autograd.functional import jacobian
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
+from autograd_core.autograd.graph import disable_saved_tensors_hooks
 from autograd_core.func.structure import leaves_of, rebuilt, structure_of
+from autograd_core.functions.generators import Draws
 from autograd_core.op.dual import without_graph
 from autograd_core.tensor import Tensor
 
@@ -113,9 +116,12 @@ def jacrev(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Funct
     return _jacobian(func, argnums, has_aux, "reverse-mode")
 
 
-def jacfwd(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """The function that gives the Jacobian of ``func``, computed in forward mode."""
-    return _jacobian(func, argnums, has_aux, "forward-mode")
+def jacfwd(
+    func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
+) -> Function:
+    """The function that gives the Jacobian of ``func``, computed in forward mode: in a call for
+    each column, for which ``randomness`` is as for :func:`.vmap`."""
+    return _jacobian(func, argnums, has_aux, "forward-mode", randomness)
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
@@ -123,15 +129,19 @@ def hessian(func: Function, argnums: Argnums = 0) -> Function:
     return jacfwd(jacrev(func, argnums), argnums)
 
 
-def _jacobian(func: Function, argnums: Argnums, has_aux: bool, strategy: str) -> Function:
+def _jacobian(
+    func: Function, argnums: Argnums, has_aux: bool, strategy: str, randomness: str = ""
+) -> Function:
     @wraps(func)
     def derivative(*args: Any, **kwargs: Any) -> Any:
+        around = Draws(randomness).call if randomness else _without_saved_hooks
         chosen = _chosen(args, argnums)
         points = leaves_of(chosen)
         seen: list[Any] = []
 
         def flat(*given: Any) -> Any:
-            returned = func(*_with(args, argnums, rebuilt(chosen, given)), **kwargs)
+            with around():
+                returned = func(*_with(args, argnums, rebuilt(chosen, given)), **kwargs)
             seen[:] = returned if has_aux else (returned, None)
             outputs = tuple(leaves_of(seen[0]))
             return outputs if len(outputs) > 1 else outputs[0]
@@ -147,6 +157,13 @@ def _jacobian(func: Function, argnums: Argnums, has_aux: bool, strategy: str) ->
     return derivative
 
 
+def _without_saved_hooks() -> AbstractContextManager[None]:
+    return disable_saved_tensors_hooks(
+        "torch.func.{grad, vjp, jacrev, hessian} don't yet support saved tensor hooks. Please open "
+        "an issue with your use case."
+    )
+
+
 def _differentiable(
     func: Function, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums
 ) -> tuple[Any, list[Tensor], Callable[[], Any]]:
@@ -159,7 +176,7 @@ def _differentiable(
     ]
 
     def call() -> Any:
-        with enable_grad():
+        with enable_grad(), _without_saved_hooks():
             return func(*_with(args, argnums, rebuilt(chosen, points)), **kwargs)
 
     return chosen, points, call

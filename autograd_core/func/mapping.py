@@ -7,6 +7,7 @@ from functools import wraps
 from typing import Any
 
 from autograd_core.func.structure import leaves_of, rebuilt
+from autograd_core.functions.generators import Draws
 from autograd_core.ops.joining import stack
 from autograd_core.tensor import Tensor
 
@@ -34,15 +35,18 @@ def vmap(
         in_dims: which dimension of each argument counts the examples, None for an argument that
             all share.
         out_dims: which dimension of each result is to count them.
-        randomness: for PyTorch's sake; random numbers differ from example to example.
+        randomness: whether random numbers are the "same" for each example, "different", or an
+            "error".
         chunk_size: for PyTorch's sake.
 
     Raises:
         ValueError: the batches differ in size, or there is none.
+        RuntimeError: ``func`` draws random numbers, and ``randomness`` does not allow it.
     """
 
     @wraps(func)
     def mapped(*args: Any, **kwargs: Any) -> Any:
+        draws = Draws(randomness)
         values = leaves_of(args)
         dims = leaves_of(_spread(in_dims, args))
         size = _batch_size(func, in_dims, values, dims)
@@ -52,7 +56,8 @@ def vmap(
                 value if dim is None else value.select(dim, number)
                 for value, dim in zip(values, dims, strict=True)
             ]
-            rows.append(func(*rebuilt(args, given), **kwargs))
+            with draws.call():
+                rows.append(func(*rebuilt(args, given), **kwargs))
             if not all(isinstance(each, Tensor) for each in leaves_of(rows[-1])):
                 raise ValueError(
                     f"vmap({_name(func)}, ...): `{_name(func)}` must only return Tensors, got type "

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
 ]
 
 _SEED_AT_START = 67280421310721  # PyTorch's
+_refused: ContextVar[bool] = ContextVar("autograd_core_random_refused", default=False)
 _WORD = 16  # bytes of each of the two numbers that the state of NumPy's generator consists of
 
 
@@ -40,6 +42,12 @@ class Generator:
     @property
     def rng(self) -> np.random.Generator:
         """NumPy's generator behind this one, from which the caller is about to draw."""
+        if _refused.get():
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use "
+                "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+                "operation out of vmap"
+            )
         if (log := undo_log()) is not None:
             log.keep(_State, self)
         return self._rng
@@ -100,6 +108,37 @@ class _State:
 
     def is_idle(self) -> bool:
         return self._now() == self.held
+
+
+class Draws:
+    """What calls of a function that stand for one call of a batch do about random numbers.
+
+    Args:
+        randomness: they draw the "same" numbers each, or "different" ones; or it is an "error".
+    """
+
+    def __init__(self, randomness: str) -> None:
+        if randomness not in ("error", "different", "same"):
+            raise RuntimeError(
+                "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+                f"{randomness}"
+            )
+        self._randomness = randomness
+        self._start: Any = None
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """One of the calls."""
+        if self._randomness == "same":
+            numbers = generator().bit_generator
+            if self._start is None:
+                self._start = numbers.state
+            numbers.state = self._start
+        token = _refused.set(_refused.get() or self._randomness == "error")
+        try:
+            yield
+        finally:
+            _refused.reset(token)
 
 
 _default = Generator()

@@ -61,6 +61,12 @@ class _Form(NamedTuple):
     open: bool  # whether it takes any keyword
 
 
+# Functions whose ``out`` has the dtype of the result, and takes no other.
+_OF_OWN_DTYPE = frozenset(
+    {"abs", "ceil", "conj_physical", "floor", "frac", "neg", "round", "sgn", "sign", "trunc"}
+)
+
+
 @lru_cache(maxsize=1024)
 def _form(function: Callable[..., Any]) -> _Form:
     parameters = list(signature(function).parameters.values())
@@ -120,7 +126,13 @@ def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, 
         result = function(*args, **given)
     if later.get("requires_grad"):
         result.requires_grad_()
-    return result if out is None else _stored(result, out)
+    if out is None:
+        return result
+    if name in _OF_OWN_DTYPE and out.dtype is not result.dtype:
+        raise RuntimeError(
+            f"Found dtype {out.dtype.scalar_name} but expected {result.dtype.scalar_name}"
+        )
+    return _stored(result, out)
 
 
 def _dtype(name: str, value: Any) -> dtype | None:

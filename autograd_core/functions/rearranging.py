@@ -24,11 +24,15 @@ def flip(x: Tensor, *dims: Any) -> Tensor:
 
 def fliplr(x: Tensor) -> Tensor:
     """The order of columns reversed."""
+    if x.ndim < 2:
+        raise RuntimeError("Input must be >= 2-d.")
     return rearrange.flip(x, (1,))
 
 
 def flipud(x: Tensor) -> Tensor:
     """The order of rows reversed."""
+    if not x.ndim:
+        raise RuntimeError("Input must be >= 1-d.")
     return rearrange.flip(x, (0,))
 
 

@@ -52,7 +52,7 @@ def decided(call: Callable[..., Tensor]) -> Callable[..., Any]:
     return decided
 
 
-def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Any:
+def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """``src``, broadcast over what was there; its gradient ends at whole numbers."""
     whole = not self.dtype.is_floating_point and isinstance(src, Tensor) and src.requires_grad
     return assign.copy(self, src.detach() if whole else src)

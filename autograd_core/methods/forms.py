@@ -36,10 +36,12 @@ def _backward(
     backward(self, gradient, retain_graph, create_graph, inputs=inputs)
 
 
-def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:
-    """A method that takes its sizes one by one or as one sequence."""
+def _varargs(call: Callable[..., Any], word: str) -> Callable[..., Any]:
+    """A method that takes its sizes one by one or as one sequence, which may be named ``word``."""
 
-    def method(self: Tensor, *sizes: Any) -> Tensor:
+    def method(self: Tensor, *sizes: Any, **named: Any) -> Tensor:
+        if named:
+            sizes = (_named(call.__name__, word, sizes, named),)
         if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
             sizes = tuple(sizes[0])
         return call(self, sizes)
@@ -47,6 +49,20 @@ def _varargs(call: Callable[..., Any]) -> Callable[..., Any]:
     method.__name__ = call.__name__
     method.__doc__ = call.__doc__
     return method
+
+
+def _named(name: str, word: str, sizes: tuple[Any, ...], named: dict[str, Any]) -> Any:
+    for other in named:
+        if other != word:
+            raise TypeError(f"{name}() got an unexpected keyword argument '{other}'")
+    if sizes:
+        raise TypeError(f"{name}() got multiple values for argument '{word}'")
+    return named[word]
+
+
+def _split(self: Tensor, split_size: Any, dim: int = 0) -> tuple[Tensor, ...]:
+    """Pieces of ``split_size`` elements along ``dim``, or of the sizes listed."""
+    return functions.split(self, split_size, dim)
 
 
 def _iterate(self: Tensor) -> Iterator[Tensor]:
@@ -115,16 +131,17 @@ FORMS: Final[dict[str, Callable[..., Any]]] = {
     "__getitem__": subscript.getitem,
     "__setitem__": subscript.setitem,
     "__iter__": _iterate,
-    "view": _varargs(shape.view),
-    "reshape": _varargs(functions.reshape),
-    "expand": _varargs(shape.expand),
-    "permute": _varargs(_dims),
+    "view": _varargs(shape.view, "size"),
+    "reshape": _varargs(functions.reshape, "shape"),
+    "expand": _varargs(shape.expand, "size"),
+    "permute": _varargs(_dims, "dims"),
     "view_as": _same_shape,
     "reshape_as": _reshaped_as,
     "expand_as": _expanded_as,
     "hardshrink": _hardshrink,
     "polygamma": _polygamma,
-    "repeat": rearranging.repeat,
+    "repeat": _varargs(rearranging.repeat, "repeats"),
+    "split": _split,
     "sum_to_size": shapes.sum_to_size,
     "where": _where,
     "new_zeros": _new(functions.zeros),

@@ -30,7 +30,7 @@ NAMED = (
     "reciprocal", "relu", "remainder", "renorm", "repeat_interleave", "resolve_conj",
     "resolve_neg", "roll", "rot90", "round", "rsqrt", "scatter", "scatter_add",
     "scatter_reduce", "select", "select_scatter", "sgn", "sigmoid", "sign", "signbit", "sin",
-    "sinc", "sinh", "slice_scatter", "softmax", "sort", "split", "split_with_sizes", "sqrt",
+    "sinc", "sinh", "slice_scatter", "softmax", "sort", "split_with_sizes", "sqrt",
     "square", "squeeze", "std", "sub", "subtract", "sum", "swapaxes", "swapdims", "t", "take",
     "take_along_dim", "tan", "tanh", "tensor_split", "tile", "topk", "trace", "transpose",
     "tril", "triu", "true_divide", "trunc", "unbind", "unflatten", "unfold", "unique",

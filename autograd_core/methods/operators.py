@@ -35,6 +35,16 @@ def left_to_python(
     return operator
 
 
+def _not_after_arrays(operator: Callable[..., Any]) -> Callable[..., Any]:
+    """``operator`` with a tensor on its right, which Python refuses after an array of NumPy's."""
+
+    @wraps(operator)
+    def method(self: Tensor, other: Any) -> Any:
+        return NotImplemented if type(other) is np.ndarray else operator(self, other)
+
+    return method
+
+
 def _reflected(call: Callable[..., Any]) -> Callable[..., Any]:
     def method(self: Tensor, other: Any) -> Tensor:
         result: Tensor = call(other, self)
@@ -55,40 +65,44 @@ def _comparison(call: Callable[..., Any]) -> Callable[..., Any]:
 
 _NUMERIC: dict[str, Callable[..., Any]] = {
     "__add__": elementwise.add,
-    "__radd__": elementwise.add,
     "__sub__": elementwise.sub,
-    "__rsub__": arithmetic.rsub,
     "__mul__": elementwise.mul,
-    "__rmul__": elementwise.mul,
     "__truediv__": elementwise.div,
-    "__rtruediv__": arithmetic.rdiv,
+    "__rtruediv__": arithmetic.rdiv,  # a product with the reciprocal: of arrays, too
     "__rdiv__": arithmetic.rdiv,
     "__pow__": functions.pow,
-    "__rpow__": _reflected(functions.pow),
     "__mod__": functions.remainder,
-    "__rmod__": _reflected(functions.remainder),
     "__floordiv__": functions.floor_divide,
-    "__rfloordiv__": _reflected(functions.floor_divide),
     "__and__": logic.bitwise_and,
-    "__rand__": logic.bitwise_and,
     "__or__": logic.bitwise_or,
-    "__ror__": logic.bitwise_or,
     "__xor__": logic.bitwise_xor,
-    "__rxor__": logic.bitwise_xor,
     "__lshift__": logic.bitwise_left_shift,
-    "__rlshift__": _reflected(logic.bitwise_left_shift),
     "__rshift__": logic.bitwise_right_shift,
-    "__rrshift__": _reflected(logic.bitwise_right_shift),
     "__lt__": elementwise.lt,
     "__le__": elementwise.le,
     "__gt__": elementwise.gt,
     "__ge__": elementwise.ge,
 }
 
+_RIGHT: dict[str, Callable[..., Any]] = {
+    "__radd__": elementwise.add,
+    "__rsub__": arithmetic.rsub,
+    "__rmul__": elementwise.mul,
+    "__rpow__": _reflected(functions.pow),
+    "__rmod__": _reflected(functions.remainder),
+    "__rfloordiv__": _reflected(functions.floor_divide),
+    "__rand__": logic.bitwise_and,
+    "__ror__": logic.bitwise_or,
+    "__rxor__": logic.bitwise_xor,
+    "__rlshift__": _reflected(logic.bitwise_left_shift),
+    "__rrshift__": _reflected(logic.bitwise_right_shift),
+    "__rmatmul__": _reflected(linalg.matmul),
+}
+
 BINARY: dict[str, Callable[..., Any]] = {
     **{name: left_to_python(call) for name, call in _NUMERIC.items()},
+    **{name: _not_after_arrays(left_to_python(call)) for name, call in _RIGHT.items()},
     "__matmul__": left_to_python(linalg.matmul, (Tensor, np.ndarray)),
-    "__rmatmul__": left_to_python(_reflected(linalg.matmul), (Tensor, np.ndarray)),
     "__eq__": _comparison(elementwise.eq),
     "__ne__": _comparison(elementwise.ne),
 }

@@ -37,7 +37,9 @@ def flip(x, /, dims):
 )
 def roll(x, /, shifts, dims=()):
     """Elements moved along some dimensions, what falls off at an end coming in at the other."""
-    if dims and len(shifts) != len(dims):
+    if not shifts:
+        raise RuntimeError("`shifts` required")
+    if len(shifts) != len(dims) and (dims or len(shifts) > 1):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )

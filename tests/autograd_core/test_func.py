@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -123,3 +124,66 @@ def test_models_of_one_kind_are_called_together(torch: Any, func: Any) -> None:
     assert torch.allclose(together[2], models[2](x))
     with pytest.raises(RuntimeError, match="at least one model"):
         func.stack_module_state([])
+
+
+# --- random numbers, and hooks on saved tensors ------------------------------------------------
+
+
+def noisy(torch: Any, x: Any) -> Any:
+    return x * 0 + torch.randn(())
+
+
+@pytest.mark.parametrize("randomness", ["error", "neither"])
+def test_vmap_refuses_random_numbers_unless_told_otherwise(
+    torch: Any, func: Any, randomness: str
+) -> None:
+    said = (
+        "called random operation while in randomness error mode"
+        if randomness == "error"
+        else ("Only allowed values for randomness are 'error', 'different', or 'same'. Got neither")
+    )
+    with pytest.raises(RuntimeError, match=said):
+        func.vmap(lambda x: noisy(torch, x), randomness=randomness)(torch.zeros(3))
+    assert torch.randn(3).unique().numel() == 3
+
+
+@pytest.mark.parametrize(("randomness", "number"), [("same", 1), ("different", 4)])
+def test_vmap_draws_for_each_example_as_it_is_told(
+    torch: Any, func: Any, randomness: str, number: int
+) -> None:
+    mapped = func.vmap(lambda x: noisy(torch, x), randomness=randomness)
+    first, second = mapped(torch.zeros(4)), mapped(torch.zeros(4))
+    assert first.unique().numel() == second.unique().numel() == number
+    assert first.tolist() != second.tolist()
+
+
+def test_a_forward_jacobian_takes_a_random_function_as_one(torch: Any, func: Any) -> None:
+    def scaled(x: Any) -> Any:
+        return x * torch.rand(2)
+
+    found = func.jacfwd(scaled, randomness="same")(torch.ones(2))
+    assert found.count_nonzero() == 2
+    with pytest.raises(RuntimeError, match="called random operation"):
+        func.jacfwd(scaled)(torch.ones(2))
+
+
+@pytest.mark.parametrize("transform", ["grad", "vjp", "jacrev", "hessian"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_reverse_mode_refuses_hooks_on_saved_tensors(
+    torch: Any, func: Any, transform: str, inside: bool
+) -> None:
+    hooks = torch.autograd.graph.saved_tensors_hooks
+
+    def square(x: Any) -> Any:
+        if not inside:
+            return (x * x).sum()
+        with hooks(lambda saved: saved, lambda saved: saved):
+            return (x * x).sum()
+
+    def call() -> Any:
+        x = torch.ones(2)
+        return func.vjp(square, x) if transform == "vjp" else getattr(func, transform)(square)(x)
+
+    around = nullcontext() if inside else hooks(lambda saved: saved, lambda saved: saved)
+    with around, pytest.raises(RuntimeError, match="don't yet support saved tensor hooks"):
+        call()
