@@ -48,8 +48,9 @@ class _AfterTorch(MetaPathFinder):
 
 
 @contextmanager
-def attached() -> Iterator[None]:
-    """While it lasts, backward calls of PyTorch are intercepted, and modules and lines noted."""
+def attached(*, values: bool = False) -> Iterator[None]:
+    """While it lasts, backward calls of PyTorch are intercepted, and modules and lines noted; with
+    ``values``, also every op and what came out of it."""
     with ExitStack() as stack:
 
         def attach() -> None:
@@ -58,7 +59,7 @@ def attached() -> Iterator[None]:
             from autograd_core.engines.pytorch.origins import noting
 
             stack.enter_context(intercepted())
-            stack.enter_context(noting())
+            stack.enter_context(noting(values=values))
 
         if hasattr(sys.modules.get("torch"), "Tensor"):
             attach()

@@ -17,7 +17,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
 import autograd_core.engines.pytorch as engine  # noqa: E402  # imports torch
-from autograd_core.dag import Graph, capture  # noqa: E402
+from autograd_core.dag import Graph, capture, trace  # noqa: E402
 from autograd_core.program.calls import (  # noqa: E402
     CallSelector,
     InterceptedCall,
@@ -128,9 +128,10 @@ def run_whole(program: Callable[[], Any]) -> list[Any]:
         return list(evidence(program()))
 
 
+@pytest.mark.parametrize("values", [False, True], ids=["", "values"])
 @each_program
 def test_a_captured_call_is_what_pytorch_has_and_leaves_the_program_as_it_was(
-    program: Callable[[], Any], capsys: pytest.CaptureFixture[str]
+    program: Callable[[], Any], values: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     graphs = []
 
@@ -148,7 +149,7 @@ def test_a_captured_call_is_what_pytorch_has_and_leaves_the_program_as_it_was(
 
     plain = run_whole(program)
     printed = capsys.readouterr()
-    with intercepting(handle, EVERY_CALL):
+    with intercepting(handle, EVERY_CALL, values=values):
         watched = run_whole(program)
     assert watched == plain
     assert capsys.readouterr() == printed
@@ -178,3 +179,25 @@ def test_a_film_leaves_no_gradient_and_frees_nothing() -> None:
     assert x.grad is None
     y.backward()
     assert x.grad.tolist() == [2.0, 4.0]
+
+
+def test_with_values_the_forward_half_is_complete() -> None:
+    with trace(values=True):
+        weight = torch.nn.Parameter(torch.tensor([[2.0, 0.0], [0.0, 1.0]]))
+        data = torch.tensor([[1.0, -3.0]])
+        hidden = (data @ weight).relu()
+        noise = torch.zeros(1, 2)
+        hidden[0, 1:].add_(4)
+        loss = (hidden * 3 + noise).sum()
+        graph = capture(loss, "forward", names={"weight": weight, "data": data})
+    assert not graph.derived_forward
+    found = {graph.address(id): id for id in range(len(graph))}
+    assert {"weight", "mm:1", "relu:1", "zeros:1", "add:1", "mul:1", "add:2", "sum:1"} <= set(found)
+    assert graph.details[found["add:1"]].endswith("in place through a view")
+    assert graph.details[found["mul:1"]] == "3 · x"
+    assert graph.statistics[found["relu:1"]].maximum == 2
+    assert graph.statistics[found["sum:1"]].scalar == 18
+    source = graph.sources[found["relu:1"]]
+    assert Path(source.file).name == "test_torch_graphs.py"
+    sources = {graph.names[edge.source] for edge in graph.edges() if edge.target == found["add:2"]}
+    assert sources == {"mul", "zeros"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import count
 from typing import Any, Final
 from weakref import ref
@@ -35,16 +35,30 @@ class LeafRecord:
     scope: Final = ""
     source: Final = None
 
-    def __init__(self, tensor: Tensor, cut: Cut | None = None) -> None:
+    def __init__(
+        self,
+        tensor: Callable[[], Any],
+        shape: tuple[int, ...],
+        dtype: str,
+        requires_grad: bool,
+        statistics: Statistics | None,
+        cut: Cut | None = None,
+    ) -> None:
         self.number = next_number()
         self.cut = cut
         self.departure: Departure | None = None
         self.copies: dict[int, ref[Copy]] = {}
-        self.tensor = ref(tensor)
-        self.shape = tensor._shape
-        self.dtype = tensor.dtype.name
-        self.requires_grad = tensor.requires_grad
-        self.statistics = scalar_statistics(tensor)
+        self.tensor = tensor
+        self.shape = shape
+        self.dtype = dtype
+        self.requires_grad = requires_grad
+        self.statistics = statistics
+
+    @classmethod
+    def of(cls, tensor: Tensor, cut: Cut | None = None) -> LeafRecord:
+        """Return the record of a tensor of the core, which it knows weakly."""
+        known = tensor._shape, tensor.dtype.name, tensor.requires_grad, scalar_statistics(tensor)
+        return cls(ref(tensor), *known, cut)
 
 
 class OpRecord:
@@ -84,7 +98,7 @@ def origin(tensor: Tensor) -> Origin | int | float:
     if (leaf := leaf_record(tensor)) is not None:
         record = tensor.record = (leaf, 0)
     elif record is None or isinstance(record, Cut):
-        record = tensor.record = _result(tensor) or (LeafRecord(tensor, record), 0)
+        record = tensor.record = _result(tensor) or (LeafRecord.of(tensor, record), 0)
     found: Origin | int | float = record
     return found
 
@@ -109,7 +123,7 @@ def leaf_record(tensor: Tensor) -> LeafRecord | None:
     end = tensor.edge
     if type(end) is not AccumulateGrad:
         return None
-    record: LeafRecord = end.record or LeafRecord(tensor)
+    record: LeafRecord = end.record or LeafRecord.of(tensor)
     record.tensor = end.leaf  # which `tensor` may only stand for
     record.statistics = scalar_statistics(tensor)  # training changes it from pass to pass
     end.record = record

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -53,17 +53,12 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     if not hasattr(intercept, "requests") or transform_level() is not None:
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
-    kind = "backward" if arguments.accumulate_grad else "grad"
-    if not intercept.requests(kind):
-        token = interceptor.set(None)  # a call inside of this one is not the program's
-        try:
-            return _ENGINE(*given, **named)
-        finally:
-            interceptor.reset(token)
+    if not intercept.requests("backward" if arguments.accumulate_grad else "grad"):
+        return _carry_out(arguments)
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
     if any(root.edge is None for root in roots):
-        return _ENGINE(*given, **named)  # which says what is wrong
+        return _carry_out(arguments)  # the engine says what is wrong
     call = call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
     answer = intercept.handle(call)
     return run(call) if answer is False else answer
@@ -89,11 +84,15 @@ def run(call: BackwardCall, keep: bool | None = None) -> Any:
     """Let PyTorch's engine carry out ``call``; ``keep`` says instead of the call whether the graph
     is retained."""
     given: Arguments = call.arguments
-    token = interceptor.set(None)
+    return _carry_out(given if keep is None else given._replace(keep=keep))
+
+
+def _carry_out(given: Arguments) -> Any:
+    origins = current.get()
+    ops = None if origins is None or given.graph else origins.ops
+    token = interceptor.set(None)  # a call inside of this one is not the program's
     try:
-        return _ENGINE(
-            given.outputs, given.seeds, given.keep if keep is None else keep, given.graph,
-            given.inputs, given.allow_unreachable, accumulate_grad=given.accumulate_grad,
-        )  # fmt: skip
+        with nullcontext() if ops is None else ops.paused():
+            return _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
     finally:
         interceptor.reset(token)

@@ -102,6 +102,7 @@ def readable(rule: str, called: Mapping[str, str], numbers: Mapping[str, float])
         less = format_number(number - 1)
         text = text.replace(f"({format_number(number)} - 1)", less)
     text = text.replace(" * 1", "") if text.endswith(" * 1") else text
+    text = re.sub(r"\*\*1\b", "", text)
     text = re.sub(r"(?<![.\w])([a-z]\w*)\b(?!\()", lambda m: called.get(m[1]) or m[1], text)
     text = re.sub(r"(?<![.\w])grad\b", "g", text)
     text = re.sub(r"\*\*(\d)\b", lambda m: "⁰¹²³⁴⁵⁶⁷⁸⁹"[int(m[1])], text)

@@ -9,7 +9,7 @@ import torch
 
 from autograd_core.autograd.node import GENERAL, LEAF, Port
 from autograd_core.engines.protocol import SavedState
-from autograd_core.engines.pytorch.origins import Origins, Place
+from autograd_core.engines.pytorch.origins import Origins
 from autograd_core.engines.pytorch.private import FunctionNode, unobserved
 from autograd_core.engines.pytorch.tensors import (
     DType,
@@ -56,9 +56,9 @@ class TorchNode:
         return self.output_shapes[0] if self.output_shapes else None
 
     @property
-    def record(self) -> Place | None:
-        """The module and the line that made it."""
-        return self.graph.origins.place(self.sequence_nr)
+    def record(self) -> Any:
+        """The op that made it, or where that was not traced, the module and the line."""
+        return self.graph.origins.record(self.sequence_nr)
 
     def name(self) -> str:
         return self.torch_name
@@ -95,8 +95,10 @@ class TorchLeaf(TorchNode):
         self.tensor = SeenTensor(origin.variable, origin.variable, self, graph)
 
     @property
-    def record(self) -> None:
-        return None
+    def record(self) -> Any:
+        """What was traced of the leaf."""
+        ops = self.graph.origins.ops
+        return None if ops is None else ops.leaf(self.tensor.origin)
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
         return iter(())
@@ -241,4 +243,6 @@ def _state(error: RuntimeError) -> SavedState:
 def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
     edge = node.graph.edge_of(tensor)
     owner = edge.node if type(edge) is Port else edge
-    return SavedTensor(extent_of(tensor), edge, id(tensor), owner is node)
+    ops = node.graph.origins.ops
+    record = None if ops is None else ops.origin(tensor)
+    return SavedTensor(extent_of(tensor), edge, id(tensor), owner is node, record)

@@ -52,6 +52,13 @@ class Origins:
         self._starts: list[int] = []
         self._stops: list[int] = []
         self._lines: list[tuple[str, int]] = []
+        self.records: dict[int, Any] = {}  # of ops, by the number of the node
+        self.ops: Any = None  # what records them, where values were asked for
+
+    @property
+    def scope(self) -> str:
+        """The module that runs now."""
+        return self._scopes[-1] if self._scopes else ""
 
     def enter(self, scope: str, number: int) -> None:
         """Nodes from ``number`` on belong to ``scope``."""
@@ -74,6 +81,10 @@ class Origins:
                 del column[: MOST // 2]
             del self._scope_starts[: len(self._scope_starts) // 2]
             del self._scopes[: len(self._scopes) - len(self._scope_starts)]
+
+    def record(self, number: int) -> Any:
+        """Return the record of the op of node ``number``, or else the place where it was made."""
+        return self.records.get(number) or self.place(number)
 
     def place(self, number: int) -> Place | None:
         """Return where node ``number`` was made, None where nothing is known."""
@@ -150,8 +161,9 @@ class _Modules:
 
 
 @contextmanager
-def noting(*, lines: bool = True) -> Iterator[Origins]:
-    """Note modules, and ``lines``, of what this thread runs inside."""
+def noting(*, lines: bool = True, values: bool = False) -> Iterator[Origins]:
+    """Note modules, and ``lines``, of what this thread runs inside; with ``values``, also every
+    op, what it was given and what came out."""
     origins = Origins()
     token = current.set(origins)
     with ExitStack() as stack:
@@ -166,4 +178,9 @@ def noting(*, lines: bool = True) -> Iterator[Origins]:
             )
             if lines:
                 stack.enter_context(_Lines(origins))
+            if values:
+                # it needs this module for the place of each op
+                from autograd_core.engines.pytorch.ops import Ops
+
+                origins.ops = stack.enter_context(Ops(origins))
         yield origins

@@ -12,6 +12,7 @@ from typing import Any, Final, NamedTuple
 
 import torch
 import torch.autograd.graph
+import torch.utils._python_dispatch
 
 
 class PrivateName(NamedTuple):
@@ -26,6 +27,10 @@ NAMES: Final = (
     PrivateName("autograd._engine_run_backward", "backward() calls are not intercepted"),
     PrivateName("_C._autograd._get_sequence_nr", "modules and source lines are unknown"),
     PrivateName("_C._FunctionBase", "custom Functions are drawn without what they save"),
+    PrivateName(
+        "utils._python_dispatch._get_current_dispatch_mode",
+        "gradients may differ in the last bit where values are asked for",
+    ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
 )  # fmt: skip
@@ -59,6 +64,11 @@ transform_level: Final[Callable[[], Any]] = (
     _find("_C._functorch.peek_interpreter_stack") or _nothing
 )
 """Returns the innermost transform of torch.func that runs, None outside of all."""
+
+dispatch_mode: Final[Callable[[], Any]] = (
+    _find("utils._python_dispatch._get_current_dispatch_mode") or _nothing
+)
+"""Returns the innermost dispatch mode, None outside of all."""
 
 unobserved: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext

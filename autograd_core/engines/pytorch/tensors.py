@@ -54,7 +54,11 @@ class SeenTensor:
 
     @property
     def record(self) -> Any:
-        """The module and the line of the node that made it, and the number of the output."""
+        """The op that made it, or the module and the line of its node, and the number of the
+        output."""
+        ops = None if self.graph is None else self.graph.origins.ops
+        if ops is not None and isinstance(self.origin, torch.Tensor):
+            return ops.origin(self.origin)
         node, nr = resolve(self.edge)
         place = None if node is None else node.record
         return None if place is None else (place, nr)

@@ -1,0 +1,160 @@
+"""Records of every op that runs, for a complete forward half: constants, random ops, values.
+
+A dispatch mode sees each op below autograd, with the tensors of the program itself.  The node of an
+op is made just before, so it has the number that was given out last.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from weakref import ref
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from autograd_core.dag.trace import user_source
+from autograd_core.dag.trace.records import LeafRecord, OpRecord
+from autograd_core.engines.pytorch.names import stem
+from autograd_core.engines.pytorch.origins import Origins
+from autograd_core.engines.pytorch.private import dispatch_mode, sequence_nr
+from autograd_core.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
+
+
+class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
+    """Records ops, on the tensors that they make and under the numbers of their nodes."""
+
+    def __init__(self, origins: Origins) -> None:
+        super().__init__()
+        self._origins = origins
+        self._made: Any = WeakTensorKeyDictionary()
+        self._leaves: Any = WeakTensorKeyDictionary()
+        self._last = _newest()
+        self._through_view: OpRecord | None = None
+
+    def __torch_dispatch__(
+        self, op: Any, types: Any, args: tuple[Any, ...] = (), kwargs: Any = None
+    ) -> Any:
+        newest = _newest()
+        if self._through_view is not None and newest > self._last:
+            # made when the last op was done: the place in the graph of the base that it changed
+            self._origins.records[self._last + 1] = self._through_view
+        grad_mode = torch.is_grad_enabled()
+        own = newest if newest > self._last and grad_mode else None
+        self._last = newest
+        record = _record(op, [self.origin(each) for each in _tensors(args)], args, kwargs or {})
+        result = op(*args, **(kwargs or {}))
+        self._finish(op, record, args, result, own, grad_mode)
+        return result
+
+    def _finish(
+        self, op: Any, record: OpRecord, args: Any, result: Any, own: int | None, grad_mode: bool
+    ) -> None:
+        outputs = list(_tensors((result,)))
+        record.scope = self._origins.scope
+        record.source = user_source(sys._getframe(2))
+        record.shapes = tuple(shape_of(output) or () for output in outputs)
+        record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
+        record.grad_mode = grad_mode
+        record.requires_grad = own is not None
+        record.statistics = describe(outputs[0]) if outputs else None
+        if own is not None:
+            self._origins.records[own] = record
+        for nr, output in enumerate(outputs):
+            self._made[output] = record, nr
+        self._through_view = None
+        changed = args[0] if args and op._schema.is_mutable else None
+        base = changed._base if isinstance(changed, torch.Tensor) else None
+        if base is not None:
+            self._through_view = self._made_through(record, base)
+
+    def _made_through(self, part: OpRecord, base: torch.Tensor) -> OpRecord:
+        """Record that an op changed ``base`` through a view: from now on it comes out of it."""
+        attributes = {"in place through a view": True, **part.attributes, "in place": False}
+        record = OpRecord(part.name, (self.origin(base), *part.inputs[1:]), attributes)
+        record.scope, record.source = part.scope, part.source
+        record.shapes, record.dtype = (shape_of(base) or (),), dtype_of(base.dtype).name
+        record.requires_grad = True
+        self._made[base] = record, 0
+        return record
+
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Within it, ops are not recorded, and PyTorch does not know of this mode.
+
+        Some rules of its backward pass go another way while there is one, and round otherwise.
+        """
+        if dispatch_mode() is not self:  # another one was entered inside, and this one is needed
+            yield
+            return
+        self.__exit__(None, None, None)
+        try:
+            yield
+        finally:
+            self.__enter__()
+
+    def origin(self, tensor: torch.Tensor) -> tuple[Any, int]:
+        """Return the record of ``tensor``, and which output of its op it is."""
+        if tensor.is_leaf and tensor.requires_grad:
+            return self.leaf(tensor), 0
+        found: tuple[Any, int] | None = self._made.get(tensor)
+        if found is None:
+            found = self._made[tensor] = _leaf(tensor), 0
+        return found
+
+    def leaf(self, tensor: torch.Tensor) -> LeafRecord:
+        """Return the record of a leaf; whatever changed its values, the graph begins with it."""
+        found: LeafRecord | None = self._leaves.get(tensor)
+        if found is None:
+            found = self._leaves[tensor] = _leaf(tensor)
+        return found
+
+
+def _newest() -> int:
+    """Return the number of the node that was made last in this thread."""
+    return -1 if sequence_nr is None else sequence_nr() - 1
+
+
+def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            yield value
+        elif isinstance(value, list | tuple):
+            yield from _tensors(value)
+
+
+_PLAIN = (bool, int, float, str, list, tuple)
+
+
+def _record(op: Any, origins: list[Any], args: tuple[Any, ...], named: Any) -> OpRecord:
+    schema = op._schema
+    name = schema.name.partition("::")[2]
+    attributes: dict[str, Any] = {"in place": True} if schema.is_mutable else {}
+    inputs: list[Any] = list(origins)
+    for at, argument in enumerate(schema.arguments):
+        value = args[at] if at < len(args) else named.get(argument.name, argument.default_value)
+        if not isinstance(value, _PLAIN) or any(True for _ in _tensors([value])):
+            continue
+        if value == argument.default_value:
+            continue
+        if str(argument.type) in ("Tensor", "number") and isinstance(value, int | float):
+            inputs.append(value)
+        else:
+            attributes[argument.name] = value
+    camel = "".join(part.title() for part in name.strip("_").split("_"))
+    return OpRecord(stem(f"{camel}Backward0") or name, tuple(inputs), attributes)
+
+
+def _leaf(tensor: torch.Tensor) -> LeafRecord:
+    weak = ref(tensor)
+
+    def seen() -> SeenTensor | None:
+        tensor = weak()
+        return None if tensor is None else SeenTensor(tensor, tensor, None, None)
+
+    one = describe(tensor) if tensor.numel() == 1 else None
+    facts = shape_of(tensor) or (), dtype_of(tensor.dtype).name, tensor.requires_grad, one
+    return LeafRecord(seen, *facts)
