@@ -8,6 +8,7 @@ from typing import Any
 
 from autograd_core.dimensions import wrapped
 from autograd_core.notices import warn
+from autograd_core.op.views import root_of
 from autograd_core.ops import copies, diagonals, rearrange, shape
 from autograd_core.ops import index as index_ops
 from autograd_core.ops.reduce import sum_dim
@@ -205,5 +206,24 @@ def sum_to_size(x: Tensor, *size: Any) -> Tensor:
 def as_strided(
     x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """The memory of ``x``, which lies in order, read in steps of ``stride`` elements."""
-    return rearrange.as_strided(x, tuple(size), tuple(stride), storage_offset)
+    """The memory of ``x``, which lies in order, read in steps of ``stride`` elements, from
+    ``storage_offset`` of the whole memory on, of which a view may be a part."""
+    return rearrange.as_strided(x, tuple(size), tuple(stride), within(x, storage_offset))
+
+
+def within(x: Tensor, storage_offset: int | None) -> int | None:
+    """How far after the first element of ``x`` a place of the memory is.
+
+    Raises:
+        RuntimeError: it is before that.
+    """
+    if storage_offset is None:
+        return None
+    own, whole = (t.array.__array_interface__["data"][0] for t in (x, root_of(x)))
+    begin: int = (own - whole) // x.array.itemsize
+    if storage_offset < begin:
+        raise RuntimeError(
+            f"as_strided of a view from storage_offset={storage_offset}, which is before its first "
+            f"element, at {begin}, is not supported: take the tensor that it is a view of"
+        )
+    return storage_offset - begin

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from autograd_core.functions.convert import check_gradient
-from autograd_core.functions.shapes import narrowed
+from autograd_core.functions.shapes import narrowed, within
 from autograd_core.ops import copies, diagonals, rearrange
 from autograd_core.tensor import Tensor
 
@@ -33,7 +33,7 @@ def as_strided_copy(
     x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """A copy of what :func:`as_strided` reads."""
-    return copies.as_strided_copy(x, tuple(size), tuple(stride), storage_offset)
+    return copies.as_strided_copy(x, tuple(size), tuple(stride), within(x, storage_offset))
 
 
 def expand_copy(x: Tensor, size: Sequence[int]) -> Tensor:
@@ -68,7 +68,8 @@ def as_strided_scatter(
 ) -> Tensor:
     """``x`` with ``src`` in the places that :func:`as_strided` reads."""
     check_gradient(x.dtype, src)
-    return rearrange.as_strided_scatter(x, src, tuple(size), tuple(stride), storage_offset)
+    offset = within(x, storage_offset)
+    return rearrange.as_strided_scatter(x, src, tuple(size), tuple(stride), offset)
 
 
 def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
