@@ -10,6 +10,9 @@ from __future__ import annotations
 import asyncio
 import os
 import re
+import subprocess
+import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
@@ -98,12 +101,18 @@ def tidy(svg: str) -> str:
 
 
 def main() -> None:
-    """Make every screenshot."""
+    """Make every screenshot, and with PyTorch the picture of its sample."""
     os.chdir(ROOT)
     IMAGES.mkdir(parents=True, exist_ok=True)
     for photograph in PHOTOGRAPHS:
         for suffix, theme in THEMES.items():
             take(photograph, theme, IMAGES / f"{photograph.name}{suffix}.svg")
+    if find_spec("torch") is None:
+        sys.stderr.write("PyTorch is not installed: pytorch-digits.svg stays as it is\n")
+        return
+    command = ["-m", "gradstep", "render", "samples/pytorch_digits.py"]
+    picture = IMAGES / "pytorch-digits.svg"
+    subprocess.run([sys.executable, *command, "-o", str(picture)], check=True)
 
 
 if __name__ == "__main__":
