@@ -6,6 +6,7 @@ import os
 import sys
 from functools import lru_cache
 from pathlib import Path
+from types import ModuleType
 from typing import Final
 
 FOLDER: Final = Path(__file__).resolve().parent.parent
@@ -35,8 +36,14 @@ def is_user_file(file: str) -> bool:
     >>> is_user_file("train.py"), is_user_file(__file__)
     (True, False)
     """
-    torch = sys.modules.get("torch")
-    return not file.startswith(_not_of_users(getattr(torch, "__file__", None)))
+    return not file.startswith(_not_of_users(getattr(imported_pytorch(), "__file__", None)))
+
+
+def imported_pytorch() -> ModuleType | None:
+    """Return PyTorch, None where the program has not imported it; a ``torch.py`` of its own is
+    none."""
+    found = sys.modules.get("torch")
+    return found if hasattr(found, "_C") and hasattr(found, "Tensor") else None
 
 
 @lru_cache(maxsize=4)

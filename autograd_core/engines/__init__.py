@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from autograd_core.own_files import imported_pytorch
+
 if TYPE_CHECKING:
     from autograd_core.engines.protocol import Engine
 
@@ -76,12 +78,14 @@ def engine_of_call(call: Any) -> Engine:
 
 
 def _is_torch(value: Any) -> bool:
-    torch = sys.modules.get("torch")
+    torch = imported_pytorch()
     kinds = tuple(
         kind
         for kind in (
             getattr(torch, "Tensor", None),
-            getattr(sys.modules.get("torch.autograd.graph"), "GradientEdge", None),
+            getattr(
+                sys.modules.get("torch.autograd.graph") if torch else None, "GradientEdge", None
+            ),
         )
         if isinstance(kind, type)
     )

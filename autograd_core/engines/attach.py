@@ -14,6 +14,8 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from autograd_core.own_files import imported_pytorch
+
 
 class _AfterTorch(MetaPathFinder):
     """Calls ``then`` when torch has been imported."""
@@ -40,7 +42,7 @@ class _AfterTorch(MetaPathFinder):
         def exec_module(module: ModuleType) -> None:
             loader.exec_module = load
             load(module)
-            if hasattr(module, "Tensor"):  # else it is a torch.py of the program's own
+            if imported_pytorch() is module:
                 self._then()
 
         loader.exec_module = exec_module
@@ -57,11 +59,15 @@ def attached(*, values: bool = False) -> Iterator[None]:
             # loading this imports torch, which the program has done
             from autograd_core.engines.pytorch.entry import intercepted
             from autograd_core.engines.pytorch.origins import noting
+            from autograd_core.engines.pytorch.private import complaint
+
+            if (problem := complaint()) and sys.stderr is not None:
+                sys.stderr.write(f"gradstep: {problem}\n")
 
             stack.enter_context(intercepted())
             stack.enter_context(noting(values=values))
 
-        if hasattr(sys.modules.get("torch"), "Tensor"):
+        if imported_pytorch() is not None:
             attach()
         else:
             finder = _AfterTorch(attach)

@@ -174,6 +174,10 @@ class Engine(Protocol):
         """Return the derivative rules that a node runs, "" where they are unknown."""
         ...
 
+    def opaque(self, node: Any) -> str:
+        """Return why the inside of a node is not drawn, "" where it is, or there is none."""
+        ...
+
     def origin(self, tensor: Any) -> Any:
         """Return what traced ``tensor``: its record and the number of the output; a Python number
         for a tensor that stands for one."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -92,6 +93,7 @@ class Calls:
     def __init__(
         self, handle: Handle, requested: CallSelector, ours: tuple[type[Exception], ...]
     ) -> None:
+        self._process = os.getpid()
         self._handle = handle
         self._requested = requested
         self._ours: tuple[type[Exception], ...] = (ProgramError, *ours)
@@ -116,6 +118,8 @@ class Calls:
         Raises:
             ScriptDone: the script is to end.
         """
+        if os.getpid() != self._process:  # forked, as the workers of a DataLoader are
+            return False
         if self.done:
             raise ScriptDone
         self.counts[kind] += 1

@@ -11,7 +11,9 @@ ScriptDone              not an error: ends a script from inside its ``backward()
 from __future__ import annotations
 
 import importlib
+import sys
 import traceback
+from collections.abc import Sequence
 
 from autograd_core.own_files import is_own_file
 
@@ -45,7 +47,8 @@ class ScriptFailed(ProgramError):
     """An exception of the user's code; the message is the traceback that Python would print."""
 
     def __init__(self, error: BaseException) -> None:
-        super().__init__(user_traceback(error))
+        note = getattr(error, "gradstep_note", "")
+        super().__init__(f"{user_traceback(error)}{note and f' ({note})'}")
         self.error = error
 
 
@@ -74,10 +77,23 @@ def user_traceback(error: BaseException) -> str:
         each = waiting.pop()
         if each is None:
             continue
-        each.stack[:] = [frame for frame in each.stack if not _is_hidden(frame.filename)]
+        each.stack[:] = _of_the_program(each.stack)
         waiting += [each.__cause__, each.__context__, *(each.exceptions or ())]
     bare = not shown.stack and shown.__cause__ is None and shown.__context__ is None
     return "".join(shown.format_exception_only() if bare else shown.format()).rstrip()
+
+
+def _of_the_program(stack: Sequence[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
+    """Leave out our frames, and those of PyTorch by which it calls a mode of ours instead of the
+    function, which that then calls."""
+    overrides = getattr(sys.modules.get("torch.overrides"), "__file__", None)
+    found: list[traceback.FrameSummary] = []
+    for frame in stack:
+        if not _is_hidden(frame.filename):
+            found.append(frame)
+        elif found and found[-1].filename == overrides:
+            del found[-2:]
+    return found
 
 
 def _is_hidden(file: str) -> bool:

@@ -68,6 +68,10 @@ def add_backward(
     stem_of = {t: stem for t, n in examples.items() if (stem := engine.stem(n))}
     build.stems = LazyEntries(len(order), lambda number: stem_of.get(types[number]))
     build.scopes = scopes
+    if opaque := {t: why for t, n in examples.items() if (why := engine.opaque(n))}:
+        for number, kind in enumerate(types):
+            if kind in opaque:
+                build.details[number] = opaque[kind]
     _add_sources(build, records, live)
     for number in leaves:
         _name_leaf(build, number, engine.leaf(order[number]), names)

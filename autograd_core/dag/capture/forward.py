@@ -210,4 +210,5 @@ def _add_derived(
         "op", "forward", engine.stem(node) or short_name(node.name()),
         scope="" if record is None else record.scope,
         source=None if record is None else record.source, shape=shape, dtype=dtype,
+        detail=engine.opaque(node),
     )  # fmt: skip

@@ -85,6 +85,9 @@ class NativeEngine:
     def formula(self, node: Node, kept: Iterable[Kept], names: Names) -> str:
         return formula(node, kept, names)
 
+    def opaque(self, node: Node) -> str:
+        return ""
+
     def origin(self, tensor: Any) -> Any:
         return origin(tensor)
 

@@ -87,6 +87,9 @@ class PyTorchEngine:
     def formula(self, node: TorchNode, kept: Iterable[Any], names: Any) -> str:
         return formula(node, kept, names)
 
+    def opaque(self, node: TorchNode) -> str:
+        return node.opaque
+
     def origin(self, tensor: Any) -> Any:
         return tensor.record
 

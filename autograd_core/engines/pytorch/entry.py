@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -14,8 +15,8 @@ from autograd_core.dag.trace import user_source
 from autograd_core.engines.pytorch.nodes import TorchGraph
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.private import (
-    RunBackward,
     run_backward,
+    sequence_nr_of,
     set_run_backward,
     transform_level,
 )
@@ -33,13 +34,16 @@ class Arguments(NamedTuple):
     accumulate_grad: bool = True
 
 
-_ENGINE: Final[RunBackward] = run_backward()
+_ENGINE: Final[Any] = run_backward()
 
 
 @contextmanager
 def intercepted() -> Iterator[None]:
     """Within it, the interceptor of this package is asked about each call."""
     before = run_backward()
+    if before is None:  # attaching has told
+        yield
+        return
     set_run_backward(_run_backward)
     try:
         yield
@@ -50,10 +54,11 @@ def intercepted() -> Iterator[None]:
 def _run_backward(*given: Any, **named: Any) -> Any:
     intercept: Any = interceptor.get()
     # inside of vmap and grad of torch.func, tensors stand for others
-    if not hasattr(intercept, "requests") or transform_level() is not None:
+    if transform_level() is not None:
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
-    if not intercept.requests("backward" if arguments.accumulate_grad else "grad"):
+    kind = "backward" if arguments.accumulate_grad else "grad"
+    if not hasattr(intercept, "requests") or not intercept.requests(kind):
         return _carry_out(arguments)
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
@@ -88,11 +93,36 @@ def run(call: BackwardCall, keep: bool | None = None) -> Any:
 
 
 def _carry_out(given: Arguments) -> Any:
-    origins = current.get()
-    ops = None if origins is None or given.graph else origins.ops
-    token = interceptor.set(None)  # a call inside of this one is not the program's
+    origins = current.get() or Origins()
+    # a call inside of this one is not the program's
+    token, inside, origins.running = interceptor.set(None), origins.running, True
     try:
-        with nullcontext() if ops is None else ops.paused():
+        with nullcontext() if given.graph or origins.ops is None else origins.ops.paused():
             return _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)
+    except RuntimeError as error:
+        if "second time" in str(error):
+            error.gradstep_note = _who_freed(given.outputs)  # type: ignore[attr-defined]
+        raise
     finally:
         interceptor.reset(token)
+        origins.running = inside
+        if not inside and not given.keep and (line := user_source(sys._getframe(1))):
+            origins.freed(max(map(_number, given.outputs), default=0), line)
+
+
+def _number(root: Any) -> int:
+    """Return the sequence number of the node that a root comes from, 0 of a leaf."""
+    node = root.grad_fn if isinstance(root, torch.Tensor) else root.node
+    return 0 if node is None or hasattr(node, "variable") else sequence_nr_of(node)
+
+
+def _who_freed(roots: Any) -> str:
+    """Name the call that freed values which those behind ``roots`` kept, "" if it is unknown."""
+    graph = TorchGraph(current.get() or Origins())
+    for root in roots:
+        graph.tensor(root)
+    for node in graph.nodes.values():
+        at = node.freed_at
+        if at is not None and any(state == "freed" for _, _, state in node.saved()):
+            return f"the call at {Path(at.file).name}:{at.line} freed them"
+    return ""

@@ -6,11 +6,17 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import torch
+import torch.utils.checkpoint
 
 from autograd_core.autograd.node import GENERAL, LEAF, Port
 from autograd_core.engines.protocol import SavedState
 from autograd_core.engines.pytorch.origins import Origins
-from autograd_core.engines.pytorch.private import FunctionNode, unobserved
+from autograd_core.engines.pytorch.private import (
+    FunctionNode,
+    metadata_of,
+    sequence_nr_of,
+    unobserved,
+)
 from autograd_core.engines.pytorch.tensors import (
     DType,
     SavedTensor,
@@ -39,12 +45,12 @@ class TorchNode:
     kind: ClassVar[int] = GENERAL
     torch_name: ClassVar[str]
     saved_names: ClassVar[tuple[str, ...]]
-    freed_at = None
+    opaque: ClassVar[str]
 
     def __init__(self, origin: Any, graph: TorchGraph) -> None:
-        metadata = origin._input_metadata
+        metadata = metadata_of(origin)
         self.origin, self.graph, self.hooks = origin, graph, None
-        self.sequence_nr: int = origin._sequence_nr()
+        self.sequence_nr: int = sequence_nr_of(origin)
         self.output_count = len(metadata)
         self.output_shapes = tuple([shape_of(each) for each in metadata])
         self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
@@ -70,6 +76,11 @@ class TorchNode:
                 self._saved = list(_read_saved(self))
         return iter(self._saved)
 
+    @property
+    def freed_at(self) -> Any:
+        """The line whose call freed what it kept, None where that is unknown."""
+        return self.graph.origins.freed_at(self.sequence_nr)
+
     def changed_at(self, name: str) -> tuple[Any, ...]:
         return ()
 
@@ -89,6 +100,7 @@ class TorchLeaf(TorchNode):
     kind = LEAF
     torch_name = _ACCUMULATE_GRAD
     saved_names = ()
+    opaque = ""
 
     def __init__(self, origin: Any, graph: TorchGraph) -> None:
         super().__init__(origin, graph)
@@ -120,7 +132,7 @@ class TorchGraph:
 
     def _tensor(self, origin: Any) -> SeenTensor:
         if isinstance(origin, torch.autograd.graph.GradientEdge):
-            like = origin.node._input_metadata[origin.output_nr]
+            like = metadata_of(origin.node)[origin.output_nr]
             return SeenTensor(origin, like, self.place(origin.node, origin.output_nr), self)
         edge = None
         if origin.requires_grad:
@@ -168,7 +180,8 @@ class TorchGraph:
                 [each.removeprefix("_raw_saved_") for each in dir(type(origin))
                  if each.startswith("_raw_saved_")]
             )  # fmt: skip
-            members = {"__slots__": (), "torch_name": name, "saved_names": saved}
+            opaque = _why_opaque(type(origin))
+            members = {"__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque}
             kind = type(name.rpartition("::")[2], (TorchNode,), members)
             self._classes[name, type(origin)] = kind  # type: ignore[index]
         made: TorchNode = kind(origin, self)
@@ -184,6 +197,19 @@ class TorchGraph:
         except RuntimeError:  # a view whose base was changed in place under no_grad
             return None
         return None if node is None else _place(node, tensor.output_nr)
+
+
+def _why_opaque(kind: type) -> str:
+    """Say why the inside of nodes of a class is not drawn, "" where it is, or there is none."""
+    forward = getattr(kind, "_forward_cls", None)
+    module = getattr(forward, "__module__", "")
+    if module.startswith("torch._functorch._aot_autograd"):
+        return "compiled: its ops are not drawn"
+    if forward is torch.utils.checkpoint.CheckpointFunction:
+        return "checkpoint: runs its part again"
+    if kind.__name__ == "CppFunction":
+        return "written in C++: its ops are not drawn"
+    return ""
 
 
 def _place(node: TorchNode, nr: int) -> TorchNode | Port:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import sys
 import warnings
 from bisect import bisect_right
+from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
@@ -24,6 +25,8 @@ from autograd_core.dag.model import Source
 from autograd_core.engines.pytorch.private import sequence_nr
 from autograd_core.own_files import is_user_file
 
+MOST_CALLS = 100
+"""Calls of ``backward`` of which is remembered what they freed."""
 MOST = 1_000_000
 """Lines that are remembered; a graph that is older than so many calls has none."""
 
@@ -54,11 +57,21 @@ class Origins:
         self._lines: list[tuple[str, int]] = []
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.ops: Any = None  # what records them, where values were asked for
+        self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
+        self._forgotten = -1
+        self.noting = True
+        self.running = False  # a backward pass
 
     @property
     def scope(self) -> str:
         """The module that runs now."""
         return self._scopes[-1] if self._scopes else ""
+
+    def end(self, outer: Origins | None) -> None:
+        """Note no more; what is noted stays known, unless ``outer`` goes on."""
+        self.noting, self.ops = False, None
+        if outer is not None and outer.noting:
+            current.set(outer)
 
     def enter(self, scope: str, number: int) -> None:
         """Nodes from ``number`` on belong to ``scope``."""
@@ -86,6 +99,24 @@ class Origins:
         """Return the record of the op of node ``number``, or else the place where it was made."""
         return self.records.get(number) or self.place(number)
 
+    def freed(self, number: int, line: Source) -> None:
+        """Note that a call at ``line`` freed what a root kept, of node ``number``, and what nodes
+        before it kept."""
+        if len(self._freed) == MOST_CALLS:
+            self._forgotten = max(self._forgotten, self._freed[0][0])
+        self._freed.append((number, line))
+
+    def freed_at(self, number: int) -> Source | None:
+        """Return the line whose call freed what node ``number`` kept, None if it may be several.
+
+        >>> origins = Origins()
+        >>> origins.freed(9, Source("train.py", 12))
+        >>> origins.freed_at(3), origins.freed_at(10)
+        (Source(file='train.py', line=12), None)
+        """
+        lines = {line for root, line in self._freed if root >= number > self._forgotten}
+        return lines.pop() if len(lines) == 1 else None
+
     def place(self, number: int) -> Place | None:
         """Return where node ``number`` was made, None where nothing is known."""
         at = bisect_right(self._scope_starts, number) - 1
@@ -98,7 +129,7 @@ class Origins:
 
 
 current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", default=None)
-"""The places that are being noted in this thread."""
+"""What was noted in this thread; it stays known for the graphs that live on."""
 
 
 class _Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
@@ -164,10 +195,14 @@ class _Modules:
 def noting(*, lines: bool = True, values: bool = False) -> Iterator[Origins]:
     """Note modules, and ``lines``, of what this thread runs inside; with ``values``, also every
     op, what it was given and what came out."""
+    outer = current.get()
+    if outer is not None and outer.noting and (outer.ops is not None or not values):
+        yield outer
+        return
     origins = Origins()
-    token = current.set(origins)
+    current.set(origins)
     with ExitStack() as stack:
-        stack.callback(current.reset, token)
+        stack.callback(origins.end, outer)
         if sequence_nr is not None:
             watched = _Modules(origins)
             stack.enter_context(warnings.catch_warnings())

@@ -1,7 +1,7 @@
 """Every private name of PyTorch that is used here, and what goes on without it.
 
 One that is gone costs what it was for, and nothing else: :func:`missing` tells, and
-``tests/torch/test_private_names.py`` names the one that changed when PyTorch does.
+``tests/engines/test_private_names.py`` names the one that changed when PyTorch does.
 """
 
 from __future__ import annotations
@@ -34,8 +34,11 @@ NAMES: Final = (
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
 )  # fmt: skip
-NODE_ATTRIBUTES: Final = ("_input_metadata", "_sequence_nr", "next_functions", "metadata", "name")
-"""Attributes that every node has, though not all of them are documented."""
+NODE_ATTRIBUTES: Final = (
+    PrivateName("_input_metadata", "shapes and dtypes are unknown"),
+    PrivateName("_sequence_nr", "modules and source lines are unknown"),
+)
+"""Attributes that every node has, though they are not documented."""
 
 
 def _find(path: str) -> Any:
@@ -47,7 +50,19 @@ def _find(path: str) -> Any:
 
 def missing() -> list[PrivateName]:
     """Return the names that this version of PyTorch does not have."""
-    return [name for name in NAMES if _find(name.path) is None]
+    node = torch.zeros((), device="cpu", requires_grad=True).exp().grad_fn
+    return [
+        *(name for name in NAMES if _find(name.path) is None),
+        *(name for name in NODE_ATTRIBUTES if not hasattr(node, name.path)),
+    ]
+
+
+def complaint() -> str:
+    """Say what is off with this version of PyTorch, "" where nothing is."""
+    gone = missing()
+    names = ", ".join(name.path for name in gone)
+    lost = "; ".join(dict.fromkeys(name.lost for name in gone))
+    return f"PyTorch {torch.__version__} has no {names}: {lost}" if gone else ""
 
 
 def _nothing(*_: Any) -> Any:
@@ -56,6 +71,17 @@ def _nothing(*_: Any) -> Any:
 
 sequence_nr: Final[Callable[[], int] | None] = _find("_C._autograd._get_sequence_nr")
 """Returns the number that the next node gets in this thread."""
+
+
+def sequence_nr_of(node: Any) -> int:
+    """Return the number of a node, 0 where PyTorch does not tell."""
+    return int(node._sequence_nr()) if hasattr(node, "_sequence_nr") else 0
+
+
+def metadata_of(node: Any) -> Any:
+    """Return what PyTorch knows of each output of a node's op."""
+    return getattr(node, "_input_metadata", ())
+
 
 FunctionNode: Final[tuple[type, ...]] = tuple(filter(None, [_find("_C._FunctionBase")]))
 """The class of nodes of custom Functions."""
@@ -78,13 +104,14 @@ unobserved: Final[Callable[[], AbstractContextManager[None]]] = (
 RunBackward = Callable[..., Any]
 
 
-def run_backward() -> RunBackward:
+def run_backward() -> RunBackward | None:
     """Return what every call of ``backward`` and ``grad`` ends in."""
-    found: RunBackward = torch.autograd.graph._engine_run_backward
+    found: RunBackward | None = _find("autograd.graph._engine_run_backward")
     return found
 
 
 def set_run_backward(function: RunBackward) -> None:
     """Put ``function`` in its place, under both its names."""
-    torch.autograd.graph._engine_run_backward = function
-    torch.autograd._engine_run_backward = function
+    for place in (torch.autograd.graph, torch.autograd):
+        if hasattr(place, "_engine_run_backward"):
+            place._engine_run_backward = function

@@ -1,0 +1,333 @@
+"""PyTorch programs as users start them, and the mistakes in them: what the command says."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import re
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable
+from importlib.machinery import PathFinder
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="PyTorch is not installed")
+
+import autograd_core  # noqa: E402
+import viz  # noqa: E402
+from autograd_core.dag import Graph  # noqa: E402
+from autograd_core.dag.serialize import from_json  # noqa: E402
+from tui.cli import main  # noqa: E402
+from viz.errors import NothingToDraw  # noqa: E402
+
+pytestmark = pytest.mark.torch
+Result = tuple[int, str, str]
+
+
+@pytest.fixture
+def render(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., Result]:
+    """Write a script, and ``gradstep render`` it in this process; what is drawn comes as text."""
+    monkeypatch.chdir(tmp_path)
+
+    def run(code: str, *arguments: str, target: str = "train.py") -> Result:
+        script(code)
+        status = main(["render", *arguments, *target.split(), "-o", "picture.txt"])
+        written = tmp_path / "picture.txt"
+        return status, written.read_text("utf-8") if status == 0 else "", capsys.readouterr().err
+
+    return run
+
+
+def script(code: str, name: str = "train.py") -> None:
+    Path(name).write_text(textwrap.dedent(code), "utf-8")
+
+
+def test_a_script_without_pytorch_fails_as_it_does_without_gradstep(
+    render: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = PathFinder.find_spec
+    monkeypatch.delitem(sys.modules, "torch")
+    monkeypatch.setattr(
+        PathFinder, "find_spec", lambda name, *more: None if name == "torch" else found(name, *more)
+    )
+    status, _, said = render("import torch\n")
+    assert status == 1
+    assert said.endswith("    import torch\nModuleNotFoundError: No module named 'torch'\n")
+    assert said.count("File") == 1
+
+
+@pytest.mark.parametrize(
+    "failing",
+    [
+        pytest.param(
+            """
+            import torch
+            x = torch.ones(3, requires_grad=True)
+            y = x.exp()
+            loss = y.sum()
+            y.mul_(2)
+            loss.backward()
+            """,
+            id="a value changed in place",
+        ),
+        pytest.param(
+            """
+            import torch
+            def hook(gradient):
+                raise ValueError("no")
+            x = torch.ones(3, requires_grad=True)
+            y = x * 2
+            y.register_hook(hook)
+            y.sum().backward()
+            """,
+            id="a hook that raises",
+        ),
+        pytest.param("import torch\ntorch.zeros(()).backward()\n", id="no graph"),
+        pytest.param(
+            """
+            import torch
+            def product(x):
+                return x @ torch.ones(2)
+            product(torch.ones(3))
+            """,
+            id="shapes that do not fit",
+        ),
+    ],
+)
+def test_the_traceback_of_a_failing_script_is_that_of_plain_python(
+    failing: str, render: Callable[..., Result]
+) -> None:
+    status, _, said = render(failing)
+    assert status == 1
+    plain = subprocess.run([sys.executable, "train.py"], capture_output=True, text=True)
+    assert without_marks(said) == without_marks(plain.stderr)
+
+
+def without_marks(said: str) -> list[str]:
+    """The lines of a traceback, without marks below them; names of files in full."""
+    lines = [line for line in said.splitlines() if line.strip("^ ")]
+    return [line.replace(str(Path.cwd() / "train.py"), "train.py") for line in lines]
+
+
+def test_a_call_on_a_freed_graph_fails_with_the_line_that_freed_it(
+    render: Callable[..., Result],
+) -> None:
+    status, _, said = render(
+        """
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        h = x.exp()
+        h.sum().backward()
+        h.prod().backward()
+        """,
+        "--call",
+        "2",
+    )
+    assert status == 1
+    assert "Trying to backward through the graph a second time" in said
+    assert said.endswith("(the call at train.py:5 freed them)\n")
+
+
+@pytest.mark.usefixtures("render")
+def test_a_named_tensor_whose_graph_was_freed_is_drawn_with_the_line() -> None:
+    code = """
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        h = x.exp()
+        h.sum().backward()
+        loss = h.prod()
+        """
+    script(code)
+    assert main(["render", "train.py:loss", "-o", "graph.json"]) == 0
+    graph = from_json(Path("graph.json").read_text("utf-8"))
+    (exp,) = [id for id, name in enumerate(graph.names) if name == "ExpBackward0"]
+    (kept,) = graph.saved[exp]
+    assert (kept.name, kept.state, kept.lines[0].line) == ("result", "freed", 5)
+    assert graph.sources[exp].line == 4
+
+
+def test_a_tensor_without_a_graph_is_refused_in_one_sentence(
+    render: Callable[..., Result],
+) -> None:
+    code = "import torch\nloss = torch.zeros(())\n"
+    status, _, said = render(code, target="train.py:loss")
+    assert status == 3
+    assert "train.py:loss has no graph" in said
+    with pytest.raises(NothingToDraw, match="has no graph"):
+        viz.render(torch.zeros(3))
+
+
+def test_a_value_changed_in_place_is_marked_before_the_call_runs(
+    render: Callable[..., Result],
+) -> None:
+    code = """
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        y = x.exp()
+        loss = y.sum()
+        y.mul_(2)
+        """
+    status, picture, _ = render(code, target="train.py:loss")
+    assert status == 0
+    assert "saved result was changed in place" in picture
+
+
+def test_tensors_of_both_libraries_cannot_be_drawn_as_one_graph() -> None:
+    x, y = torch.ones((), requires_grad=True), autograd_core.ones((), requires_grad=True)
+    with pytest.raises(NothingToDraw, match="two libraries"):
+        viz.render([x * 2, y * 2])
+
+
+def test_a_program_that_uses_both_libraries_has_the_calls_of_both(
+    render: Callable[..., Result],
+) -> None:
+    code = """
+        import autograd_core, torch
+        ours = autograd_core.ones((), requires_grad=True)
+        theirs = torch.ones((), requires_grad=True)
+        ours.exp().backward()
+        theirs.sin().backward()
+        """
+    assert "exp" in render(code)[1]
+    assert "sin" in render(code, "--call", "2")[1]
+
+
+def test_a_file_torch_py_of_the_programs_own_is_left_alone(
+    render: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delitem(sys.modules, "torch")
+    script("from autograd_core import *\n", "torch.py")
+    code = """
+        import torch
+        x = torch.ones(3, requires_grad=True)
+        x.exp().sum().backward()
+        """
+    status, picture, said = render(code)
+    assert (status, said) == (0, "gradstep: wrote picture.txt\n")
+    assert "exp" in picture
+    assert "derived" not in picture  # traced, as this core's own is
+
+
+def test_workers_of_a_data_loader_are_left_alone(render: Callable[..., Result]) -> None:
+    code = """
+        import torch
+        class Data(torch.utils.data.Dataset):
+            def __len__(self):
+                return 2
+            def __getitem__(self, index):
+                x = torch.tensor(float(index), requires_grad=True)
+                x.exp().backward()
+                return x.grad
+        for batch in torch.utils.data.DataLoader(Data(), num_workers=1):
+            w = torch.ones(1, requires_grad=True)
+            (w * batch).sum().backward()
+        """
+    status, picture, said = render(code)
+    assert (status, said) == (0, "gradstep: wrote picture.txt\n")
+    assert "mul" in picture
+    assert "ExpBackward0" not in picture
+
+
+SCRIPT = """
+    import sys, torch
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 1))
+    for _ in range(int(sys.argv[1])):
+        model(torch.ones(2, 3)).mean().backward()
+    """
+
+
+@pytest.mark.usefixtures("render")
+def test_a_module_that_is_run_by_its_name_is_intercepted() -> None:
+    Path("package").mkdir()
+    Path("package", "__init__.py").touch()
+    script(SCRIPT, "package/train.py")
+    assert (
+        main(["render", "-o", "graph.json", "--call", "2", "-m", "package.train", "--", "2"]) == 0
+    )
+    graph = from_json(Path("graph.json").read_text("utf-8"))
+    assert named_leaves(graph) == {
+        "model.0.weight",
+        "model.0.bias",
+        "model.2.weight",
+        "model.2.bias",
+    }
+    assert {scope for scope in graph.scopes if scope} == {"0", "1", "2"}
+    assert {Path(at.file).name for at in graph.sources.values()} == {"train.py"}
+
+
+def named_leaves(graph: Graph) -> set[str]:
+    return {
+        graph.variables[id]
+        for id, kind in enumerate(graph.kinds)
+        if kind == "parameter" and graph.halves[id] == "forward"
+    }
+
+
+def test_in_a_notebook_a_model_is_drawn_with_its_inputs_and_a_loss_as_it_is() -> None:
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU())
+    graph = from_json(str(viz.render(model, inputs=torch.ones(2, 3), format="json")))
+    assert named_leaves(graph) == {"model.0.weight", "model.0.bias"}
+    assert "0" in graph.scopes
+    loss = model(torch.ones(2, 3)).sum()
+    assert "relu" in str(viz.render(loss, format="txt"))
+    loss.backward()  # nothing was freed
+    assert model[0].weight.grad is not None
+
+
+SNIPPET = """\
+import torch
+x = torch.ones(3, requires_grad=True)
+loss = x.sigmoid().sum()
+"""
+
+
+def test_a_snippet_in_markdown_is_drawn(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    superfences = "pymdownx.superfences"
+    pytest.importorskip(superfences, reason="pymdownx is not installed (the extra 'docs' has it)")
+    markdown = importlib.import_module("markdown")
+    ours = importlib.import_module("viz.markdown")
+    monkeypatch.chdir(tmp_path)
+    fence = {"name": "autograd-graph", "class": "", "validator": ours.validate,
+             "format": ours.format}  # fmt: skip
+    page = markdown.markdown(
+        f"```autograd-graph\n{SNIPPET}```\n",
+        extensions=[superfences],
+        extension_configs={superfences: {"custom_fences": [fence]}},
+    )
+    assert "SigmoidBackward0" in page
+
+
+def test_a_snippet_in_a_sphinx_document_is_drawn(tmp_path: Path) -> None:
+    build = pytest.importorskip(
+        "sphinx.cmd.build", reason="Sphinx is not installed (the extra 'docs' has it)"
+    )
+    docutils = importlib.import_module("sphinx.util.docutils")
+    (tmp_path / "conf.py").write_text('extensions = ["viz.sphinx"]\nhtml_theme = "basic"\n')
+    indented = textwrap.indent(SNIPPET, "   ")
+    (tmp_path / "index.rst").write_text(f"Title\n=====\n\n.. autograd-graph::\n\n{indented}")
+    with docutils.docutils_namespace():
+        assert build.build_main(["-q", "-W", str(tmp_path), str(tmp_path / "out")]) == 0
+    drawn = [each.read_text("utf-8") for each in (tmp_path / "out").rglob("*.svg")]
+    page = (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert "SigmoidBackward0" in "".join([page, *drawn])
+
+
+@pytest.mark.slow
+def test_a_script_under_torchrun_is_intercepted(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(textwrap.dedent(SCRIPT), "utf-8")
+    command = [
+        sys.executable, "-m", "torch.distributed.run", "--standalone", "--no-python",
+        "--nproc-per-node=1", sys.executable, "-m", "gradstep", "render", "train.py", "1",
+    ]  # fmt: skip
+    here = {"PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
+    done: Any = subprocess.run(
+        command, cwd=tmp_path, env={**os.environ, **here}, capture_output=True, text=True
+    )
+    assert (done.returncode, re.search("gradstep: wrote .*", done.stderr)) != (0, None)
+    assert (tmp_path / "train.svg").is_file()
