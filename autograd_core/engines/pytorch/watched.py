@@ -8,9 +8,10 @@ hooks changed.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import torch
 
@@ -19,7 +20,7 @@ from autograd_core.autograd.node import LEAF, Port
 from autograd_core.autograd.step import Delivery, Step
 from autograd_core.debug.history.driver_protocol import NodeEffects
 from autograd_core.debug.history.hooks import HookCall
-from autograd_core.engines.pytorch.entry import run
+from autograd_core.engines.pytorch.entry import run as carry_out
 from autograd_core.engines.pytorch.nodes import TorchNode
 from autograd_core.engines.pytorch.order import leading_to, owner, plan_from
 from autograd_core.engines.pytorch.tensors import array_of
@@ -30,6 +31,18 @@ _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 
 class _Stopped(Exception):
     """Ends a pass before the node at which it was to stop."""
+
+
+@dataclass(slots=True)
+class _Run:
+    """A node while it runs, and afterwards: what arrived after its hooks, what it sent, and of a
+    leaf the ``.grad`` before and after."""
+
+    arrived: tuple[Any, ...]
+    seconds: float
+    sent: tuple[Any, ...] | None = None
+    before: Any = None
+    after: Any = None
 
 
 class WatchedPass:
@@ -53,12 +66,7 @@ class WatchedPass:
         self.effects: dict[int, NodeEffects] = {}
         self._retains = False
         self._gradients: Any = ()
-        self._ran: list[TorchNode] = []
-        self._seconds: dict[TorchNode, float] = {}
-        self._arrived: dict[TorchNode, tuple[Any, ...]] = {}
-        self._sent: dict[TorchNode, tuple[Any, ...]] = {}
-        self._before: dict[TorchNode, Any] = {}
-        self._after: dict[TorchNode, Any] = {}
+        self._runs: dict[TorchNode, _Run] = {}  # in the order in which they began
         self._ends = self._find_ends()
         self._read_saved()
 
@@ -85,7 +93,7 @@ class WatchedPass:
         Raises:
             Exception: whatever a node or a hook raised.
         """
-        if start or self._ran:
+        if start or self._runs:
             raise RuntimeError("a pass of PyTorch runs once, from its beginning")
         handles = [
             handle
@@ -97,39 +105,38 @@ class WatchedPass:
             )
         ]
         try:
-            self._gradients = run(self.call, keep=self._retains or None)
+            self._gradients = carry_out(self.call, keep=self._retains or None)
         except _Stopped:
             pass
         finally:
             for handle in handles:
                 handle.remove()
         for step in self._steps(stop):
-            node: Any = step.node
-            if not keep(step, self._seconds.get(node, 0.0)):
+            ran = self._runs.get(cast(Any, step.node))
+            if not keep(step, 0.0 if ran is None else ran.seconds):
                 break
 
     def _prehook(self, node: TorchNode, stop: int, gradients: tuple[Any, ...]) -> None:
-        if len(self._ran) >= stop:
+        if len(self._runs) >= stop:
             raise _Stopped
-        self._ran.append(node)
-        self._arrived[node] = gradients
-        if node.kind == LEAF:
-            before = node.origin.variable.grad
-            # the engine adds in place
-            self._before[node] = None if before is None else before.detach().clone()
-        self._seconds[node] = perf_counter()
+        run = self._runs[node] = _Run(gradients, 0.0)
+        if node.kind == LEAF and (before := node.origin.variable.grad) is not None:
+            run.before = before.detach().clone()  # the engine adds in place
+        run.seconds = perf_counter()
 
     def _posthook(self, node: TorchNode, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
-        self._seconds[node] = perf_counter() - self._seconds[node]
-        self._sent[node] = sent
+        run = self._runs[node]
+        run.seconds = perf_counter() - run.seconds
+        run.sent = sent
         if node.kind == LEAF:
-            self._after[node] = node.origin.variable.grad
+            run.after = node.origin.variable.grad
 
     def _steps(self, stop: int) -> list[Step]:
         ends = [node for node in self.order if node in self._ends]
-        order: list[Any] = [*self._ran, *ends] if stop >= len(self.order) else self._ran
+        order: list[Any] = [*self._runs, *(ends if stop >= len(self.order) else ())]
         if order != self.order[: len(order)]:
-            self.order = [*order, *(node for node in self.order if node not in set(order))]
+            ran = set(order)
+            self.order = [*order, *(node for node in self.order if node not in ran)]
         pending: dict[Any, Any] = {}
         for root, seed in zip(self.call.roots, self.call.seeds, strict=True):
             _deliver(pending, 0, root.edge, seed)
@@ -137,20 +144,20 @@ class WatchedPass:
         with torch.no_grad():
             for index, node in enumerate(order):
                 incoming = tuple(pending.pop(place, None) for place in _places(node))
-                hooked = self._arrived.get(node, incoming)
-                self._compare(index, incoming, hooked)
-                sent = self._sent.get(node, ())
+                run = self._runs.get(node) or _Run(incoming, 0.0)
+                self._compare(index, incoming, run.arrived)
+                edges = () if run.sent is None else node.edges
+                sent = (*(run.sent or ()), *[None] * len(edges))
                 deliveries = tuple(
-                    _deliver(pending, nr, edge, sent[nr] if nr < len(sent) else None)
-                    for nr, edge in enumerate(node.edges if node in self._sent else ())
+                    _deliver(pending, nr, edge, sent[nr]) for nr, edge in enumerate(edges)
                 )
                 captured: tuple[Any, ...] = ()
                 if node in ends:
                     captured = tuple(zip(_places(node), incoming, strict=True))
                 steps.append(
                     Step(
-                        index, node, incoming, hooked, deliveries,
-                        self._before.get(node), self._after.get(node), captured,
+                        index, node, incoming, run.arrived, deliveries, run.before, run.after,
+                        captured,
                     )
                 )  # fmt: skip
         return steps
