@@ -21,6 +21,7 @@ import autograd_core  # noqa: E402
 import viz  # noqa: E402
 from autograd_core.dag import Graph  # noqa: E402
 from autograd_core.dag.serialize import from_json  # noqa: E402
+from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tui.cli import main  # noqa: E402
 from viz.errors import NothingToDraw  # noqa: E402
 
@@ -176,6 +177,24 @@ def test_a_value_changed_in_place_is_marked_before_the_call_runs(
     status, picture, _ = render(code, target="train.py:loss")
     assert status == 0
     assert "saved result was changed in place" in picture
+
+
+def test_a_checkpoint_is_one_box_that_says_why() -> None:
+    x = torch.ones(3, requires_grad=True)
+    loss = torch.utils.checkpoint.checkpoint(torch.sigmoid, x * 2, use_reentrant=True).sum()
+    graph = from_json(str(viz.render(loss, format="json")))
+    told = {graph.names[id]: detail for id, detail in enumerate(graph.details) if detail}
+    assert told["checkpoint_function"] == "checkpoint: its ops are not drawn"
+    assert told["CheckpointFunctionBackward"] == "checkpoint: its ops are not drawn"
+
+
+@pytest.mark.slow
+def test_a_compiled_function_is_one_box_that_says_why() -> None:
+    x = torch.ones(3, requires_grad=True)
+    loss = torch.compile(torch_programs.squares, backend="aot_eager")(x).sum()
+    graph = from_json(str(viz.render(loss, format="json")))
+    (node,) = [id for id, name in enumerate(graph.names) if name == "CompiledFunctionBackward"]
+    assert graph.details[node] == "compiled: its ops are not drawn"
 
 
 def test_tensors_of_both_libraries_cannot_be_drawn_as_one_graph() -> None:

@@ -25,6 +25,10 @@ def gradients(*modules: nn.Module) -> list[Any]:
     return [each.grad for module in modules for each in module.parameters()]
 
 
+def squares(x: Any) -> Any:
+    return (x * x).relu()
+
+
 def mlp() -> Any:
     model = nn.Sequential(nn.Linear(4, 8), nn.ReLU(), nn.Linear(8, 1))
     loss = model(torch.randn(16, 4)).square().mean()
@@ -340,6 +344,19 @@ def operator_of_a_library() -> Any:
     return x.grad, counts
 
 
+def operator_without_a_derivative() -> Any:
+    @torch.library.custom_op("gradstep_tests::doubled", mutates_args=())
+    def doubled(x: torch.Tensor) -> torch.Tensor:
+        return x * 2
+
+    x = torch.randn(3, requires_grad=True)
+    try:
+        (doubled(x).sum() + x.sum()).backward()
+    except RuntimeError as error:
+        return str(error), x.grad
+    return x.grad
+
+
 def saved_tensor_hooks() -> Any:
     counts: Counter[str] = Counter()
 
@@ -530,7 +547,8 @@ def a_hook_that_raises() -> Any:
 
 
 FAILING: tuple[Program, ...] = (
-    changed_in_place, a_freed_graph, a_root_without_a_graph, a_hook_that_raises,
+    operator_without_a_derivative, changed_in_place, a_freed_graph, a_root_without_a_graph,
+    a_hook_that_raises,
 )  # fmt: skip
 """Those whose last call fails, in PyTorch's words."""
 
