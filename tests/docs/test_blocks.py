@@ -55,7 +55,15 @@ def of(page: Path, *languages: str) -> list[Block]:
     return [block for block in blocks_of(page) if block.language in languages]
 
 
-@pytest.mark.parametrize("page", named([p for p in PAGES if of(p, "python", "pycon")]))
+def runnable(page: Path) -> object:
+    """A page with Python, under its name; some of it needs PyTorch."""
+    blocks = of(page, "python", "pycon")
+    needs_torch = any(re.search(r"^(>>> )?import torch$", b.text, re.MULTILINE) for b in blocks)
+    marks = [pytest.mark.torch] if needs_torch else []
+    return pytest.param(page, id=str(page.relative_to(ROOT)), marks=marks)
+
+
+@pytest.mark.parametrize("page", [runnable(p) for p in PAGES if of(p, "python", "pycon")])
 def test_the_python_of_a_page_runs_and_shows_what_it_says(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
