@@ -41,9 +41,11 @@ def is_user_file(file: str) -> bool:
 
 def imported_pytorch() -> ModuleType | None:
     """Return PyTorch, None where the program has not imported it; a ``torch.py`` of its own is
-    none."""
+    none, and neither is the core under that name."""
     found = sys.modules.get("torch")
-    return found if hasattr(found, "_C") and hasattr(found, "Tensor") else None
+    inner = getattr(found, "_C", None)
+    genuine = getattr(inner, "__name__", "") == "torch._C" and hasattr(found, "Tensor")
+    return found if genuine else None
 
 
 @lru_cache(maxsize=4)

@@ -70,6 +70,9 @@ def test_the_python_of_a_page_runs_and_shows_what_it_says(
     """The blocks of a page share their variables, as a reader would have them."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("tui.debug", lambda *_: None)  # the screen is tested elsewhere
+    if "torch" not in sys.modules:  # a page may put the core in its place, for all that follow
+        monkeypatch.setitem(sys.modules, "torch", None)
+        monkeypatch.delitem(sys.modules, "torch")
     variables: dict[str, object] = {"__name__": "__main__"}
     runner = doctest.DocTestRunner(optionflags=FLAGS)
     for block in of(page, "python", "pycon"):
