@@ -188,8 +188,9 @@ def test_mistakes_in_use_end_with_the_codes_of_all_commands(run: Run) -> None:
     assert run("x = 1")[0] == 3
 
 
-def test_our_own_samples_are_right() -> None:
-    for sample in sorted((ROOT / "samples").glob("*.py")):
+def test_the_samples_are_right() -> None:
+    samples = {*(ROOT / "samples").glob("*.py")} - {*(ROOT / "samples").glob("pytorch_*.py")}
+    for sample in sorted(samples):  # programs of PyTorch are not checked yet
         assert main(["check", "-q", str(sample)]) == 0, sample.name
 
 
