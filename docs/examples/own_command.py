@@ -9,7 +9,8 @@ def count(console: Console, operands: Operands) -> str:
     op = operands.required("write an op, as in count mul").text
     graph = console.session.snapshot.graph
     indices = range(console.session.snapshot.length)
-    return f"{sum(graph.address(index).startswith(f'{op}:') for index in indices)} of {op}"
+    found = [i for i in indices if graph.kinds[i] == "op" and graph.stem(i) == op]
+    return f"{len(found)} of {op}"
 
 
 COUNT = Command("count OP", "how many nodes of that op there are", count, operand="place")

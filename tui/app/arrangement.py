@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import chain
 from typing import NamedTuple
 
 from tui.app.sections import SECTIONS
@@ -34,15 +35,19 @@ class Arrangement(NamedTuple):
 TINY = Arrangement("tiny", {})
 NARROW = Arrangement("narrow", {"node": (*OF_THE_NODE, *OF_THE_PASS, "console")})
 WIDE = Arrangement("wide", {"node": OF_THE_NODE, "pass": OF_THE_PASS, "console": ("console",)})
+_OWN_PANES = {
+    "modules": ("modules",),
+    "breakpoints": ("breakpoints", "changes"),
+    "graph": ("graph",),
+    "console": ("console",),
+}
+_APART = frozenset(chain.from_iterable(_OWN_PANES.values()))
 HUGE = Arrangement(
     "huge",
     {
-        "modules": ("modules",),
         "node": OF_THE_NODE,
-        "breakpoints": ("breakpoints", "changes"),
-        "pass": ("leaves", "backward calls"),
-        "graph": ("graph",),
-        "console": ("console",),
+        "pass": tuple(name for name in OF_THE_PASS if name not in _APART),
+        **_OWN_PANES,
     },
 )
 ARRANGEMENTS = (TINY, NARROW, WIDE, HUGE)
