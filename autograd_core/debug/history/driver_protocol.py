@@ -52,29 +52,26 @@ class NodeEffects(NamedTuple):
 
 
 class Driver(Protocol):
-    """One backward pass, at the mercy of a session.
-
-    Attributes:
-        around: what nodes that may do more than send gradients did, in the order of the plan.
-        changed_gradients: by leaf, and by node, both plan indices: the ``.grad`` of the leaf as
-            user code at the node left it, if that changed it.
-        waited: by node, what waited elsewhere of what user code at it changed in place.
-        live: whether going back and forth changes the program's state.
-    """
+    """One backward pass, at the mercy of a session."""
 
     call: BackwardCall
     order: Sequence[Node]
     plan: Plan
     pending: Pending
     effects: dict[int, NodeEffects]
+    """By plan index, the effects of nodes that may do more than send gradients."""
     changed_gradients: dict[int, dict[int, Any]]
+    """By leaf, and by node, both plan indices: the ``.grad`` of the leaf as user code at the node
+    left it, if that changed it."""
     waited: dict[int, tuple[tuple[Place, Any], ...]]
+    """By node, what waited elsewhere of what user code at it changed in place."""
     failed_in: str
     muted_edges: set[tuple[int, int]]
     muted_hooks: set[tuple[int, int]]
     intercept: Interceptor | None
     nested: list[Nested]
     live: bool
+    """Whether going back and forth changes the program's state."""
 
     def execute(self, index: int) -> Step:
         """Run plan node ``index`` and tell what it did."""
