@@ -353,3 +353,24 @@ def test_batch_imports_no_textual(tmp_path: Path) -> None:
         env={**os.environ, "PYTHONPATH": str(ROOT)}, capture_output=True, timeout=60, check=False,
     )  # fmt: skip
     assert done.stderr.decode() == "\n"
+
+
+@pytest.mark.torch
+@pytest.mark.parametrize("name", ["script.py", "script.py:y"])
+@pytest.mark.parametrize("command", [["debug", "--batch", "-x", "commands"], ["check"]])
+def test_a_script_that_works_with_pytorch_itself_is_told_what_to_change(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    command: list[str],
+    name: str,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("commands").write_text("next\n")
+    Path("script.py").write_text(
+        "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()\n"
+    )
+    assert main([*command, name]) == 3
+    said = capsys.readouterr().err
+    assert "import autograd_core as torch" in said
+    assert "Traceback" not in said

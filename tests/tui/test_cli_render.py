@@ -700,22 +700,6 @@ def test_a_profile_of_the_script_stands_in_the_boxes(run: Run) -> None:
     assert text.count(" · took ") == 2
 
 
-@pytest.mark.torch
-@pytest.mark.parametrize("name", ["script.py", "script.py:y"])
-def test_a_script_that_works_with_pytorch_itself_is_told_what_to_change(
-    tmp_path, monkeypatch, capsys, name
-):
-    pytest.importorskip("torch")
-    monkeypatch.chdir(tmp_path)
-    Path("script.py").write_text(
-        "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()\n"
-    )
-    assert main(["render", name]) == 3
-    said = capsys.readouterr().err
-    assert "import autograd_core as torch" in said
-    assert "Traceback" not in said
-
-
 def test_a_module_is_run_as_python_m_does(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     package = tmp_path / "package_to_train"
