@@ -11,12 +11,12 @@ from contextlib import contextmanager
 from typing import Any
 from weakref import proxy
 
-from autograd_core.autograd.call import BackwardCall, Gradients, make_call
+from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.profiler import profile
 from autograd_core.autograd.step import Step
 from autograd_core.dag.addresses import locate
-from autograd_core.dag.capture.roots import native_tensors_in
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.breakpoints import Breakpoints, Reached
@@ -91,7 +91,8 @@ class Session:
         history_bytes: int = DEFAULT_BUDGET,
         measured: profile | None = None,
     ) -> None:
-        backward_call = make_call(native_tensors_in(roots), gradient, retain_graph, create_graph)
+        tensors, engine = tensors_in(roots)
+        backward_call = engine.call(tensors, gradient, retain_graph, create_graph)
         self._begin(
             backward_call, _names(names), call, breakpoints, timeline, history_bytes, measured
         )
@@ -405,6 +406,11 @@ class Session:
 
     # the end
 
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which moves the session, while this thread is at the service of the engine:
+        PyTorch's runs where the program called it.  Without this it has a thread of its own."""
+        return self._view.driver.host(body)
+
     def finish(self) -> None:
         """Run what is left, as plain ``backward`` would have.
 
@@ -426,6 +432,7 @@ class Session:
         if not self._closed:
             self._leave_all()
             self.restart()
+            self._view.driver.undo_all()
             self._closed = True
 
     def _leave_all(self) -> None:

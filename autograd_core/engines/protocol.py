@@ -129,8 +129,13 @@ class Engine(Protocol):
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
-    def driver(self, call: Any) -> Any:
-        """Return what runs ``call`` node by node, and tells of each."""
+    def driver(self, call: Any, *, halting: bool = False) -> Any:
+        """Return what runs ``call`` and tells of each node; with ``halting``, node by node."""
+        ...
+
+    def kept_tensor(self, node: Any, name: str, kept: Any) -> Any:
+        """Return the tensor that ``node.saved()`` tells of, None where there is none, or where to
+        ask for it would run code of the program's."""
         ...
 
     def seeds(self, call: Any) -> Sequence[Any]:
@@ -151,6 +156,10 @@ class Engine(Protocol):
 
     def extent(self, value: Any) -> Extent | None:
         """Return the extent of a value that a node keeps; None of a Python number."""
+        ...
+
+    def tensor_extent(self, tensor: Any) -> Extent | None:
+        """Return the extent of a tensor, or of a gradient."""
         ...
 
     def is_input(self, value: Any) -> bool:

@@ -12,8 +12,8 @@ from autograd_core import nn
 from autograd_core.autograd.call import make_call
 from autograd_core.dag import Graph, Names, NotInGraph, capture, scope, trace
 from autograd_core.debug import Session
-from autograd_core.debug.history.driver import NativeDriver
 from autograd_core.debug.history.observed_pass import ObservedPass
+from autograd_core.engines.native.driver import NativeDriver
 
 
 def quadratic(a: Any, b: Any) -> Any:

@@ -6,6 +6,8 @@ import argparse
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
+from functools import partial
+from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
@@ -153,9 +155,7 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     # a condition is watched for in every pass, also where nobody is to stop
     every = CallSelector(None, ("backward", "grad"))
     watched = every if face.watches and not stopped.number else stopped
-    found = run_target(
-        target, arguments, watched, stop, values=True, end=False, core_only=True, ours=(Failure,)
-    )
+    found = run_target(target, arguments, watched, stop, values=True, end=False, ours=(Failure,))
     if found is not None:
         face.debug_tensor(found)
 
@@ -234,9 +234,10 @@ class _Face:
     def debug_tensor(self, found: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""
         root, target, names = found
-        if root.array.size != 1:
+        shape = list(root.shape)
+        if prod(shape) != 1:
             raise ProgramError(
-                f"{target} has the shape {list(root.shape)}, and backward() starts from a scalar",
+                f"{target} has the shape {shape}, and backward() starts from a scalar",
                 remedy="name one, such as its sum()",
             )
         session = Session(
@@ -255,6 +256,13 @@ class _Face:
             self._show(session)
 
     def _show(self, session: Session, stop: bool = True) -> None:
+        if self._batch:
+            # the screen needs this thread; else the engine has it, as in a plain run
+            session.host(partial(self._run_through, session, stop))
+        else:
+            self._run_through(session, stop)
+
+    def _run_through(self, session: Session, stop: bool) -> None:
         self._set_breakpoints(session)
         outcome = self._carry_out(session) if stop else ""
         if not outcome and not self._batch:

@@ -140,8 +140,10 @@ def _difference(console: Console, operands: Operands) -> str:
         relative = "new" if math.isinf(each.relative) else f"{format_number(100 * each.relative)} %"
         numbers = (format_number(each.norm), format_number(each.maximum), relative)
         rows.append((f"{each.name}.grad", *numbers))
-    called = console.session.edit.called_for_difference
-    note = f"\n{put_back_text(called, 'were called for this')}" if called else ""
+    session = console.session
+    called = session.edit.called_for_difference
+    again = put_back_text(called, "were called for this", session.cursor.driver.put_back)
+    note = f"\n{again}" if called else ""
     return f"{table_text(rows)}{note}"
 
 

@@ -102,9 +102,9 @@ def _detach(console: Console, operands: Operands) -> str:
 
 def _abort(console: Console, operands: Operands) -> str:
     console.leaving = "abort"
-    effects = console.session.effects
-    ran = [index for index in effects if effects[index].user_code]
-    return put_back_text(ran, "have run") if ran else ""
+    session = console.session
+    ran = [index for index, each in session.effects.items() if each.user_code]
+    return put_back_text(ran, "have run", session.cursor.driver.put_back) if ran else ""
 
 
 COMMANDS: Final = (

@@ -15,16 +15,16 @@ from autograd_core.debug.history.driver_protocol import Driver, Pending, Place
 from autograd_core.debug.history.ledger import SumChange
 from autograd_core.debug.snapshot import EditRecord
 from autograd_core.debug.snapshot.value import array_of
-from autograd_core.tensor import Tensor
 
 
 class Edit(NamedTuple):
-    """A change: of the gradient that waits at ``place``, of the ``.grad`` of ``leaf``, or of what a
-    node will do: whether its ``edge`` (node, output) or ``hook`` (node, id) is ``muted``."""
+    """A change: of the gradient that waits at ``place``, of the ``.grad`` of the leaf at node
+    ``leaf``, or of what a node will do: whether its ``edge`` (node, output) or ``hook`` (node, id)
+    is ``muted``."""
 
     record: EditRecord
     place: Place | None = None
-    leaf: Tensor | None = None
+    leaf: int | None = None
     change: Change | None = None
     edge: tuple[int, int] | None = None
     hook: tuple[int, int] | None = None
@@ -115,8 +115,9 @@ class Edits:
             after = self._driver.pending[edit.place] = edit.change(before)
         else:
             assert edit.leaf is not None
-            before = edit.leaf.grad
-            grad = edit.leaf.grad = edit.change(before)
+            before = self._driver.grad(edit.leaf)
+            grad = edit.change(before)
+            self._driver.set_grad(edit.leaf, grad)
             after = None if grad is None else array_of(grad).copy()
         self._made[edit.record.number] = _Made(edit, before, after)
 
@@ -128,7 +129,7 @@ class Edits:
             self._driver.pending[edit.place] = made.before
         else:
             assert made.edit.leaf is not None
-            made.edit.leaf.grad = made.before
+            self._driver.set_grad(made.edit.leaf, made.before)
 
     # what holds where the pass stands
 

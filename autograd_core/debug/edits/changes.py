@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -11,38 +11,49 @@ from autograd_core.autograd.node import Port
 from autograd_core.dag.addresses import step_number
 from autograd_core.debug.errors import EditError
 from autograd_core.debug.history.driver_protocol import Driver, Place
-from autograd_core.tensor import Tensor
+from autograd_core.engines import is_tensor
 
 Change = Callable[[Any], Any]
 
 
-def setting(value: Any, shape: tuple[int, ...], dtype: Any, graph: bool) -> Change:
+class Kind(NamedTuple):
+    """What kind of gradient is changed: that of an input of node ``index``, or of its leaf."""
+
+    driver: Driver
+    index: int  # type: ignore[assignment]  # the field hides a method of tuples, on purpose
+    input_nr: int = 0
+    grad: bool = False
+
+    def of(self, array: Any) -> Any:
+        """A gradient of these numbers."""
+        return self.driver.gradient(array, self.index, self.input_nr, grad=self.grad)
+
+
+def setting(value: Any, shape: tuple[int, ...], kind: Kind) -> Change:
     """Replace the gradient by ``value``, a number, array or tensor that broadcasts to its shape.
 
     Raises:
         EditError: it does not.
     """
-    given = np.asarray(value.array if isinstance(value, Tensor) else value)
+    given = kind.driver.numbers(value) if is_tensor(value) else np.asarray(value)
     try:
-        array = np.array(np.broadcast_to(given, shape), dtype)
+        array = np.array(np.broadcast_to(given, shape))
     except ValueError:
         raise EditError(
             f"a value of shape {list(given.shape)} does not fit a gradient of shape {list(shape)}"
         ) from None
-    return lambda g: Tensor.from_array(array.copy()) if graph else array.copy()
+    return lambda g: kind.of(array)
 
 
-def computing(function: Callable[[Any], Any]) -> Change:
+def computing(function: Callable[[Any], Any], kind: Kind) -> Change:
     """Put the gradient's array through ``function``; an undefined gradient stays undefined."""
 
     def change(g: Any) -> Any:
         if g is None:  # it had arrived when the change was made, and an edge was muted since
             return None
-        tensor = isinstance(g, Tensor)
-        array = np.asarray(g.array if tensor else g)
+        array = kind.driver.numbers(g)
         with np.errstate(all="ignore"):
-            changed = np.asarray(function(array)).astype(array.dtype)
-        return Tensor.from_array(changed) if tensor else changed
+            return kind.of(np.asarray(function(array)).astype(array.dtype))
 
     return change
 

@@ -13,15 +13,12 @@ from bisect import bisect_right
 from collections.abc import Callable
 from typing import Any
 
-from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.step import Step
 from autograd_core.debug.history.driver_protocol import Driver, Pending
-from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.snapshot import Usage
 from autograd_core.debug.snapshot.value import Gradient
 
 DEFAULT_BUDGET = 2**30
-STEP_BYTES = 600  # of the objects that make a step, beside its gradients
 _MOST_CHECKPOINTS = 256
 Amend = Callable[[int, Pending], None]
 
@@ -125,7 +122,7 @@ class History:
 
     def _size(self, step: Step) -> int:
         effects = self._driver.effects.get(step.index)
-        return step_bytes(step) + (0 if effects is None else effects.nbytes)
+        return self._driver.step_bytes(step) + (0 if effects is None else effects.nbytes)
 
     # dropping and recomputing
 
@@ -140,9 +137,9 @@ class History:
     def _drop(self, segment: _Segment) -> None:
         for index in range(segment.start, self._end(segment)):
             step = self._steps[index]
-            if step is not None and not _must_stay(step.node):
+            if step is not None and self._driver.replays(index):
                 self._steps[index] = None
-                self._bytes -= step_bytes(step)
+                self._bytes -= self._driver.step_bytes(step)
                 self._dropped += 1
         segment.nbytes = 0
 
@@ -166,7 +163,7 @@ class History:
 
     def _refill(self, segment: _Segment, step: Step) -> bool:
         self._steps[step.index] = step
-        size = step_bytes(step)
+        size = self._driver.step_bytes(step)
         self._bytes += size
         segment.nbytes += size
         self._dropped -= 1
@@ -174,22 +171,5 @@ class History:
         return True
 
 
-def step_bytes(step: Step) -> int:
-    """Count the bytes that a step keeps alive, at most: gradients that share memory count twice."""
-    size = STEP_BYTES
-    for delivery in step.deliveries:
-        g = delivery.gradient
-        if g is not None:
-            nbytes: int = g.nbytes
-            size += nbytes if delivery.before is None else 2 * nbytes
-    if step.node.kind == LEAF:
-        size += sum(int(g.nbytes) for g in (step.before, step.after) if g is not None)
-    return size
-
-
 def _waiting(pending: Pending) -> dict[Any, Any]:
     return {place: g for place, g in pending.items() if g is not None}
-
-
-def _must_stay(node: Node) -> bool:
-    return node.kind == LEAF or node.hooks is not None or runs_user_code(node)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Final, NamedTuple, Protocol, Self
+
+from numpy.typing import NDArray
 
 from autograd_core.autograd.call import BackwardCall, Gradients, Interceptor
 from autograd_core.autograd.node import Node, Port
@@ -19,6 +21,7 @@ from autograd_core.debug.history.hooks import HookCall
 Place = Node | Port
 Pending = dict[Place, Any]
 Keep = Callable[[Step, float], bool]
+STEP_BYTES: Final = 600  # of the objects that make a step, beside its gradients
 
 
 class Nested(Protocol):
@@ -51,6 +54,21 @@ class NodeEffects(NamedTuple):
     gradients: tuple[tuple[int, Any], ...] = ()
 
 
+class Replay(Protocol):
+    """A pass that goes its own way, for nodes that run no user code; it changes nothing of the
+    program."""
+
+    pending: Pending
+
+    def record(self, start: int, stop: int, keep: Keep) -> None:
+        """Run plan nodes, as :meth:`Driver.record`."""
+        ...
+
+    def redo(self, step: Step) -> None:
+        """Do what ``step`` did, from its record."""
+        ...
+
+
 class Driver(Protocol):
     """One backward pass, at the mercy of a session."""
 
@@ -70,8 +88,18 @@ class Driver(Protocol):
     muted_hooks: set[tuple[int, int]]
     intercept: Interceptor | None
     nested: list[Nested]
-    live: bool
-    """Whether going back and forth changes the program's state."""
+    read_only: str
+    """Why this pass can be looked at, not changed; "" if it can be changed.  Going back and forth
+    in one that cannot leaves the program's state alone."""
+    put_back: str
+    """What is put back of what user code changed, before it runs again, and what is not."""
+    disturbances: int
+    """How often memory was changed in place that gradients may share."""
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which drives the pass, while this thread is at the service of the engine;
+        returns what it returns."""
+        ...
 
     def execute(self, index: int) -> Step:
         """Run plan node ``index`` and tell what it did."""
@@ -115,9 +143,44 @@ class Driver(Protocol):
         """The gradients of the roots that take part in the pass, in their order."""
         ...
 
-    def fork(self, pending: Pending) -> Self:
-        """A driver of the same pass that goes its own way from ``pending``, within
-        :meth:`as_before`; for nodes that run no user code only."""
+    def fork(self, pending: Pending) -> Replay:
+        """The same pass, going its own way from ``pending``, within :meth:`as_before`."""
+        ...
+
+    def replays(self, index: int) -> bool:
+        """Whether node ``index``, which has run, can run again in a fork."""
+        ...
+
+    def runs_user_code(self, index: int) -> bool:
+        """Whether node ``index`` is known to run user code."""
+        ...
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        """What the rule of a node made before it was summed to the shapes of the inputs; None
+        where that is the same, or cannot be told."""
+        ...
+
+    def step_bytes(self, step: Step) -> int:
+        """The bytes that a step keeps alive, as far as no step before it does."""
+        ...
+
+    # the numbers of gradients
+
+    def grad(self, index: int) -> Any:
+        """The ``.grad`` of the leaf at node ``index``, as it is in the program now."""
+        ...
+
+    def set_grad(self, index: int, gradient: Any) -> None:
+        """Replace the ``.grad`` of the leaf at node ``index``."""
+        ...
+
+    def numbers(self, gradient: Any) -> NDArray[Any]:
+        """The numbers of a gradient."""
+        ...
+
+    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
+        """A gradient of these numbers, for an input of node ``index``, or, with ``grad``, for its
+        leaf."""
         ...
 
     def anew(self, pending: Pending) -> Self:

@@ -11,25 +11,22 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.call import pass_mode
-from autograd_core.autograd.node import LEAF, ONE_EDGE
+from autograd_core.autograd.node import LEAF
 from autograd_core.autograd.step import Step
 from autograd_core.debug.history.contributions import PassState
-from autograd_core.debug.history.driver_protocol import NodeEffects, Pending, Place
+from autograd_core.debug.history.driver_protocol import Driver, NodeEffects, Pending, Place
 from autograd_core.debug.history.hooks import HookCall
-from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.snapshot import Phase, Value
 from autograd_core.debug.snapshot.value import value
 
 Values = tuple[Value | None, ...]
 
 
-def phases_of(step: Step, effects: NodeEffects | None, graph: bool) -> tuple[Phase, ...]:
+def phases_of(step: Step, effects: NodeEffects | None, driver: Driver) -> tuple[Phase, ...]:
     """The phases of ``step``, in the order in which they happened.
 
     Args:
-        around: what is known of its hooks.
-        graph: whether gradients are tensors.
+        effects: what is known of its hooks.
     """
     calls = () if effects is None else effects.calls
     found = [_hook(call) for call in calls if call.kind in ("tensor", "pre")]
@@ -40,7 +37,7 @@ def phases_of(step: Step, effects: NodeEffects | None, graph: bool) -> tuple[Pha
         return (*found, *_accumulation(step, calls))
     if step.captured and not step.deliveries:
         return tuple(found)
-    found += _computation(step, calls, graph)
+    found += _computation(step, calls, driver)
     for each in step.deliveries:
         if each.edge is not None:
             before, after = value(each.before), value(each.after)
@@ -66,10 +63,10 @@ def _accumulation(step: Step, calls: Sequence[HookCall]) -> list[Phase]:
     return found + [_hook(call) for call in later]
 
 
-def _computation(step: Step, calls: Sequence[HookCall], graph: bool) -> list[Phase]:
+def _computation(step: Step, calls: Sequence[HookCall], driver: Driver) -> list[Phase]:
     later = [call for call in calls if call.kind == "post"]
     reduced = later[0].before if later else [each.gradient for each in step.deliveries]
-    raw = _unreduced(step, graph)
+    raw = driver.unreduced(step)
     received = _values(step.hooked)
     if raw is None:
         found = [Phase("formula", "formula", received, _values(reduced))]
@@ -82,20 +79,6 @@ def _computation(step: Step, calls: Sequence[HookCall], graph: bool) -> list[Pha
                 text = f"reduction to the shape of input {nr}"
                 found.append(Phase("reduction", text, (value(full),), (value(part),), nr))
     return found + [_hook(call) for call in later]
-
-
-def _unreduced(step: Step, graph: bool) -> Sequence[Any] | None:
-    """Run the rule again for what it gave itself; None where reduction has nothing to do, or where
-    running it again would call user code."""
-    node = step.node
-    if graph or node.to is None or runs_user_code(node):
-        return None
-    if all(g is None for g in step.hooked):
-        return None
-    with pass_mode(graph):
-        result = node.backward(list(step.hooked) if node.ported else step.hooked[0], True)
-    raw = (result,) if node.kind == ONE_EDGE else tuple(result)
-    return [None if edge is None else g for edge, g in zip(node.edges, raw, strict=True)]
 
 
 def state_in(position: int, phases: Sequence[Phase], done: int) -> PassState:

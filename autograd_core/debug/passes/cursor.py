@@ -189,7 +189,7 @@ class Cursor:
         """The phases of a node that has run."""
         effects = self.driver.effects.get(index)
         with self.driver.as_before(index):
-            return phases_of(self.history.shown(index), effects, self.driver.call.graph)
+            return phases_of(self.history.shown(index), effects, self.driver)
 
     def _show(self, phase: int) -> None:
         step = self.history[self.position]

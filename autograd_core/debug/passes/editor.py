@@ -8,10 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from autograd_core.autograd.node import LEAF
 from autograd_core.dag.addresses import all_step_numbers, step_number
 from autograd_core.dag.capture.backward import input_shape
 from autograd_core.debug.edits import Edit
-from autograd_core.debug.edits.changes import Change, computing, place_of, setting
+from autograd_core.debug.edits.changes import Change, Kind, computing, place_of, setting
 from autograd_core.debug.edits.difference import Baseline, LeafDifference, leaf_difference
 from autograd_core.debug.errors import EditError
 from autograd_core.debug.history.driver_protocol import Place
@@ -19,7 +20,7 @@ from autograd_core.debug.history.hooks import hook_ids
 from autograd_core.debug.history.user_code import put_back_text
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.snapshot import EditRecord, LeafGradient
-from autograd_core.tensor import Tensor
+from autograd_core.debug.snapshot.value import array_of
 
 
 class Edited(NamedTuple):
@@ -29,6 +30,7 @@ class Edited(NamedTuple):
     record: EditRecord
     dropped: int
     again: tuple[int, ...]
+    put_back: str
 
     @property
     def text(self) -> str:
@@ -38,20 +40,20 @@ class Edited(NamedTuple):
             steps = "1 recorded step" if self.dropped == 1 else f"{self.dropped} recorded steps"
             said.append(f"{steps} dropped, to run anew")
         if self.again:
-            said.append(put_back_text(self.again, "are called again"))
+            said.append(put_back_text(self.again, "are called again", self.put_back))
         return "; ".join(said)
 
 
 class _Sum(NamedTuple):
-    """The target of a change: a sum that waits at ``place``, or the ``.grad`` of ``leaf``."""
+    """The target of a change: a sum that waits at ``place``, or the ``.grad`` of the leaf at node
+    ``leaf``."""
 
     index: int  # type: ignore[assignment]  # the field hides a method of tuples, on purpose
     name: str
     shape: Any
-    dtype: Any
-    is_tensor: bool
+    kind: Kind
     place: Place | None = None
-    leaf: Tensor | None = None
+    leaf: int | None = None
 
 
 def _mute_text(what: str, before: bool, muted: bool) -> str:
@@ -92,13 +94,13 @@ class Editor:
         With ``grad`` it is the ``.grad`` of a leaf that has run, here and in what follows.
         """
         sum_ = self._sum(index, input_nr, grad)
-        change = setting(value, sum_.shape, sum_.dtype, sum_.is_tensor)
+        change = setting(value, sum_.shape, sum_.kind)
         return self._change(sum_, change, f"set {sum_.name}")
 
     def scale(self, index: int, factor: float, input_nr: int = 0, *, grad: bool = False) -> Edited:
         """Multiply what waits at an input; ``grad`` as for :meth:`set`."""
         sum_ = self._arrived(index, input_nr, grad)
-        change = computing(lambda g: g * factor)
+        change = computing(lambda g: g * factor, sum_.kind)
         return self._change(sum_, change, f"scale {sum_.name} by {factor:g}")
 
     def clip(self, index: int, limit: float, input_nr: int = 0, *, grad: bool = False) -> Edited:
@@ -107,13 +109,13 @@ class Editor:
         if not limit >= 0:
             raise EditError(f"a limit is not negative, and {limit:g} is no limit")
         sum_ = self._arrived(index, input_nr, grad)
-        change = computing(lambda g: np.clip(g, -limit, limit))
+        change = computing(lambda g: np.clip(g, -limit, limit), sum_.kind)
         return self._change(sum_, change, f"clip {sum_.name} to {limit:g}")
 
     def zero(self, index: int, input_nr: int = 0, *, grad: bool = False) -> Edited:
         """Make what waits at an input zero; ``grad`` as for :meth:`set`."""
         sum_ = self._arrived(index, input_nr, grad)
-        return self._change(sum_, computing(np.zeros_like), f"zero {sum_.name}")
+        return self._change(sum_, computing(np.zeros_like, sum_.kind), f"zero {sum_.name}")
 
     def _sum(self, index: int, input_nr: int, grad: bool) -> _Sum:
         if grad:
@@ -126,8 +128,7 @@ class Editor:
             index,
             name if input_nr == 0 else f"{name} input {input_nr}",
             input_shape(node, input_nr),
-            node.output_dtype.dtype,
-            driver.call.graph,
+            Kind(driver, index, input_nr),
             place=place,
         )
 
@@ -141,15 +142,13 @@ class Editor:
                 f"{leaf.name} has not run: change what arrives there, "
                 f"or its .grad behind {step_number(index)}"
             )
-        node: Any = self._cursor.driver.order[index]
-        variable: Tensor = node.variable
-        shape, dtype = leaf.shape, variable.array.dtype
-        return _Sum(index, f"{leaf.name}.grad", shape, dtype, True, leaf=variable)
+        kind = Kind(self._cursor.driver, index, grad=True)
+        return _Sum(index, f"{leaf.name}.grad", leaf.shape, kind, leaf=index)
 
     def _arrived(self, index: int, input_nr: int, grad: bool) -> _Sum:
         sum_ = self._sum(index, input_nr, grad)
         self._cursor.leave_node()
-        if sum_.leaf is not None and sum_.leaf.grad is None:
+        if sum_.leaf is not None and self._cursor.driver.grad(sum_.leaf) is None:
             raise EditError(f"{sum_.name} is None")
         if sum_.place is not None and self._cursor.driver.pending[sum_.place] is None:
             raise EditError(f"nothing has arrived at {sum_.name} yet")
@@ -193,8 +192,8 @@ class Editor:
 
     def _require_live(self, index: int) -> None:
         cursor = self._cursor
-        if not cursor.driver.live:
-            raise EditError("a pass inside another one can be looked at, not changed")
+        if cursor.driver.read_only:
+            raise EditError(cursor.driver.read_only)
         if not 0 <= index < cursor.length:
             raise EditError(
                 f"there is no node {step_number(index)}: {all_step_numbers(cursor.length)}"
@@ -219,7 +218,7 @@ class Editor:
         cursor.edits.add(edit)
         cursor.error = None
         self._edited(sums)
-        return Edited(edit.record, dropped, again)
+        return Edited(edit.record, dropped, again, cursor.driver.put_back)
 
     def _keep_baseline(self) -> None:
         """Note what the unedited run does from here on, as far as it is known."""
@@ -234,7 +233,7 @@ class Editor:
                 edits.baseline.begin(position, pending)
         for index in range(position, min(end, len(cursor.history))):
             effects = cursor.driver.effects.get(index)
-            if effects is not None:
+            if effects is not None or cursor.driver.order[index].kind == LEAF:
                 edits.baseline.remember(cursor.history[index], effects)
 
     def _drop(self) -> tuple[int, tuple[int, ...]]:
@@ -262,7 +261,7 @@ class Editor:
         cursor.error = None
         self._edited(())
         record = replace(last.record, text=f"undone: {last.record.text}")
-        return Edited(record, dropped, again)
+        return Edited(record, dropped, again, cursor.driver.put_back)
 
     def difference(self) -> Sequence[LeafDifference]:
         """Compare the ``.grad`` of each leaf behind the first edit with the unedited run.
@@ -284,7 +283,9 @@ class Editor:
             assert leaf is not None
             done = index < self._cursor.position and leaf.now is not None
             now = leaf.now.array if done and leaf.now is not None else None
-            found.append(leaf_difference(index, leaf.name, now, value))
+            found.append(
+                leaf_difference(index, leaf.name, now, None if value is None else array_of(value))
+            )
         return sorted(found)
 
     @property

@@ -10,8 +10,6 @@ from autograd_core.autograd.node import Node, Port
 from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.model import Cost, Graph, Source
 from autograd_core.dag.names import Names
-from autograd_core.dag.trace.records import is_number
-from autograd_core.debug.history import step_bytes
 from autograd_core.debug.history.contributions import PassState
 from autograd_core.debug.history.ledger import Ledger
 from autograd_core.debug.passes.cursor import Cursor
@@ -29,8 +27,8 @@ from autograd_core.debug.snapshot import (
     Value,
 )
 from autograd_core.debug.snapshot.timeline import LeafCall
-from autograd_core.debug.snapshot.value import current_value
-from autograd_core.op.packed import Packed
+from autograd_core.debug.snapshot.value import array_of, current_value
+from autograd_core.engines import engine_of_call
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
 
@@ -51,6 +49,7 @@ class Inspector:
         self.graph = graph
         self.number = number
         self._cursor = cursor
+        self._engine = engine_of_call(cursor.driver.call)
         self._order = cursor.driver.order
         self._ledger = ledger
         self._contributions = ledger.order_of_contributions
@@ -97,7 +96,7 @@ class Inspector:
         ran = index < cursor.position
         inside = index == cursor.position and bool(cursor.phase)
         outgoing = self.outgoing(index)
-        saved = tuple(_saved(node))
+        saved = tuple(self._saved(node))
         cost = self.graph.costs.get(index, Cost())
         return NodeDetail(
             index=index,
@@ -110,7 +109,7 @@ class Inspector:
             source_line=source_line(self.graph.sources.get(index)),
             phases=cursor.phases[: cursor.phase] if inside else (),
             seconds=cursor.history.seconds(index) if ran or inside else None,
-            nbytes=step_bytes(cursor.history[index]) if ran else 0,
+            nbytes=cursor.driver.step_bytes(cursor.history[index]) if ran else 0,
             forward=getattr(node.record, "statistics", None),
             forward_seconds=cost.forward_seconds,
             forward_bytes=cost.forward_bytes,
@@ -136,6 +135,21 @@ class Inspector:
         if index == cursor.position:
             return cursor.phases[: cursor.phase]
         return cursor.phases_of(index)
+
+    def _saved(self, node: Node) -> Iterator[Saved]:
+        """List what ``node`` keeps."""
+        for name, kept, state in node.saved():
+            tensor = self._engine.kept_tensor(node, name, kept)
+            if kept is None:
+                at = node.freed_at if state == "freed" else None
+                lines: tuple[Source, ...] = () if at is None else (Source(*at[:2]),)
+                yield Saved(name, (), "", 0, state, None, lines)
+            elif tensor is not None:
+                found = current_value(tensor)
+                lines = tuple(Source(*line[:2]) for line in node.changed_at(name))
+                yield Saved(name, found.shape, found.dtype, found.nbytes, state, found, lines)
+            elif (extent := self._engine.extent(kept)) is not None:
+                yield Saved(name, extent.shape or (), extent.dtype, extent.nbytes, state, None)
 
     # leaves
 
@@ -194,15 +208,13 @@ class Inspector:
         """List what the pass, which is over, did to each leaf."""
         history = self._cursor.history
         for index in self._place:
-            node: Any = self._order[index]
-            before, grad = self._gradients.before[index], node.variable.grad
-            after = None if grad is None else grad.array
+            before, after = self._gradients.before[index], self._cursor.driver.grad(index)
             if index < len(history):
                 added = history.shown(index).hooked[0]
             elif after is None or before is None:
                 added = after
             else:
-                added = after - before.array
+                added = array_of(after) - before.array
             yield LeafCall(
                 self._name(index),
                 None if before is None else before.statistics,
@@ -271,23 +283,6 @@ class Inspector:
         self._edited.update(indices)
         self._waiting.update(indices)
         self._rows = [None] * len(self._rows)
-
-
-def _saved(node: Node) -> list[Saved]:
-    shown = []
-    lines: tuple[Source, ...]
-    for name, kept, state in node.saved():
-        if kept is None:
-            lines = () if node.freed_at is None else (Source(*node.freed_at),)
-            shown.append(Saved(name, (), "", 0, "freed", None, lines))
-        elif isinstance(kept, Packed):
-            shown.append(Saved(name, kept.shape, kept.dtype.name, kept.nbytes, state, None))
-        elif not is_number(kept):
-            found = current_value(kept)
-            lines = tuple(Source(*line) for line in node.changed_at(name))
-            size = found.array.nbytes
-            shown.append(Saved(name, found.shape, found.dtype, size, state, found, lines))
-    return shown
 
 
 def source_line(source: Source | None) -> str:

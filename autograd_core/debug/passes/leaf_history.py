@@ -7,8 +7,7 @@ from typing import Any
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.debug.passes.cursor import Cursor
-from autograd_core.debug.snapshot.value import Value, Values
-from autograd_core.tensor import Tensor
+from autograd_core.debug.snapshot.value import Value, Values, current_value
 
 # A moment of the pass: what node k did is there from (k + 1, 0) on, what the user changed at
 # position p from (p, 1) on.
@@ -22,10 +21,10 @@ class LeafHistory:
     def __init__(self, cursor: Cursor, values: Values) -> None:
         self._cursor = cursor
         self._values = values
-        nodes: list[Any] = list(cursor.driver.order)
+        driver = cursor.driver
         self.before: Mapping[int, Value | None] = {
-            index: _copied(node.variable.grad)
-            for index, node in enumerate(nodes)
+            index: None if (grad := driver.grad(index)) is None else current_value(grad)
+            for index, node in enumerate(driver.order)
             if node.kind == LEAF
         }
 
@@ -60,7 +59,3 @@ class LeafHistory:
             return (0, 0), self.before[index]
         time, gradient = max(found, key=lambda pair: pair[0])
         return time, self._values.of(gradient)
-
-
-def _copied(grad: Tensor | None) -> Value | None:
-    return None if grad is None else Value(grad.array.copy())

@@ -5,23 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from weakref import ref
 
-from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import BackwardCall, Gradients
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import LEAF, Node
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.addresses import NOT_TRACED
 from autograd_core.dag.capture import capture
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.debug.history.driver import NativeDriver
+from autograd_core.debug.history.driver_protocol import Driver
 from autograd_core.debug.history.ledger import Ledger
-from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.passes.scopes import Scopes
 from autograd_core.debug.snapshot.timeline import CallRecord
-from autograd_core.tensor import Tensor
+from autograd_core.engines import engine_of_call
 
 _LOOKED_AT = 1000  # nodes; a graph is traced, or freed, as a whole
 
@@ -30,7 +28,8 @@ class RecordedPass:
     """A pass, its graph, and where one stands in it.
 
     Passes that are started by a hook or a custom Function while this one runs are recorded
-    whole, and kept with the node that started them; they can be looked at, not changed.
+    whole, and kept with the node that started them; they can be looked at, not changed.  They are
+    ``inner`` ones.
     """
 
     def __init__(
@@ -40,18 +39,20 @@ class RecordedPass:
         history_bytes: int,
         measured: profile | None = None,
         number: int = 1,
+        inner: bool = False,
     ) -> None:
         self.call = call
         self.number = number
         self.names = names
         self._history_bytes = history_bytes
-        self.driver = driver = NativeDriver(call)
-        seeds = [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
+        engine = engine_of_call(call)
+        self.driver: Driver = engine.driver(call, halting=not inner)
+        driver = self.driver
         self.graph = capture(
             call.roots,
             "backward",
             names=names,
-            gradient=seeds,
+            gradient=engine.seeds(call),
             plan=driver.plan,
             order=driver.order,
             live=True,
@@ -71,7 +72,7 @@ class RecordedPass:
         self.edit = Editor(cursor, self.inspector.leaf, self.inspector.edited)
         self.places: dict[str, tuple[int, ...]] = {}  # what places mean here, once looked up
         self.inside = -1  # the node of the pass around this one that started it
-        self.hint = _hint(driver.order[:_LOOKED_AT])
+        self.hint = driver.read_only or _hint(driver.order[:_LOOKED_AT])
         self._intercept_nested()
 
     @property
@@ -81,8 +82,7 @@ class RecordedPass:
 
     def run_user_code(self) -> tuple[int, ...]:
         """The nodes that run user code."""
-        order = self.driver.order
-        return tuple(index for index, node in enumerate(order) if runs_user_code(node))
+        return tuple(filter(self.driver.runs_user_code, range(self.cursor.length)))
 
     def nested(self, index: int) -> tuple[RecordedPass, ...]:
         """The passes that were started inside node ``index``; if it raised, up to then."""
@@ -102,10 +102,10 @@ class RecordedPass:
     def _record_nested(self, call: BackwardCall) -> bool | Gradients:
         names = caller_names()  # of the hook or Function, and behind them the program's
         names.add_missing(self.names)
-        inner = RecordedPass(call, names, self._history_bytes, number=self.number)
+        inner = RecordedPass(call, names, self._history_bytes, number=self.number, inner=True)
         self.driver.nested.append(inner)
         inner.cursor.travel(inner.cursor.length)
-        inner.driver.live = False
+        inner.driver.read_only = "a pass inside another one can be looked at, not changed"
         if inner.cursor.error is not None:
             raise inner.cursor.error
         return inner.driver.gradients() if call.is_grad else True
@@ -147,11 +147,11 @@ def _hint(nodes: Sequence[Node]) -> str:
     """Say what to do to see more, or why this pass will not run; "" when all is well."""
     freed = next((node for node in nodes if node.is_freed), None)
     if freed is not None:
-        where = "" if freed.freed_at is None else ", at {}:{}".format(*freed.freed_at)
+        where = "" if freed.freed_at is None else ", at {}:{}".format(*freed.freed_at[:2])
         return (
             f"an earlier backward pass freed the values this graph saved{where}: call that one "
             "with retain_graph=True"
         )
-    if any(node.record is not None for node in nodes if type(node) is not AccumulateGrad):
+    if any(node.record is not None for node in nodes if node.kind != LEAF):
         return ""
     return f"scopes and source lines are unknown: {NOT_TRACED}"

@@ -21,6 +21,8 @@ from autograd_core.debug.snapshot.tensor_views import (
     histogram,
     slice_of,
 )
+from autograd_core.engines import engine_of
+from autograd_core.engines.protocol import Extent
 from autograd_core.tensor import Tensor
 
 Gradient = Any
@@ -31,25 +33,56 @@ class Value:
     """A tensor as the debugger shows it: read-only, described on request.
 
     Two values are equal when they agree bit for bit, NaN included.
+
+    Attributes:
+        held: an array that nothing changes, or a tensor of another engine.
     """
 
-    array: NDArray[np.generic]
+    held: Any
+
+    @cached_property
+    def array(self) -> NDArray[np.generic]:
+        """Its numbers, dense and on the CPU; none of a tensor without data."""
+        if isinstance(self.held, np.ndarray | np.generic):
+            return np.asarray(self.held)
+        found = engine_of((self.held,)).array(self.held)
+        return np.zeros(0) if found is None else found
 
     @cached_property
     def statistics(self) -> Statistics:
-        return statistics(self.array)
+        if isinstance(self.held, np.ndarray | np.generic):
+            return statistics(self.array)
+        # on the device where it lies
+        return engine_of((self.held,)).statistics(self.held) or statistics(self.array)
+
+    @cached_property
+    def _extent(self) -> Extent | None:
+        return engine_of((self.held,)).tensor_extent(self.held)
 
     @property
     def shape(self) -> Shape:
-        return self.array.shape
+        if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
+            return self.array.shape
+        return self._extent.shape or ()
 
     @property
     def dtype(self) -> str:
-        return self.array.dtype.name
+        if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
+            return self.array.dtype.name
+        return self._extent.dtype
+
+    @property
+    def nbytes(self) -> int:
+        """How much memory its elements take."""
+        if isinstance(self.held, np.ndarray | np.generic) or self._extent is None:
+            return self.array.nbytes
+        return self._extent.nbytes
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Value):
             return NotImplemented
+        if self.held is other.held:
+            return True
         mine, theirs = self.array, other.array
         return (
             mine.shape == theirs.shape
@@ -121,6 +154,8 @@ def value(gradient: Gradient) -> Value | None:
     """A gradient, or a tensor, as the debugger shows it."""
     if gradient is None:
         return None
+    if not isinstance(gradient, Tensor | np.ndarray | np.generic):
+        return Value(gradient)
     if is_shared(gradient):
         return current_value(gradient)
     shown = array_of(gradient).view()
@@ -146,6 +181,8 @@ _shared: Final[WeakValueDictionary[int, NDArray[Any]]] = WeakValueDictionary()
 
 def current_value(tensor: Any) -> Value:
     """A tensor of the program as it is now, whatever the program makes of it later."""
+    if not isinstance(tensor, Tensor | np.ndarray | np.generic):
+        return Value(tensor.detach().clone())
     array = array_of(tensor)
     distinct = array[tuple(slice(None if step else 1) for step in array.strides)]
     return Value(np.broadcast_to(distinct.copy(), array.shape))  # which is read-only
@@ -153,4 +190,9 @@ def current_value(tensor: Any) -> Value:
 
 def array_of(gradient: Gradient) -> NDArray[Any]:
     """The array of a gradient, be it one, a NumPy scalar or a tensor."""
-    return np.asarray(gradient.array if isinstance(gradient, Tensor) else gradient)
+    if isinstance(gradient, Tensor):
+        return gradient.array
+    if isinstance(gradient, np.ndarray | np.generic):
+        return np.asarray(gradient)
+    found = engine_of((gradient,)).array(gradient)
+    return np.zeros(0) if found is None else found

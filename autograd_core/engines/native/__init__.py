@@ -15,7 +15,7 @@ from autograd_core.autograd.node import Node
 from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, statistics
-from autograd_core.dag.trace.records import origin
+from autograd_core.dag.trace.records import is_number, origin
 from autograd_core.engines.native.rules import Kept, extent, formula
 from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent
 from autograd_core.op.packed import Packed
@@ -45,11 +45,14 @@ class NativeEngine:
     def run(self, call: BackwardCall) -> Gradients:
         return run(call)
 
-    def driver(self, call: BackwardCall) -> Any:
+    def driver(self, call: BackwardCall, *, halting: bool = False) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through
-        from autograd_core.debug.history.driver import NativeDriver
+        from autograd_core.engines.native.driver import NativeDriver
 
         return NativeDriver(call)
+
+    def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
+        return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
 
     def seeds(self, call: BackwardCall) -> list[Tensor]:
         return [g if isinstance(g, Tensor) else Tensor.from_array(g) for g in call.seeds]
@@ -65,6 +68,9 @@ class NativeEngine:
 
     def extent(self, value: Any) -> Extent | None:
         return extent(value)
+
+    def tensor_extent(self, tensor: Any) -> Extent | None:
+        return extent(tensor)
 
     def is_input(self, value: Any) -> bool:
         return isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result)

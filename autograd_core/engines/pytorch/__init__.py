@@ -18,8 +18,8 @@ from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.order import TorchPlan, plan_from
 from autograd_core.engines.pytorch.origins import Origins, current
-from autograd_core.engines.pytorch.tensors import SeenTensor, array_of, describe
-from autograd_core.engines.pytorch.watched import WatchedPass
+from autograd_core.engines.pytorch.stepping.driver import TorchDriver
+from autograd_core.engines.pytorch.tensors import SeenTensor, array_of, describe, extent_of
 
 
 class PyTorchEngine:
@@ -50,8 +50,11 @@ class PyTorchEngine:
     def run(self, call: BackwardCall) -> Any:
         return run(call)
 
-    def driver(self, call: BackwardCall) -> WatchedPass:
-        return WatchedPass(call)
+    def driver(self, call: BackwardCall, *, halting: bool = False) -> TorchDriver:
+        return TorchDriver(call, halting=halting)
+
+    def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
+        return None if kept is None else node.value_of(name)
 
     def seeds(self, call: BackwardCall) -> Sequence[Any]:
         return call.seeds
@@ -71,6 +74,9 @@ class PyTorchEngine:
     def extent(self, value: Any) -> Extent | None:
         extent: Extent = value.extent
         return extent
+
+    def tensor_extent(self, tensor: torch.Tensor) -> Extent:
+        return extent_of(tensor)
 
     def is_input(self, value: Any) -> bool:
         return not value.is_result

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple
 
 import torch
 
-from autograd_core.autograd.call import BackwardCall, interceptor
+from autograd_core.autograd.call import BackwardCall, Interceptor, interceptor
 from autograd_core.dag.trace import user_source
+from autograd_core.engines.pytorch.kept_graphs import refuse_freed
 from autograd_core.engines.pytorch.nodes import TorchGraph
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.private import (
@@ -57,15 +58,16 @@ def _run_backward(*given: Any, **named: Any) -> Any:
     if transform_level() is not None:
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
+    refuse_freed(arguments.outputs)
     kind = "backward" if arguments.accumulate_grad else "grad"
-    if not hasattr(intercept, "requests") or not intercept.requests(kind):
-        return _carry_out(arguments)
+    if intercept is None or (hasattr(intercept, "requests") and not intercept.requests(kind)):
+        return carry_out(arguments)
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
     if any(root.edge is None for root in roots):
-        return _carry_out(arguments)  # the engine says what is wrong
+        return carry_out(arguments)  # the engine says what is wrong
     call = call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
-    answer = intercept.handle(call)
+    answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)
     return run(call) if answer is False else answer
 
 
@@ -85,17 +87,15 @@ def call_from(arguments: Arguments, roots: Any, inputs: Any) -> BackwardCall:
     )  # fmt: skip
 
 
-def run(call: BackwardCall, keep: bool | None = None) -> Any:
-    """Let PyTorch's engine carry out ``call``; ``keep`` says instead of the call whether the graph
-    is retained."""
-    given: Arguments = call.arguments
-    return _carry_out(given if keep is None else given._replace(keep=keep))
+def run(call: BackwardCall) -> Any:
+    """Let PyTorch's engine carry out ``call``."""
+    return carry_out(call.arguments)
 
 
-def _carry_out(given: Arguments) -> Any:
+def carry_out(given: Arguments, inner: Interceptor | None = None) -> Any:
+    """Let PyTorch's engine do what it was called for; ``inner`` hears of calls made inside."""
     origins = current.get() or Origins()
-    # a call inside of this one is not the program's
-    token, inside, origins.running = interceptor.set(None), origins.running, True
+    token, inside, origins.running = interceptor.set(inner), origins.running, True
     try:
         with nullcontext() if given.graph or origins.ops is None else origins.ops.paused():
             return _ENGINE(*given[:-1], accumulate_grad=given.accumulate_grad)

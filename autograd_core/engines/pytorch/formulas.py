@@ -48,6 +48,14 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     return _formula(name, node.saved_names, needed, called, numbers)
 
 
+def formulas(node: Any) -> tuple[tuple[str, str], ...]:
+    """Return the rule of each input of ``node``, with the names of the table: (input, text)."""
+    entry = entry_of(node.name())
+    if entry is None or not {each.rstrip("_") for each in node.saved_names} <= entry.names:
+        return ()
+    return tuple((name, readable(rule, {}, {})) for name, rule in entry.rules)
+
+
 @lru_cache(maxsize=4096)
 def _formula(
     name: str,

@@ -10,6 +10,7 @@ import torch.utils.checkpoint
 
 from autograd_core.autograd.node import GENERAL, LEAF, Port
 from autograd_core.engines.protocol import SavedState
+from autograd_core.engines.pytorch.formulas import formulas
 from autograd_core.engines.pytorch.origins import Origins
 from autograd_core.engines.pytorch.private import (
     FunctionNode,
@@ -46,6 +47,7 @@ class TorchNode:
     torch_name: ClassVar[str]
     saved_names: ClassVar[tuple[str, ...]]
     opaque: ClassVar[str]
+    is_function: ClassVar[bool]  # a custom Function, with code of the program's
 
     def __init__(self, origin: Any, graph: TorchGraph) -> None:
         metadata = metadata_of(origin)
@@ -60,6 +62,32 @@ class TorchNode:
     @property
     def output_shape(self) -> tuple[int, ...] | None:
         return self.output_shapes[0] if self.output_shapes else None
+
+    @property
+    def ported(self) -> bool:
+        """Whether its op has several outputs, which have a place each."""
+        return self.output_count > 1
+
+    @property
+    def is_freed(self) -> bool:
+        """Whether it kept values, and a pass has let go of them."""
+        return any(state == "freed" for _, _, state in self.saved())
+
+    def value_of(self, name: str) -> torch.Tensor | None:
+        """Return what it keeps as ``name``, None where that is gone or would run code of the
+        program's."""
+        name, _, rest = name.partition("[")
+        place = "saved_tensors" if self.is_function else f"_saved_{name}"
+        try:
+            value = getattr(self.origin, place, None)
+        except RuntimeError:
+            return None
+        found = value[int(rest.rstrip("]"))] if rest and value is not None else value
+        return found if isinstance(found, torch.Tensor) else None
+
+    def formulas(self) -> tuple[tuple[str, str], ...]:
+        """Return the derivative rules that run here: (input, text of the rule)."""
+        return formulas(self)
 
     @property
     def record(self) -> Any:
@@ -101,6 +129,7 @@ class TorchLeaf(TorchNode):
     torch_name = _ACCUMULATE_GRAD
     saved_names = ()
     opaque = ""
+    is_function = False
 
     def __init__(self, origin: Any, graph: TorchGraph) -> None:
         super().__init__(origin, graph)
@@ -181,7 +210,10 @@ class TorchGraph:
                  if each.startswith("_raw_saved_")]
             )  # fmt: skip
             opaque = _why_opaque(type(origin))
-            members = {"__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque}
+            members = {
+                "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque,
+                "is_function": issubclass(type(origin), FunctionNode),
+            }  # fmt: skip
             kind = type(name.rpartition("::")[2], (TorchNode,), members)
             self._classes[name, type(origin)] = kind  # type: ignore[index]
         made: TorchNode = kind(origin, self)

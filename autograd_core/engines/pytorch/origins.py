@@ -132,7 +132,7 @@ current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", defau
 """What was noted in this thread; it stays known for the graphs that live on."""
 
 
-class _Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
+class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
     """Notes the line of the program around every call of a torch function."""
 
     def __init__(self, origins: Origins) -> None:
@@ -212,7 +212,7 @@ def noting(*, lines: bool = True, values: bool = False) -> Iterator[Origins]:
                 modules.register_module_forward_hook(watched.after, always_call=True).remove
             )
             if lines:
-                stack.enter_context(_Lines(origins))
+                stack.enter_context(Lines(origins))
             if values:
                 # it needs this module for the place of each op
                 from autograd_core.engines.pytorch.ops import Ops

@@ -6,8 +6,8 @@ One that is gone costs what it was for, and nothing else: :func:`missing` tells,
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final, NamedTuple
 
 import torch
@@ -33,6 +33,22 @@ NAMES: Final = (
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
+    *(
+        PrivateName(path, "modes of the program do not act in backward() on the screen")
+        for path in (
+            "overrides._get_current_function_mode_stack", "overrides._push_mode",
+            "overrides._pop_mode", "utils._python_dispatch._get_current_dispatch_mode_stack",
+            "utils._python_dispatch._push_mode", "utils._python_dispatch._pop_mode",
+        )
+    ),
+    *(
+        PrivateName(path, "hooks of saved tensors do not act in backward() on the screen")
+        for path in (
+            "_C._autograd._top_saved_tensors_default_hooks",
+            "_C._autograd._pop_saved_tensors_default_hooks",
+            "_C._autograd._push_saved_tensors_default_hooks",
+        )
+    ),
 )  # fmt: skip
 NODE_ATTRIBUTES: Final = (
     PrivateName("_input_metadata", "shapes and dtypes are unknown"),
@@ -100,6 +116,51 @@ unobserved: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext
 )
 """Within it, function modes and subclasses of tensors see nothing of what is read."""
+
+_stack_of_functions = _find("overrides._get_current_function_mode_stack")
+_stack_of_dispatch = _find("utils._python_dispatch._get_current_dispatch_mode_stack")
+
+
+def modes() -> tuple[list[Any], list[Any]]:
+    """Return the function modes and the dispatch modes of this thread, the outermost first."""
+    return (
+        list(_stack_of_functions()) if _stack_of_functions else [],
+        list(_stack_of_dispatch()) if _stack_of_dispatch else [],
+    )
+
+
+@contextmanager
+def pushed(functions: Iterable[Any], dispatch: Iterable[Any]) -> Iterator[None]:
+    """Within it, these modes act, without being entered once more."""
+    places = ("overrides", functions), ("utils._python_dispatch", dispatch)
+    pops = []
+    try:
+        for place, given in places:
+            push, pop = _find(f"{place}._push_mode"), _find(f"{place}._pop_mode")
+            for mode in given if push and pop else ():
+                push(mode)
+                pops.append(pop)
+        yield
+    finally:
+        for pop in reversed(pops):
+            pop()
+
+
+def saved_tensor_hooks() -> list[tuple[Any, Any]]:
+    """Return the hooks that pack and unpack saved tensors in this thread, the outermost first."""
+    top = _find("_C._autograd._top_saved_tensors_default_hooks")
+    pop = _find("_C._autograd._pop_saved_tensors_default_hooks")
+    push = _find("_C._autograd._push_saved_tensors_default_hooks")
+    found: list[tuple[Any, Any]] = []
+    if not (top and pop and push):
+        return found
+    while (pair := top(False)) is not None:
+        found.insert(0, pair)
+        pop()
+    for pair in found:
+        push(*pair)
+    return found
+
 
 RunBackward = Callable[..., Any]
 

@@ -175,3 +175,33 @@ def array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
         t = t.float()
     found: NDArray[Any] = t.cpu().numpy()
     return found
+
+
+def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
+    """Return the numbers of a tensor as they are, complex ones too, on the CPU; of bfloat16 and
+    smaller ones in float32."""
+    with unobserved(), torch.no_grad():
+        t = tensor.detach().cpu()
+        t = t.to_dense() if t.layout is not torch.strided else t
+        if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
+            t = t.float()
+        found: NDArray[Any] = t.resolve_conj().resolve_neg().numpy()
+    return found
+
+
+def same_bits(one: Any, other: Any) -> bool:
+    """Return whether two gradients agree bit for bit, NaN included; sums of sparse ones, which have
+    no order, whether they have the same shape."""
+    if one is other:
+        return True
+    if one is None or other is None or one.dtype is not other.dtype or one.shape != other.shape:
+        return False
+    try:
+        with unobserved(), torch.no_grad():
+            if one.layout is not torch.strided or other.layout is not torch.strided:
+                return True
+            pairs = (each.detach().resolve_conj().resolve_neg() for each in (one, other))
+            bits = [each.reshape(-1).view(torch.uint8) for each in pairs]
+            return bool(torch.equal(*bits))
+    except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
+        return False

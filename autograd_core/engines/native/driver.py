@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Callable, Iterator, Sequence, Set
 from contextlib import contextmanager
 from dataclasses import replace
 from time import perf_counter
 from typing import Any, Self
 from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
 
 from autograd_core.autograd.call import (
     BackwardCall,
@@ -28,10 +31,11 @@ from autograd_core.autograd.grad_mode import (
     undo_log,
 )
 from autograd_core.autograd.memory import memory_of
-from autograd_core.autograd.node import GENERAL, LEAF, Node, Port, resolve
+from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, Node, Port, resolve
 from autograd_core.autograd.step import Delivery, Step
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.debug.history.driver_protocol import (
+    STEP_BYTES,
     Keep,
     Nested,
     NodeEffects,
@@ -39,9 +43,19 @@ from autograd_core.debug.history.driver_protocol import (
     Place,
 )
 from autograd_core.debug.history.hooks import KINDS, watching
-from autograd_core.debug.history.user_code import runs_user_code
 from autograd_core.debug.snapshot.value import array_of, is_shared, share
 from autograd_core.op.packed import nodes_with_packed
+from autograd_core.tensor import Tensor
+
+
+def runs_user_code(node: Node) -> bool:
+    """Return whether ``node`` calls hooks, is a custom Function, or reads saved values that the
+    user's hooks bring back."""
+    hooks = node.hooks
+    if hooks is not None and (hooks.tensor or hooks.pre or hooks.post or hooks.accumulated):
+        return True
+    inner: Node = getattr(node, "inner", node)  # of a change through a view
+    return inner.runs_undefined or inner in nodes_with_packed
 
 
 class NativeDriver:
@@ -75,13 +89,21 @@ class NativeDriver:
         self.intercept: Interceptor | None = None
         self.nested: list[Nested] = []
         self.failed_in = ""  # the hook that raised last
-        self.live = True  # whether going back and forth changes the program's state
+        self.read_only = ""
         outer = undo_log()
         self._log = UndoLog() if outer is None else outer
         self._is_inner = outer is not None
         self._program: Mode | None = None  # the mode around the pass
         self._user_mode: Mode | None = None  # what user code runs in
         self._leaf_of: dict[int, int] | None = None  # by id of the leaf, or its gradient's memory
+
+    put_back = (
+        ".grad, tensors, modules, optimizers and random state are put back; what they changed "
+        "elsewhere (other Python objects, files, NumPy arrays) is not"
+    )
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        return body()
 
     # running
 
@@ -317,7 +339,7 @@ class NativeDriver:
         for place, _ in step.captured:
             self._task.captured[place] = None
         effects = self.effects.get(step.index)
-        if effects is not None and self.live:
+        if effects is not None and not self.read_only:
             self._go(effects, effects.start)
 
     def redo(self, step: Step) -> None:
@@ -333,7 +355,7 @@ class NativeDriver:
 
     def redo_state(self, step: Step) -> None:
         effects = self.effects.get(step.index)
-        if effects is not None and self.live:
+        if effects is not None and not self.read_only:
             self._go(effects, effects.stop)
 
     def _go(self, effects: NodeEffects, place: int) -> None:
@@ -369,7 +391,7 @@ class NativeDriver:
         other.pending = other._task.pending
         other.effects = dict(self.effects)
         other.waited = dict(self.waited)
-        other.live = True
+        other.read_only = ""
         return other
 
     def anew(self, pending: Pending) -> Self:
@@ -378,6 +400,54 @@ class NativeDriver:
         other._log = UndoLog()
         other.muted_edges, other.muted_hooks, other.intercept = set(), set(), None
         return other
+
+    def replays(self, index: int) -> bool:
+        node = self.order[index]
+        return node.kind != LEAF and node.hooks is None and not runs_user_code(node)
+
+    def runs_user_code(self, index: int) -> bool:
+        return runs_user_code(self.order[index])
+
+    def unreduced(self, step: Step) -> Sequence[Any] | None:
+        node = step.node
+        if self.call.graph or node.to is None or runs_user_code(node):
+            return None
+        if all(g is None for g in step.hooked):
+            return None
+        with pass_mode(self.call.graph):
+            result = node.backward(list(step.hooked) if node.ported else step.hooked[0], True)
+        raw = (result,) if node.kind == ONE_EDGE else tuple(result)
+        return [None if edge is None else g for edge, g in zip(node.edges, raw, strict=True)]
+
+    def step_bytes(self, step: Step) -> int:
+        size = STEP_BYTES  # gradients that share memory count twice
+        for delivery in step.deliveries:
+            g = delivery.gradient
+            if g is not None:
+                nbytes: int = g.nbytes
+                size += nbytes if delivery.before is None else 2 * nbytes
+        if step.node.kind == LEAF:
+            size += sum(int(g.nbytes) for g in (step.before, step.after) if g is not None)
+        return size
+
+    # the numbers of gradients
+
+    def grad(self, index: int) -> Any:
+        leaf: Any = self.order[index]
+        return leaf.variable.grad
+
+    def set_grad(self, index: int, gradient: Any) -> None:
+        leaf: Any = self.order[index]
+        leaf.variable.grad = gradient
+
+    def numbers(self, gradient: Any) -> NDArray[Any]:
+        return array_of(gradient)
+
+    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
+        node: Any = self.order[index]
+        dtype = node.variable.array.dtype if grad else node.output_dtype.dtype
+        made = np.array(array, dtype)
+        return Tensor.from_array(made) if grad or self.call.graph else made
 
     @contextmanager
     def as_before(self, start: int) -> Iterator[None]:

@@ -1,0 +1,563 @@
+"""The driver of PyTorch's engine: halted in hooks behind each node, told of in steps.
+
+The engine runs, so the program's hooks and custom Functions run once, in their order, and what is
+shown is what was computed.  What nodes wait for is added up beside the engine, so that a difference
+shows what hooks changed.
+
+What has happened is not undone: going back moves in the record.  Going on in another way from there
+runs the engine again, from the sums that wait at that place, on the graph, which was kept for that;
+``.grad`` is put back first.  Its sums begin with what had arrived, so they are added in the order
+of the first run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any, Final, Self
+from weakref import WeakValueDictionary
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch.autograd.graph import GradientEdge
+
+from autograd_core.autograd.call import BackwardCall, Interceptor
+from autograd_core.autograd.node import LEAF, Port
+from autograd_core.autograd.step import Step
+from autograd_core.debug.history.driver_protocol import (
+    STEP_BYTES,
+    Keep,
+    Nested,
+    NodeEffects,
+    Pending,
+    Place,
+    Replay,
+)
+from autograd_core.debug.history.hooks import HookCall
+from autograd_core.engines.pytorch.entry import Arguments, carry_out
+from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
+from autograd_core.engines.pytorch.nodes import TorchNode
+from autograd_core.engines.pytorch.order import leading_to, owner, plan_from
+from autograd_core.engines.pytorch.private import metadata_of, unobserved
+from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
+from autograd_core.engines.pytorch.stepping.replay import (
+    NodeReplay,
+    deliver,
+    places_of,
+    replays,
+)
+from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
+from autograd_core.engines.pytorch.tensors import array_of, nbytes_of, numbers_of, same_bits
+
+_UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
+_SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
+
+
+@dataclass(slots=True)
+class _Run:
+    """A node while it runs, and afterwards: what arrived after its hooks, what it sent, and of a
+    leaf the ``.grad`` before (the tensor, and a copy) and after."""
+
+    arrived: tuple[Any, ...]
+    seconds: float = 0.0
+    sent: tuple[Any, ...] | None = None
+    held: Any = None
+    before: Any = None
+    after: Any = None
+    nested: tuple[Nested, ...] = ()
+
+
+class TorchDriver:
+    """Drives PyTorch's engine through ``call``.
+
+    Args:
+        halting: whether the engine waits behind a node until the next one is asked for; otherwise
+            the whole pass runs as soon as the first one is, in the thread that asks.
+
+    Attributes:
+        order: the nodes in the order in which they run; without ``halting`` that is foretold
+            before the pass, and real after it.
+        effects: what hooks of the program's changed, and which passes ran inside, by index.
+    """
+
+    def __init__(self, call: BackwardCall, *, halting: bool = False) -> None:
+        self.call = call
+        roots: Sequence[Any] = call.roots
+        plan = plan_from(root.edge for root in roots)
+        if call.inputs:
+            plan = plan_from(
+                (root.edge for root in roots),
+                leading_to([each.edge for each in call.inputs if each.edge is not None], plan),
+            )
+        self.plan = plan
+        self.order: Sequence[Any] = plan.order
+        self._index = {node: index for index, node in enumerate(self.order)}
+        self._wanted_places = {x.edge for x in call.inputs} if call.is_grad else set()
+        self._ends = self._find_ends()
+        self.pending: Pending = {place: None for node in self.order for place in places_of(node)}
+        for root, seed in zip(roots, call.seeds, strict=True):
+            if owner(root.edge) in self._index:
+                deliver(self.pending, 0, root.edge, seed)
+        self.effects: dict[int, NodeEffects] = {}
+        self.changed_gradients: dict[int, dict[int, Any]] = {}
+        self.waited: dict[int, tuple[tuple[Place, Any], ...]] = {}
+        self.disturbances = 0
+        self.failed_in = ""
+        self.muted_edges: set[tuple[int, int]] = set()
+        self.muted_hooks: set[tuple[int, int]] = set()
+        self.intercept: Interceptor | None = None
+        self.nested: list[Nested] = []
+        self.read_only = why_watched_only(call, self.order) if halting else ""
+        self._thread = EngineThread() if halting else None
+        self._elsewhere: EngineThread | None = None  # runs what does not halt
+        self._around = ExitStack()
+        self._outer: TorchDriver | None = None
+        self._retains = halting and not self.read_only
+        self._runs: dict[int, _Run] = {}  # of nodes that have run, and of which no Step was made
+        self._leaves: dict[int, tuple[Any, Any]] = {}  # by index, .grad before: itself, a copy
+        self._sizes: dict[int, int] = {}
+        self._counted: WeakValueDictionary[int, Any] = WeakValueDictionary()
+        self._captured: dict[Any, Any] = {}
+        self._result: Any = ()
+        self._missing = 0  # how many nodes are to run until the engine halts
+        self._handed_over = 0.0
+        self._halted = self._done = self._diverged = self._silent = False
+        self._error: BaseException | None = None
+        if not self._retains:
+            for node in self.order:  # the pass frees what is to be told after it
+                node.saved()
+
+    def _find_ends(self) -> set[TorchNode]:
+        """Return the nodes at which ``grad`` takes away what arrives, and which do not run."""
+        if not self.call.is_grad:
+            return set()
+        inputs = {owner(each.edge) for each in self.call.inputs if each.edge is not None}
+        return {
+            node
+            for node in inputs
+            if not any(edge is not None and owner(edge) in self._index for edge in node.edges)
+        }
+
+    put_back = ".grad is put back; what they changed elsewhere is not"
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
+        return body() if self._thread is None else self._thread.host(body)
+
+    # running
+
+    def execute(self, index: int) -> Step:
+        """Run plan node ``index`` and tell what it did."""
+        steps: list[Step] = []
+        self.record(index, index + 1, lambda step, seconds: not steps.append(step))  # type: ignore[func-returns-value]
+        return steps[0]
+
+    def record(self, start: int, stop: int, keep: Keep) -> None:
+        """Run the pass up to node ``stop``, handing each Step and its seconds to ``keep``.
+
+        Raises:
+            BaseException: whatever a node or a hook raised.
+        """
+        if self._outer is not None:
+            self._around.enter_context(self._outer.state_before(start))
+            self._outer = None
+        for index in range(start, stop):
+            if index not in self._runs and self.order[index] not in self._ends:
+                self._advance(index, stop)
+            seconds = self._runs[index].seconds if index in self._runs else 0.0
+            with unobserved(), torch.set_grad_enabled(self.call.graph):
+                step = self._step(index)
+            if not keep(step, seconds):
+                return
+
+    def _advance(self, index: int, stop: int) -> None:
+        """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``."""
+        if self._error is not None:
+            raise self._error
+        if self._done:
+            return  # nothing gets there
+        self._missing = sum(
+            each not in self._runs and self.order[each] not in self._ends
+            for each in range(index, stop)
+        )
+        self._handed_over = perf_counter()
+        try:
+            if self._thread is None:
+                self.in_engine_thread(partial(self._run_engine, index))
+                over = True
+            elif self._halted:
+                over = self._thread.go_on()
+            else:
+                over = self._thread.start(partial(self._run_engine, index))
+        except BaseException as error:
+            self._error, self._halted = error, False
+            self._runs = {k: run for k, run in self._runs.items() if run.sent is not None}
+            if index not in self._runs:
+                raise
+            return
+        self._halted = not over
+        self._synchronize()
+        if self._thread is None:
+            self._take_real_order(index)
+        if over and index not in self._runs and not self._done:  # a muted edge ended that run
+            self._advance(index, stop)
+
+    def _synchronize(self) -> None:
+        """Wait for what the engine has started on a GPU: this thread may use another stream."""
+        if any(isinstance(seed, torch.Tensor) and seed.is_cuda for seed in self.call.seeds):
+            torch.cuda.synchronize()
+
+    def _run_engine(self, start: int, *, observed: bool = True) -> None:
+        """Let the engine run what is left, from node ``start`` on."""
+        arguments = self._arguments()
+        if arguments is None:
+            self._done = True
+            return
+        handles = []
+        for index in range(start, len(self.order)) if observed else ():
+            node = self.order[index]
+            if node not in self._ends:
+                handles.append(node.origin.register_prehook(partial(self._before, index)))
+                handles.append(node.origin.register_hook(partial(self._after, index)))
+        try:
+            self._result = carry_out(arguments, self.intercept)
+            self._done = True
+        except Abort:
+            pass
+        finally:
+            for handle in handles:
+                handle.remove()
+
+    def _arguments(self) -> Arguments | None:
+        """Return what the engine is called with; None where nothing is left to run."""
+        given: Arguments = self.call.arguments
+        if not self._diverged:
+            return given._replace(keep=True) if self._retains else given
+        edges, seeds = [], []
+        for place, gradient in self.pending.items():
+            node = owner(place)
+            if gradient is not None and node in self._index and node not in self._ends:
+                edges.append(GradientEdge(node.origin, place.nr if isinstance(place, Port) else 0))
+                seeds.append(gradient)
+        if not edges:
+            return None
+        inputs = tuple(
+            GradientEdge(owner(x.edge).origin, x.edge.nr if isinstance(x.edge, Port) else 0)
+            for x in self.call.inputs
+            if x.edge is not None
+        )
+        return given._replace(
+            outputs=tuple(edges), seeds=tuple(seeds), keep=True, inputs=inputs,
+            allow_unreachable=True,
+        )  # fmt: skip
+
+    # hooks around each node
+
+    def _before(self, index: int, gradients: tuple[Any, ...]) -> None:
+        if self._silent:
+            return
+        run = self._runs[index] = _Run(gradients)
+        node = self.order[index]
+        if node.kind == LEAF:
+            with unobserved(), torch.no_grad():
+                run.held = node.origin.variable.grad
+                if run.held is not None:
+                    run.before = run.held.detach().clone()  # the engine adds in place
+        run.seconds = perf_counter()
+
+    def _after(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
+        if self._silent:
+            return
+        now = perf_counter()
+        run = self._runs[index]
+        run.seconds = now - run.seconds
+        run.sent = sent
+        if (node := self.order[index]).kind == LEAF:
+            run.after = node.origin.variable.grad
+        if self.nested:
+            run.nested, self.nested = tuple(self.nested), []
+        self._missing -= 1
+        if self._thread is None:
+            return
+        if self.muted_edges and any(at == index for at, _ in self.muted_edges):
+            raise Abort  # what is not to be sent is not: the next run begins behind this node
+        if self._missing <= 0 or run.nested or now - self._handed_over > _SLICE:
+            self._thread.halt()
+            self._handed_over = perf_counter()
+
+    # steps
+
+    def _take_real_order(self, start: int) -> None:
+        """Put the nodes in the order in which they ran."""
+        ran = [self.order[index] for index in self._runs]
+        expected = [node for node in self.order[start:] if node not in self._ends][: len(ran)]
+        if ran == expected:
+            return
+        runs = {self.order[index]: run for index, run in self._runs.items()}
+        rest = [node for node in self.order[start:] if node not in runs]
+        self.order = [*self.order[:start], *ran, *rest]
+        self._index = {node: index for index, node in enumerate(self.order)}
+        self._runs = {self._index[node]: run for node, run in runs.items()}
+
+    def _step(self, index: int) -> Step:
+        """Make the Step of a node that has run, or at which nothing arrives."""
+        node, run = self.order[index], self._runs.pop(index, None)
+        places = places_of(node)
+        incoming = tuple(self.pending[place] for place in places)
+        for place in places:
+            self.pending[place] = None
+        hooked = incoming if run is None else run.arrived
+        captured = tuple(
+            (place, g)
+            for place, g in zip(places, hooked, strict=False)
+            if place in self._wanted_places
+        )
+        self._captured.update(captured)
+        if run is None:
+            edges = () if node in self._ends else node.edges
+            unsent = tuple(deliver(self.pending, nr, to, None) for nr, to in enumerate(edges))
+            return Step(index, node, incoming, hooked, unsent, captured=captured)
+        calls = self._changes("pre", _UNKNOWN, incoming, hooked)
+        before = after = None
+        if node.kind == LEAF:
+            self._leaves[index] = run.held, run.before
+            before, after, changed = self._accumulated(run)
+            calls = (*calls, *changed)
+        sent = (*(run.sent or ()), *[None] * len(node.edges))
+        deliveries = tuple(
+            deliver(self.pending, nr, edge, None if (index, nr) in self.muted_edges else sent[nr])
+            for nr, edge in enumerate(node.edges)
+        )
+        if calls or run.nested or node.is_function:
+            self.effects[index] = NodeEffects(0, 0, calls=calls, nested=run.nested, user_code=True)
+        return Step(index, node, incoming, hooked, deliveries, before, after, captured)
+
+    def _accumulated(self, run: _Run) -> tuple[Any, Any, tuple[HookCall, ...]]:
+        """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
+        added, before = run.arrived[0], run.before
+        after = before if added is None else added if before is None else before + added
+        if same_bits(after, run.after):
+            return before, after, ()
+        found = None if run.after is None else run.after.detach().clone()
+        return before, found, self._changes("accumulated", "", (after,), (found,))
+
+    @staticmethod
+    def _changes(
+        kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]
+    ) -> tuple[HookCall, ...]:
+        """Tell what hooks made of gradients, in no call where they left them alone."""
+        pairs = zip(before, after, strict=False)
+        if all(one is other or same_bits(one, other) for one, other in pairs):
+            return ()
+        arrays = [tuple(None if g is None else array_of(g) for g in all) for all in (before, after)]
+        return (HookCall(kind, name, 0, arrays[0], arrays[1]),)
+
+    def run(self, start: int) -> None:
+        """Run everything from plan node ``start`` on, keeping no record."""
+        if self._error is not None:
+            raise self._error
+        if self.muted_edges or (self._diverged and self.call.is_grad):
+            self.record(start, len(self.order), lambda step, seconds: True)
+            return
+        self._silent = True
+        try:
+            if self._halted:
+                assert self._thread is not None
+                while not self._thread.go_on():
+                    pass
+            elif not self._done:
+                self.in_engine_thread(partial(self._run_engine, start, observed=False))
+        finally:
+            self._halted, self._silent = False, False
+
+    def in_engine_thread(self, order: Callable[[], Any]) -> None:
+        """Carry out ``order`` where the engine runs."""
+        thread = self._thread or self._elsewhere
+        if thread is None:
+            order()
+        else:
+            thread.start(order)
+
+    # going back, and on in another way
+
+    def undo(self, step: Step) -> None:
+        for delivery in reversed(step.deliveries):
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.before
+        self.pending.update(self.inputs(step))
+        for place, _ in step.captured:
+            self._captured[place] = None
+        if self._thread is None and step.index in self._leaves:  # it does not go forward again
+            held, before = self._leaves.pop(step.index)
+            put_gradient(self.order[step.index].origin.variable, held, before)
+
+    def redo(self, step: Step) -> None:
+        for place, _ in self.inputs(step):
+            self.pending[place] = None
+        for delivery in step.deliveries:
+            if delivery.edge is not None:
+                self.pending[delivery.edge] = delivery.after
+        self._captured.update(step.captured)
+
+    def redo_state(self, step: Step) -> None:
+        """Nothing: going back has not changed the program's state."""
+
+    def forget(self, start: int) -> None:
+        """Forget what nodes from ``start`` on did; what runs next goes on from what waits there."""
+        self._end_run()
+        self._put_back(start)
+        for index in [index for index in self.effects if index >= start]:
+            del self.effects[index]
+        self._runs.clear()
+        self._error, self._done, self._diverged = None, False, True
+
+    def _end_run(self) -> None:
+        if self._halted:
+            assert self._thread is not None
+            self._thread.abort()
+            self._halted = False
+
+    def _put_back(self, start: int) -> None:
+        """Give the leaves from node ``start`` on the ``.grad`` that they had."""
+        late = {index: (run.held, run.before) for index, run in self._runs.items()}
+        for index, (held, before) in {**self._leaves, **late}.items():
+            node = self.order[index]
+            if index >= start and node.kind == LEAF:
+                put_gradient(node.origin.variable, held, before)
+        self._leaves = {k: kept for k, kept in self._leaves.items() if k < start}
+
+    def undo_all(self) -> None:
+        """Give every leaf the ``.grad`` that it had before the pass."""
+        self._end_run()
+        self._put_back(0)
+        self._runs.clear()
+        self._done = True
+        self._around.close()
+
+    def fork(self, pending: Pending) -> Replay:
+        return NodeReplay(self.call, self.order, dict(pending), self.muted_edges)
+
+    def anew(self, pending: Pending) -> Self:
+        other = type(self)(self.call)
+        other.order, other._index, other._ends = self.order, self._index, self._ends
+        other.pending = {**dict.fromkeys(self.pending), **pending}
+        other._outer, other._elsewhere = self, self._thread
+        other._diverged = other._retains = True
+        return other
+
+    def as_before(self, start: int) -> AbstractContextManager[None]:
+        return nullcontext()  # what is called from Python reads nothing that the pass changed
+
+    @contextmanager
+    def state_before(self, start: int) -> Iterator[None]:
+        """Within it, every ``.grad`` is as it was before node ``start``."""
+        now = {}
+        silent, self._silent = self._silent, True
+        for index, (held, before) in self._leaves.items():
+            if index >= start:
+                leaf = self.order[index].origin.variable
+                now[index] = leaf.grad, None if leaf.grad is None else leaf.grad.detach().clone()
+                put_gradient(leaf, held, before)
+        try:
+            yield
+        finally:
+            for index, (held, copy) in now.items():
+                put_gradient(self.order[index].origin.variable, held, copy)
+            self._silent = silent
+
+    # what is shown
+
+    def as_it_was(self, step: Step) -> Step:
+        return step
+
+    def entered(self, seed: Any) -> Any:
+        return seed
+
+    def inputs(self, step: Step) -> list[tuple[Place, Any]]:
+        return list(zip(places_of(step.node), step.incoming, strict=True))
+
+    def places(self, node: Any) -> Sequence[Place]:
+        return places_of(node)
+
+    def entering_seeds(self) -> Sequence[Any]:
+        return [
+            seed
+            for seed, root in zip(self.call.seeds, self.call.roots, strict=True)
+            if owner(root.edge) in self._index
+        ]
+
+    def step_bytes(self, step: Step) -> int:
+        if step.index not in self._sizes:
+            size = STEP_BYTES
+            for g in (*step.incoming, *step.hooked, step.before, step.after, *_sums(step)):
+                if g is not None and (key := id(g)) not in self._counted:
+                    self._counted[key] = g
+                    size += nbytes_of(g)
+            self._sizes[step.index] = size
+        return self._sizes[step.index]
+
+    def replays(self, index: int) -> bool:
+        return self._retains and index not in self.effects and replays(self.order[index])
+
+    def runs_user_code(self, index: int) -> bool:
+        node = self.order[index]
+        return bool(node.is_function) or any(state == "packed" for _, _, state in node.saved())
+
+    def unreduced(self, step: Step) -> None:
+        """Nothing: the engine does not show what it sums to the shape of an input."""
+
+    # the numbers of gradients
+
+    def grad(self, index: int) -> Any:
+        return self.order[index].origin.variable.grad
+
+    def set_grad(self, index: int, gradient: Any) -> None:
+        self.order[index].origin.variable.grad = gradient
+
+    def numbers(self, gradient: Any) -> NDArray[Any]:
+        return numbers_of(gradient)
+
+    def gradient(self, array: NDArray[Any], index: int, input_nr: int, *, grad: bool) -> Any:
+        origin = self.order[index].origin
+        like = origin.variable if grad else metadata_of(origin)[input_nr]
+        return torch.from_numpy(np.array(array)).to(like.device, like.dtype)
+
+    # the end
+
+    def gradients(self) -> Any:
+        """Return what the call returns to the program: of ``grad``, the gradients."""
+        if not self.call.is_grad or not self._diverged:
+            return self._result
+        return tuple(self._captured.get(x.edge) for x in self.call.inputs)
+
+    def retain_graph(self) -> None:
+        """Keep what nodes saved, whatever the call says."""
+        self._retains = True
+
+    def release(self) -> None:
+        """Let go of the graph, as far as that can be done, as the plain pass would have."""
+        if self._thread is not None:
+            self._thread.close()
+        if self._retains and not self.call.keep:
+            mark_as_freed(self.call, self.order)
+
+
+def _sums(step: Step) -> Iterator[Any]:
+    for each in step.deliveries:
+        yield each.gradient
+        yield each.after
+
+
+def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:
+    """Make ``held`` the ``.grad`` of a leaf, with these numbers; others may share its memory."""
+    with unobserved(), torch.no_grad():
+        if held is not None and not same_bits(held, numbers):
+            if held.layout is torch.strided:
+                held.copy_(numbers)
+            else:
+                held = numbers
+        leaf.grad = held

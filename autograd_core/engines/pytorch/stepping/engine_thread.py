@@ -1,0 +1,148 @@
+"""The thread in which PyTorch's engine runs, and how it takes turns with the session's.
+
+The engine calls hooks; a session asks for one node after the other.  So they are in two threads, of
+which one always waits for the other.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from queue import SimpleQueue
+from typing import Any, NamedTuple
+
+from autograd_core.engines.pytorch.stepping.thread_state import ThreadState
+
+Order = Callable[[], Any]
+
+
+class Abort(BaseException):
+    """Ends the engine's run at a hook of ours; it is no error of the program's."""
+
+
+class _Answer(NamedTuple):
+    """The outcome of an order; or that the engine was halted while it carries one out."""
+
+    halted: bool = False
+    value: Any = None
+    error: BaseException | None = None
+
+
+class EngineThread:
+    """Carries out orders one by one, in the program's own thread or in one like it.
+
+    Between :meth:`halt` and the order to go on, others may be given: they are carried out where
+    the engine waits.
+    """
+
+    def __init__(self) -> None:
+        # as they are in the program's thread; the session may work in another one
+        self._state, self._context = ThreadState.of_this_thread(), contextvars.copy_context()
+        self._orders: SimpleQueue[Order | bool | None] = SimpleQueue()
+        self._answers: SimpleQueue[_Answer] = SimpleQueue()
+        self._hosted = False
+        self._thread: threading.Thread | None = None
+
+    def host(self, body: Callable[[], Any]) -> Any:
+        """Run ``body`` in another thread, and orders that it gives in this one; returns, or raises,
+        what ``body`` does."""
+        if self._hosted or self._thread is not None:
+            return body()
+        context = contextvars.copy_context()
+        outcome: list[_Answer] = []
+
+        def run() -> None:
+            try:
+                outcome.append(_Answer(value=context.run(body)))
+            except BaseException as error:
+                outcome.append(_Answer(error=error))
+            finally:
+                self._orders.put(None)
+
+        self._hosted = True
+        session = threading.Thread(target=run, name="gradstep session", daemon=True)
+        session.start()
+        try:
+            self._serve()
+        except BaseException as error:  # ctrl+c between two orders
+            self._answers.put(_Answer(error=error))
+            session.join()
+            raise
+        finally:
+            self._hosted = False
+        session.join()
+        (answer,) = outcome
+        if answer.error is not None:
+            raise answer.error
+        return answer.value
+
+    def _serve(self) -> bool:
+        """Carry out orders until there are no more (False), or until the engine is to go on, or to
+        end (True, or :class:`Abort`)."""
+        while (order := self._orders.get()) is not None:
+            if order is True:
+                return True
+            if order is False:
+                raise Abort
+            try:
+                self._answers.put(_Answer(value=order()))
+            except BaseException as error:
+                self._answers.put(_Answer(error=error))
+        return False
+
+    # the session's side
+
+    def start(self, order: Order) -> bool:
+        """Let the thread carry out ``order``; returns when that is done (True), or has halted.
+
+        Raises:
+            BaseException: whatever ``order`` raises.
+        """
+        if not self._hosted and self._thread is None:
+
+            def serve() -> None:
+                with self._state.applied():
+                    self._context.run(self._serve)
+
+            self._thread = threading.Thread(target=serve, name="gradstep engine", daemon=True)
+            self._thread.start()
+        self._orders.put(order)
+        return self._wait()
+
+    def go_on(self) -> bool:
+        """Let the halted engine run on; returns and raises as :meth:`start` does."""
+        self._orders.put(True)
+        return self._wait()
+
+    def abort(self) -> None:
+        """End the halted engine's run."""
+        self._orders.put(False)
+        with suppress(Abort):
+            self._wait()
+
+    def _wait(self) -> bool:
+        answer = self._answers.get()
+        if answer.error is not None:
+            raise answer.error
+        return not answer.halted
+
+    def close(self) -> None:
+        """End the thread, if there is one of its own."""
+        if self._thread is not None:
+            self._orders.put(None)
+            self._thread.join()
+            self._thread = None
+
+    # the engine's side
+
+    def halt(self) -> None:
+        """Wait, in a hook, until the session lets the engine go on.
+
+        Raises:
+            Abort: it is to end.
+        """
+        self._answers.put(_Answer(halted=True))
+        if not self._serve():
+            raise Abort

@@ -1,0 +1,22 @@
+"""Passes that PyTorch can run only once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+
+from autograd_core.autograd.call import BackwardCall
+
+
+def why_watched_only(call: BackwardCall, order: Sequence[Any]) -> str:
+    """Say why the pass of ``call`` can be watched, but not go on in another way; "" if it can."""
+    reason = ""
+    if any(node.opaque.startswith("compiled") for node in order):
+        reason = "a compiled function runs once"
+    elif torch.distributed.is_available() and torch.distributed.is_initialized():
+        reason = "its gradients are exchanged with other processes"
+    elif torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
+        reason = "it is captured in a CUDA graph"
+    return f"this pass can be watched, not changed: {reason}" if reason else ""
