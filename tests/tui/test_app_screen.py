@@ -249,15 +249,18 @@ def test_the_prompt_recalls_what_was_typed_and_escape_closes_it() -> None:
     assert session.commands == ["next 2", "next 2", "next"]
 
 
-def test_a_wrong_command_is_an_error_in_words_and_in_red() -> None:
+def test_a_wrong_command_is_an_error_in_words_and_in_the_red_of_the_theme() -> None:
     async def script(screen: Driver) -> None:
         text = await screen.type("frobnicate")
         assert "error: unknown command: frobnicate (help lists them)" in text
         line = next(n for n, row in enumerate(text.splitlines()) if "error:" in row)
-        style = screen.app.screen.get_style_at(3, line)
-        assert style.color is not None
-        red = Color.parse(screen.app.theme_variables["trouble"])
-        assert Color.from_rich_color(style.color).rgb == red.rgb
+        for theme in ("gradstep-dark", "gradstep-light", "nord", "ansi-light"):
+            screen.app.theme = theme
+            await screen.settled()
+            style = screen.app.screen.get_style_at(3, line)
+            assert style.color is not None
+            red = Color.parse(screen.app.theme_variables["trouble"])
+            assert Color.from_rich_color(style.color).rgb == red.rgb
 
     drive(shared_weight(), script)
 

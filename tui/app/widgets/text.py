@@ -1,7 +1,7 @@
 """Text as the screen shows it: user text made harmless, cells counted, styles named.
 
 A line is a list of parts, each a text and the name of its style.  Styles are meanings
-("leaf", "trouble"), their colours stand in ``app.tcss``.
+("leaf", "trouble"); ``line_view.py`` has their colours.
 """
 
 from __future__ import annotations
