@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import os
 import shutil
+import sys
 
 import pytest
 from hypothesis import settings
@@ -14,6 +16,11 @@ from hypothesis import settings
 settings.register_profile("ci", max_examples=25, deadline=None, derandomize=True, database=None)
 settings.register_profile("full", max_examples=2000, deadline=None, print_blob=True)
 settings.load_profile("ci")
+
+# Where it is forbidden to keep what was compiled, pytest rewrites every test anew in every worker,
+# and each command that a test runs compiles the program again: a third of all the time.
+sys.dont_write_bytecode = False
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
 
 @functools.cache
