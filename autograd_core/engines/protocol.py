@@ -101,6 +101,58 @@ class Plan(Protocol):
     def order(self) -> Sequence[Any]: ...
 
 
+class CannotRerun(Exception):
+    """The function of a node cannot be run again; says why."""
+
+
+class Rerun(Protocol):
+    """The function of a node, run again on copies of what it ran on, and its rule.
+
+    Numbers are arrays, whatever the library: of a complex tensor with the real and the imaginary
+    parts along a last dimension of their own.
+    """
+
+    @property
+    def names(self) -> Sequence[str]:
+        """The names of the inputs that need a gradient."""
+        ...
+
+    @property
+    def points(self) -> Sequence[NDArray[Any]]:
+        """The values of these inputs."""
+        ...
+
+    @property
+    def eps(self) -> float:
+        """The precision in which inputs and outputs are computed."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The number of elements that the outputs have together."""
+        ...
+
+    @property
+    def custom(self) -> bool:
+        """Whether the function is the user's own."""
+        ...
+
+    def direction(self, v: NDArray[Any]) -> NDArray[Any]:
+        """Return ``v``, as far as an input may be moved along it."""
+        ...
+
+    def values(self, points: Sequence[NDArray[Any]]) -> NDArray[Any]:
+        """Return the outputs there, flat and one behind the other, in float64."""
+        ...
+
+    def gradients(
+        self, points: Sequence[NDArray[Any]], weights: NDArray[Any]
+    ) -> Sequence[NDArray[Any] | None]:
+        """Apply the rule to the gradient ``weights``, given for all outputs in one row: a gradient
+        for each input, None for one that it leaves out."""
+        ...
+
+
 class Engine(Protocol):
     """A library that computes gradients."""
 
@@ -185,6 +237,20 @@ class Engine(Protocol):
 
     def opaque(self, node: Any) -> str:
         """Return why the inside of a node is not drawn, "" where it is, or there is none."""
+        ...
+
+    def rerun(self, node: Any, wide: bool) -> Rerun:
+        """Return what runs the function of ``node`` again: ``wide``, in float64; else in the dtypes
+        of the original call.
+
+        Raises:
+            CannotRerun: nothing can; says why.
+            Exception: whatever the function raises.
+        """
+        ...
+
+    def rule(self, node: Any) -> Source | None:
+        """Return the line where the rule of ``node`` is written, None where that is unknown."""
         ...
 
     def origin(self, tensor: Any) -> Any:

@@ -1,8 +1,8 @@
 """Numeric check: the rule of every node against differences of its own forward.
 
-``node`` checks one, ``rule`` one input of it; ``rerun`` runs a node's function again on copies
-of what it ran on, ``differences`` differentiates that; ``cause`` guesses what is wrong,
-``result`` holds the records.
+``node`` checks one, ``rule`` one input of it; the engine runs a node's function again on copies of
+what it ran on, ``differences`` differentiates that; ``cause`` guesses what is wrong, ``result``
+holds the records.
 """
 
 from __future__ import annotations
@@ -10,18 +10,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.node import Node
-from autograd_core.autograd.plan import make_plan
+from autograd_core.autograd.node import LEAF
 from autograd_core.dag.addresses import locate, step_number
 from autograd_core.dag.capture import capture
-from autograd_core.dag.capture.roots import native_tensors_in
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.checking.node import check_rule
 from autograd_core.debug.checking.result import InputCheck, NodeCheck, Verdict
 from autograd_core.debug.session import Session
-from autograd_core.tensor import Tensor
+from autograd_core.engines import engine_of
+from autograd_core.engines.protocol import Engine, Node
 
 __all__ = [
     "InputCheck",
@@ -33,7 +32,8 @@ __all__ = [
     "check_plan",
 ]
 
-Roots = Tensor | Sequence[Tensor]
+Roots = Any
+"""A tensor, or several, of either library."""
 Progress = Callable[[int, int], None]
 
 
@@ -42,6 +42,7 @@ class Plan(NamedTuple):
 
     graph: Graph
     order: Sequence[Node]
+    engine: Engine
 
 
 def check(
@@ -71,15 +72,16 @@ def check(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    tensors = native_tensors_in(roots)
-    return tuple(check_plan(_planned(tensors, names or caller_names()), progress))
+    return tuple(check_plan(_planned(roots, names or caller_names()), progress))
 
 
 def check_plan(plan: Plan | Session, progress: Progress | None = None) -> Iterator[NodeCheck]:
     """Check the nodes of a plan, one after the other; leaves, which have no rule, are left out."""
+    if isinstance(plan, Session):
+        plan = _plan_of(plan)
     length = len(plan.order)
     for index, node in enumerate(plan.order):
-        if not isinstance(node, AccumulateGrad):
+        if node.kind != LEAF:
             yield _check(plan, index)
         if progress is not None:
             progress(index + 1, length)
@@ -95,24 +97,26 @@ def check_node(where: Session | Roots, place: str | int) -> NodeCheck:
     Raises:
         UnknownAddress: there is no such place.
     """
-    if isinstance(where, Session):
-        plan: Plan | Session = where
-    else:
-        tensors = (where,) if isinstance(where, Tensor) else tuple(where)
-        plan = _planned(tensors, caller_names())
+    plan = _plan_of(where) if isinstance(where, Session) else _planned(where, caller_names())
     text = step_number(place) if isinstance(place, int) else place
     return _check(plan, locate(plan.graph, text, len(plan.order))[0])
 
 
 def check_current(session: Session) -> NodeCheck:
     """Check the node that ``session`` runs next; at the end of the pass, the last one."""
-    return _check(session, min(session.position, len(session.order) - 1))
+    return _check(_plan_of(session), min(session.position, len(session.order) - 1))
 
 
-def _check(plan: Plan | Session, index: int) -> NodeCheck:
-    return check_rule(plan.order[index], index, plan.graph.address(index))
+def _check(plan: Plan, index: int) -> NodeCheck:
+    return check_rule(plan.engine, plan.order[index], index, plan.graph.address(index))
 
 
-def _planned(tensors: Sequence[Tensor], names: Names | Mapping[str, Any]) -> Plan:
+def _plan_of(session: Session) -> Plan:
+    return Plan(session.graph, session.order, engine_of(session.roots))
+
+
+def _planned(roots: Roots, names: Names | Mapping[str, Any]) -> Plan:
+    given, engine = tensors_in(roots)
+    tensors = engine.tensors(given)
     graph = capture(tensors, "backward", names=names, live=True)
-    return Plan(graph, make_plan([t.edge for t in tensors]).order)  # type: ignore[misc]
+    return Plan(graph, engine.plan(tensors).order, engine)

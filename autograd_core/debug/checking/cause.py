@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.debug.checking.rerun import Rerun
+from autograd_core.engines.protocol import Rerun
 
 Array = NDArray[Any]
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -10,96 +9,62 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.function.node import FunctionNode
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import LEAF
 from autograd_core.dag.model import Source
-from autograd_core.dag.statistics import format_bytes
-from autograd_core.dag.trace.inputs import SavedInputs
 from autograd_core.debug.checking.differences import scales
-from autograd_core.debug.checking.rerun import Rerun
 from autograd_core.debug.checking.result import InputCheck, NodeCheck
 from autograd_core.debug.checking.rule import RuleChecker
-from autograd_core.op.saved import SavedNode
+from autograd_core.engines.protocol import CannotRerun, Engine, Rerun
 
 Array = NDArray[Any]
-_FOREIGN = "it is PyTorch's own; only the rules of this package's nodes can be checked"
 _BESIDE = 1e-2  # how far, relative to its size, an element is moved away from a kink
 
 
-def check_rule(node: Any, index: int, address: str) -> NodeCheck:
+def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck:
     """Hold the rule of ``node`` to differences of its own forward.
 
     Never raises for what the function or its rule do: that is a finding.
     """
     name = node.name().removeprefix("torch::autograd::")
-    if not isinstance(node, Node):
-        return NodeCheck(index, address, name, None, reason=_FOREIGN)
-    inner: Node = getattr(node, "inner", node)  # of a change through a view: the op that changed
+    inner = getattr(node, "inner", node)  # of a change through a view: the op that changed
     if inner is not node:
         name = f"{name} ({inner.name()})"
     record = inner.record
     source: Source | None = None if record is None else record.source
-    inputs, reason = _check(inner)
-    return NodeCheck(index, address, name, source, _rule(inner), inputs, reason)
+    inputs, reason = _check(engine, inner)
+    return NodeCheck(index, address, name, source, engine.rule(inner), inputs, reason)
 
 
-def _rule(node: Node) -> Source | None:
-    """Find where the rule of ``node`` is written."""
-    function: Any = None
-    if isinstance(node, FunctionNode):
-        function = inspect.unwrap(node._function.backward)
-    elif isinstance(node, SavedNode):
-        function = node.op.rule(node.op.edges[0]).function
-    code = getattr(function, "__code__", None)
-    return None if code is None else Source(code.co_filename, code.co_firstlineno)
-
-
-def _check(node: Node) -> tuple[tuple[InputCheck, ...], str]:
+def _check(engine: Engine, node: Any) -> tuple[tuple[InputCheck, ...], str]:
     """Check each input, or return the reason why nothing can be found."""
-    if isinstance(node, AccumulateGrad):
+    if node.kind == LEAF:
         return (), "a leaf only adds up what arrives; there is no rule"
-    ran_on = node.ran_on
-    if reason := _not_kept(node, ran_on):
-        return (), reason
-    rerun = _rerun(node, ran_on)
+    rerun = _rerun(engine, node)
     if isinstance(rerun, str):
         return (), rerun
     if reason := _unfit(rerun):
         return (), reason
     try:
         checker = RuleChecker(rerun, rerun.points)
-        found = [checker.input(number) for number in range(len(rerun.places))]
+        found = [checker.input(number) for number in range(len(rerun.points))]
         return tuple(_beside(rerun, number, each) for number, each in enumerate(found)), ""
+    except CannotRerun as error:
+        return (), str(error)
     except Exception as error:  # whatever user code may raise
         reason = f"its backward raised {type(error).__name__}: {error}"
         return (InputCheck(", ".join(rerun.names), "wrong", reason),), ""
 
 
-def _not_kept(node: Node, ran_on: SavedInputs | None) -> str:
-    if ran_on is None:
-        if node.record is None:
-            return (
-                "its inputs were not kept; run the forward pass inside `with "
-                "autograd_core.dag.trace(values=True):`"
-            )
-        return "its inputs were not kept; trace with autograd_core.dag.trace(values=True)"
-    if ran_on.arguments is None:
-        return (
-            f"its inputs were not kept: the copies had taken up the {format_bytes(ran_on.limit)} "
-            "they may have; allow more by autograd_core.dag.trace(values=True, budget=...)"
-        )
-    return ""
-
-
-def _rerun(node: Node, ran_on: SavedInputs) -> Rerun | str:
+def _rerun(engine: Engine, node: Any) -> Rerun | str:
     """The function of ``node``, in float64 if it can, else as it was called; or why it cannot be
     run at all."""
     try:
-        return Rerun(node, ran_on)
+        return engine.rerun(node, wide=True)
+    except CannotRerun as error:
+        return str(error)
     except Exception:  # it may insist on the dtype that it was made for
         try:
-            return Rerun(node, ran_on, wide=False)
+            return engine.rerun(node, wide=False)
         except Exception as error:
             return f"run again, its forward raised {type(error).__name__}: {error}"
 

@@ -16,7 +16,7 @@ from autograd_core.debug.checking.differences import (
     scales,
     slopes,
 )
-from autograd_core.debug.checking.rerun import Rerun
+from autograd_core.engines.protocol import Rerun
 
 Array = NDArray[Any]
 _ONE_BY_ONE = 256  # elements of an input that are looked at one by one

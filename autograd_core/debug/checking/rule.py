@@ -23,8 +23,8 @@ from numpy.typing import NDArray
 from autograd_core.debug.checking.cause import guess
 from autograd_core.debug.checking.differences import scales
 from autograd_core.debug.checking.perturbation import Answer, Perturbation
-from autograd_core.debug.checking.rerun import Rerun
 from autograd_core.debug.checking.result import InputCheck
+from autograd_core.engines.protocol import Rerun
 
 Array = NDArray[Any]
 _SEED = 20_231_117

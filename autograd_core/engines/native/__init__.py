@@ -13,11 +13,12 @@ from autograd_core.autograd.call import BackwardCall, Gradients, make_call, run
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
 from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.dag.trace.records import is_number, origin
 from autograd_core.engines.native.rules import Kept, extent, formula
-from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent
+from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
 from autograd_core.op.packed import Packed
 from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
@@ -93,6 +94,18 @@ class NativeEngine:
 
     def opaque(self, node: Node) -> str:
         return ""
+
+    def rerun(self, node: Node, wide: bool) -> Rerun:
+        # only checks need it
+        from autograd_core.engines.native import rerun
+
+        return rerun.Rerun(node, wide)
+
+    def rule(self, node: Node) -> Source | None:
+        # as above
+        from autograd_core.engines.native.rerun import rule_of
+
+        return rule_of(node)
 
     def origin(self, tensor: Any) -> Any:
         return origin(tensor)

@@ -1,4 +1,5 @@
-"""A node's function, run again: on copies, in float64, as often as it takes.
+"""A node's function, run again: on copies, in float64, as often as it takes; see
+:class:`~autograd_core.engines.protocol.Rerun`.
 
 The rule is not asked of the node at hand but of a new one that the same call makes, so that it
 works in float64 throughout, whatever was freed or changed meanwhile.
@@ -18,30 +19,46 @@ from numpy.typing import NDArray
 
 from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.function import Function
+from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.grad_mode import USUAL, enter_mode, leave_mode
 from autograd_core.autograd.node import ONE_EDGE, Node, resolve
 from autograd_core.autograd.undo_log import UndoLog
-from autograd_core.dag.trace.inputs import Copy, SavedInputs
+from autograd_core.dag.model import Source
+from autograd_core.dag.statistics import format_bytes
+from autograd_core.dag.trace.inputs import Copy
+from autograd_core.engines.protocol import CannotRerun
 from autograd_core.op.record import OPS, Op
+from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 Array = NDArray[Any]
+_UNTRACED = (
+    "its inputs were not kept; run the forward pass inside `with "
+    "autograd_core.dag.trace(values=True):`"
+)
+_WITHOUT_VALUES = "its inputs were not kept; trace with autograd_core.dag.trace(values=True)"
 
 
 class Rerun:
-    """The computation of ``node``, as a function of those of its inputs that need a gradient.
+    """The computation of ``node``, as a function of those of its inputs that need a gradient."""
 
-    ``names`` and ``points`` are the names and values of these inputs, ``eps`` the precision
-    that inputs and outputs are computed in.
-    """
-
-    def __init__(self, node: Node, ran_on: SavedInputs, wide: bool = True) -> None:
+    def __init__(self, node: Node, wide: bool = True) -> None:
         """``wide``: in float64; otherwise in the dtypes of the original call.
 
-        Raises whatever the function raises.
+        Raises:
+            CannotRerun: its inputs were not kept.
+            Exception: whatever the function raises.
         """
-        assert ran_on.arguments is not None
-        self._node, self._function = node, ran_on.function
+        ran_on = node.ran_on
+        if ran_on is None:
+            raise CannotRerun(_UNTRACED if node.record is None else _WITHOUT_VALUES)
+        if ran_on.arguments is None:
+            raise CannotRerun(
+                f"its inputs were not kept: the copies had taken up the "
+                f"{format_bytes(ran_on.limit)} they may have; allow more by "
+                "autograd_core.dag.trace(values=True, budget=...)"
+            )
+        self._function = ran_on.function
         self._attributes = ran_on.attributes
         self._arguments = ran_on.arguments
         self._arrays = {
@@ -179,3 +196,14 @@ def _undisturbed(custom: bool) -> Iterator[None]:
         leave_mode(token)
         if log is not None:
             log.go(0)
+
+
+def rule_of(node: Node) -> Source | None:
+    """Find where the rule of ``node`` is written."""
+    function: Any = None
+    if isinstance(node, FunctionNode):
+        function = inspect.unwrap(node._function.backward)
+    elif isinstance(node, SavedNode):
+        function = node.op.rule(node.op.edges[0]).function
+    code = getattr(function, "__code__", None)
+    return None if code is None else Source(code.co_filename, code.co_firstlineno)
