@@ -50,9 +50,9 @@ class _AfterTorch(MetaPathFinder):
 
 
 @contextmanager
-def attached(*, values: bool = False) -> Iterator[None]:
+def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
     """While it lasts, backward calls of PyTorch are intercepted, and modules and lines noted; with
-    ``values``, also every op and what came out of it."""
+    ``values``, also every op, what came out of it, and within ``budget`` bytes what went in."""
     with ExitStack() as stack:
 
         def attach() -> None:
@@ -65,7 +65,7 @@ def attached(*, values: bool = False) -> Iterator[None]:
                 sys.stderr.write(f"gradstep: {problem}\n")
 
             stack.enter_context(intercepted())
-            stack.enter_context(noting(values=values))
+            stack.enter_context(noting(values=values, budget=budget))
 
         if imported_pytorch() is not None:
             attach()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from autograd_core.dag.model import Source
     from autograd_core.dag.statistics import Statistics
 
+T = TypeVar("T")
 SavedState = Literal["kept", "freed", "changed", "packed"]
 Shape = tuple[int, ...]
 OWN_RESULT: Final = -1
@@ -251,6 +252,11 @@ class Engine(Protocol):
 
     def rule(self, node: Any) -> Source | None:
         """Return the line where the rule of ``node`` is written, None where that is unknown."""
+        ...
+
+    def apart(self, function: Callable[[], T]) -> T:
+        """Return what ``function``, which works with Reruns, returns, undisturbed by the program
+        and without a trace in it."""
         ...
 
     def origin(self, tensor: Any) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from time import monotonic
+from typing import Any
 
 from autograd_core.dag.names import Names
 from autograd_core.debug.checking import check
@@ -13,7 +14,6 @@ from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.process import user_code
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
-from autograd_core.tensor import Tensor
 from tui import output
 from tui.commands.report import Report, report_text
 from tui.errors import ExitCode, Failure
@@ -117,11 +117,11 @@ def _report_on(target: Target, arguments: list[str], call: CallSelector) -> Repo
         reports[:] = [_examine(title, found.call.roots, found.names)]
         return False
 
-    found = run_target(target, arguments, call, examine, values=True, core_only=True)
+    found = run_target(target, arguments, call, examine, values=True)
     return reports[0] if found is None else _examine(str(found.target), (found.root,), found.names)
 
 
-def _examine(title: str, roots: tuple[Tensor, ...], names: Names) -> Report:
+def _examine(title: str, roots: tuple[Any, ...], names: Names) -> Report:
     progress = _Progress()
     try:
         findings = lint(roots, names=names)

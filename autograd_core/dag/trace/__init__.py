@@ -185,7 +185,7 @@ def trace(values: bool = False, budget: int = BUDGET) -> Iterator[GraphTracer]:
     """
     mode = current_mode() or USUAL
     tracer = GraphTracer(values, budget)
-    with attached(values=values):
+    with attached(values=values, budget=budget):
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer

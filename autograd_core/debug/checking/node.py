@@ -31,7 +31,7 @@ def check_rule(engine: Engine, node: Any, index: int, address: str) -> NodeCheck
         name = f"{name} ({inner.name()})"
     record = inner.record
     source: Source | None = None if record is None else record.source
-    inputs, reason = _check(engine, inner)
+    inputs, reason = engine.apart(lambda: _check(engine, inner))
     return NodeCheck(index, address, name, source, engine.rule(inner), inputs, reason)
 
 

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any, Final, TypeVar
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from autograd_core.autograd.call import BackwardCall
+from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics
-from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent
+from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
 from autograd_core.engines.pytorch.entry import Arguments, call_from, run
 from autograd_core.engines.pytorch.formulas import formula
 from autograd_core.engines.pytorch.names import stem
@@ -20,6 +21,8 @@ from autograd_core.engines.pytorch.order import TorchPlan, plan_from
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.stepping.driver import TorchDriver
 from autograd_core.engines.pytorch.tensors import SeenTensor, array_of, describe, extent_of
+
+T = TypeVar("T")
 
 
 class PyTorchEngine:
@@ -95,6 +98,24 @@ class PyTorchEngine:
 
     def opaque(self, node: TorchNode) -> str:
         return node.opaque
+
+    def rerun(self, node: TorchNode, wide: bool) -> Rerun:
+        # only checks need it
+        from autograd_core.engines.pytorch.rerun import rerun_of
+
+        return rerun_of(node, wide)
+
+    def rule(self, node: TorchNode) -> Source | None:
+        # as above
+        from autograd_core.engines.pytorch.rerun import rule_of
+
+        return rule_of(node)
+
+    def apart(self, function: Callable[[], T]) -> T:
+        # as above
+        from autograd_core.engines.pytorch.rerun import apart
+
+        return apart(function)
 
     def origin(self, tensor: Any) -> Any:
         return tensor.record

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
-from typing import Any, ClassVar
+from contextlib import suppress
+from typing import Any, ClassVar, Final
 
 import torch
 import torch.utils.checkpoint
 
 from autograd_core.autograd.node import GENERAL, LEAF, Port
+from autograd_core.dag.model import Source
 from autograd_core.engines.protocol import SavedState
 from autograd_core.engines.pytorch.formulas import formulas
 from autograd_core.engines.pytorch.origins import Origins
@@ -29,6 +32,7 @@ from autograd_core.engines.pytorch.tensors import (
 
 _ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
 _NO_DTYPE = DType("", 0)
+_NONE: Final[dict[str, tuple[Source, ...]]] = {}
 
 
 class TorchNode:
@@ -39,7 +43,7 @@ class TorchNode:
     """
 
     __slots__ = (
-        "__weakref__", "_saved", "edges", "graph", "hooks", "origin", "output_count",
+        "__weakref__", "_changed", "_saved", "edges", "graph", "hooks", "origin", "output_count",
         "output_dtype", "output_shapes", "sequence_nr",
     )  # fmt: skip
 
@@ -58,6 +62,7 @@ class TorchNode:
         self.output_dtype = dtype_of(metadata[0].dtype) if metadata else _NO_DTYPE
         self.edges: tuple[Any, ...] = ()
         self._saved: list[tuple[str, Any, SavedState]] | None = None
+        self._changed: dict[str, tuple[Source, ...]] = _NONE
 
     @property
     def output_shape(self) -> tuple[int, ...] | None:
@@ -109,8 +114,17 @@ class TorchNode:
         """The line whose call freed what it kept, None where that is unknown."""
         return self.graph.origins.freed_at(self.sequence_nr)
 
-    def changed_at(self, name: str) -> tuple[Any, ...]:
-        return ()
+    def changed_at(self, name: str) -> tuple[Source, ...]:
+        """The lines that changed in place what it kept as ``name``, the first one first."""
+        return self._changed.get(name, ())
+
+    def note_changed(self, name: str, raw: Any, error: RuntimeError) -> None:
+        """Find the lines that changed a value since this node saved it."""
+        version = re.search(r"expected version (\d+)", str(error))
+        recorder = self.graph.origins.recorder
+        if recorder is not None and version is not None:
+            found = recorder.changes.since(raw.data, int(version[1]))
+            self._changed = {**self._changed, name: found}
 
     @property
     def next_functions(self) -> Any:
@@ -275,7 +289,7 @@ def _told(node: TorchNode, name: str, raw_name: str, value_name: str) -> Iterato
         try:
             tensor = getattr(node.origin, value_name)
         except RuntimeError as error:
-            yield name, None, _state(error)
+            yield name, None, _lost(node, name, raw, error)
             return
         if isinstance(tensor, torch.Tensor):
             yield name, _seen(node, tensor), "kept"
@@ -284,18 +298,33 @@ def _told(node: TorchNode, name: str, raw_name: str, value_name: str) -> Iterato
     if any(each is not None and each.unpack_hook is not None for each in raw):
         yield from [(each, None, "packed") for each in names]
         return
-    try:
+    value = None
+    with suppress(RuntimeError):  # one of them is not there as it was: which one, each tells
         value = getattr(node.origin, value_name)
+    for number, each in enumerate(names):
+        if value is not None:
+            if isinstance(value[number], torch.Tensor):
+                yield each, _seen(node, value[number]), "kept"
+        elif raw[number] is not None:
+            yield each, *_alone(node, each, raw[number])
+
+
+def _alone(node: TorchNode, name: str, raw: Any) -> tuple[Any, SavedState]:
+    """Read one of several values, of which one was freed or changed."""
+    try:
+        return _seen(node, raw.unpack()), "kept"
     except RuntimeError as error:
-        yield from [(each, None, _state(error)) for each in names]
-        return
-    for each, tensor in zip(names, value, strict=False):
-        if isinstance(tensor, torch.Tensor):
-            yield each, _seen(node, tensor), "kept"
+        if "detached in-place" in str(error):  # a result, which only its node can read
+            return _seen(node, raw.data), "kept"
+        return None, _lost(node, name, raw, error)
 
 
-def _state(error: RuntimeError) -> SavedState:
-    return "changed" if "inplace operation" in str(error) else "freed"
+def _lost(node: TorchNode, name: str, raw: Any, error: RuntimeError) -> SavedState:
+    """Tell by what PyTorch says whether a value was freed or changed, and note where."""
+    if "inplace operation" not in str(error):
+        return "freed"
+    node.note_changed(name, raw, error)
+    return "changed"
 
 
 def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:

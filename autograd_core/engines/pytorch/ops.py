@@ -7,9 +7,9 @@ op is made just before, so it has the number that was given out last.
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 from weakref import ref
 
 import torch
@@ -18,21 +18,29 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from autograd_core.dag.trace import user_source
 from autograd_core.dag.trace.records import LeafRecord, OpRecord
+from autograd_core.engines.pytorch.changes import Changes
+from autograd_core.engines.pytorch.inputs import Inputs
 from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.origins import Origins
 from autograd_core.engines.pytorch.private import dispatch_mode, sequence_nr
+from autograd_core.engines.pytorch.schema import tensors_in, written
 from autograd_core.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
+
+_DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 
 class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
     """Records ops, on the tensors that they make and under the numbers of their nodes."""
 
-    def __init__(self, origins: Origins) -> None:
+    def __init__(self, origins: Origins, budget: int) -> None:
         super().__init__()
         self._origins = origins
+        self.inputs = Inputs(budget)
+        self.changes = Changes()
         self._made: Any = WeakTensorKeyDictionary()
         self._leaves: Any = WeakTensorKeyDictionary()
         self._last = _newest()
+        self._latest = range(0)  # the nodes that were made last
         self._through_view: OpRecord | None = None
 
     def __torch_dispatch__(
@@ -43,24 +51,59 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
             # made when the last op was done: the place in the graph of the base that it changed
             self._origins.records[self._last + 1] = self._through_view
         grad_mode = torch.is_grad_enabled()
-        own = newest if newest > self._last and grad_mode else None
+        numbers = range(self._last + 1, newest + 1) if grad_mode else range(0)
+        self._latest = range(self._last + 1, newest + 1) or self._latest
         self._last = newest
-        record = _record(op, [self.origin(each) for each in _tensors(args)], args, kwargs or {})
+        given = list(tensors_in(args))
+        record = _record(op, [self.origin(each) for each in given], args, kwargs or {})
+        # an op of a library runs inside of the Function that makes its node
+        counts = (grad_mode or op.namespace != "aten") and op is not _DETACH
+        if counts and any(each.requires_grad for each in given):
+            self.inputs.op(self._latest, op, args, kwargs or {})
+            self._keep_copies(given)
+        changed = [(each, each._version) for each in written(op, args, kwargs or {})]
         result = op(*args, **(kwargs or {}))
-        self._finish(op, record, args, result, own, grad_mode)
+        self._finish(op, record, args, result, newest if numbers else None, grad_mode)
+        self.changes.ran(op, changed, result, record.source)
         return result
+
+    def function(self, function: Any, arguments: tuple[Any, ...]) -> Callable[[Any], None]:
+        """Record a custom Function, as one op; returns what is to be told of its result."""
+        given = list(tensors_in(arguments))
+        if sequence_nr is None or not (
+            torch.is_grad_enabled() and any(each.requires_grad for each in given)
+        ):
+            return lambda result: None
+        number = sequence_nr()
+        with self.paused():
+            self.inputs.function(number, function, arguments)
+        name = stem(f"{function.__name__}Backward")
+        record = OpRecord(name, tuple(self.origin(each) for each in given), {})
+        self._keep_copies(given)
+
+        def done(result: Any) -> None:
+            outputs = list(tensors_in(result))
+            self._describe(record, outputs)
+            record.requires_grad = True
+            self._origins.records[number] = record
+            for nr, output in enumerate(outputs):
+                self._made[output] = record, nr
+
+        return done
+
+    def _keep_copies(self, given: list[torch.Tensor]) -> None:
+        for each in given:
+            copy, (record, nr) = self.inputs.copy_of(each), self.origin(each)
+            if copy is not None:
+                record.copies[nr] = ref(copy)
 
     def _finish(
         self, op: Any, record: OpRecord, args: Any, result: Any, own: int | None, grad_mode: bool
     ) -> None:
-        outputs = list(_tensors((result,)))
-        record.scope = self._origins.scope
-        record.source = user_source(sys._getframe(2))
-        record.shapes = tuple(shape_of(output) or () for output in outputs)
-        record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
+        outputs = list(tensors_in(result))
+        self._describe(record, outputs)
         record.grad_mode = grad_mode
         record.requires_grad = own is not None
-        record.statistics = describe(outputs[0]) if outputs else None
         if own is not None:
             self._origins.records[own] = record
         for nr, output in enumerate(outputs):
@@ -70,6 +113,13 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         base = changed._base if isinstance(changed, torch.Tensor) else None
         if base is not None:
             self._through_view = self._made_through(record, base)
+
+    def _describe(self, record: OpRecord, outputs: list[torch.Tensor]) -> None:
+        record.scope = self._origins.scope
+        record.source = user_source(sys._getframe(3))
+        record.shapes = tuple(shape_of(output) or () for output in outputs)
+        record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
+        record.statistics = describe(outputs[0]) if outputs else None
 
     def _made_through(self, part: OpRecord, base: torch.Tensor) -> OpRecord:
         """Record that an op changed ``base`` through a view: from now on it comes out of it."""
@@ -118,14 +168,6 @@ def _newest() -> int:
     return -1 if sequence_nr is None else sequence_nr() - 1
 
 
-def _tensors(values: Iterable[Any]) -> Iterable[torch.Tensor]:
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            yield value
-        elif isinstance(value, list | tuple):
-            yield from _tensors(value)
-
-
 _PLAIN = (bool, int, float, str, list, tuple)
 
 
@@ -136,7 +178,7 @@ def _record(op: Any, origins: list[Any], args: tuple[Any, ...], named: Any) -> O
     inputs: list[Any] = list(origins)
     for at, argument in enumerate(schema.arguments):
         value = args[at] if at < len(args) else named.get(argument.name, argument.default_value)
-        if not isinstance(value, _PLAIN) or any(True for _ in _tensors([value])):
+        if not isinstance(value, _PLAIN) or any(True for _ in tensors_in(value)):
             continue
         if value == argument.default_value:
             continue

@@ -22,6 +22,7 @@ from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
 from autograd_core.dag.model import Source
+from autograd_core.dag.trace.inputs import BUDGET
 from autograd_core.engines.pytorch.private import sequence_nr
 from autograd_core.own_files import is_user_file
 
@@ -57,6 +58,7 @@ class Origins:
         self._lines: list[tuple[str, int]] = []
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.ops: Any = None  # what records them, where values were asked for
+        self.recorder: Any = None  # the same, which stays known when it records no more
         self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
         self._forgotten = -1
         self.noting = True
@@ -192,9 +194,9 @@ class _Modules:
 
 
 @contextmanager
-def noting(*, lines: bool = True, values: bool = False) -> Iterator[Origins]:
+def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) -> Iterator[Origins]:
     """Note modules, and ``lines``, of what this thread runs inside; with ``values``, also every
-    op, what it was given and what came out."""
+    op, what it was given and what came out; copies of the former take ``budget`` bytes at most."""
     outer = current.get()
     if outer is not None and outer.noting and (outer.ops is not None or not values):
         yield outer
@@ -215,7 +217,9 @@ def noting(*, lines: bool = True, values: bool = False) -> Iterator[Origins]:
                 stack.enter_context(Lines(origins))
             if values:
                 # it needs this module for the place of each op
+                from autograd_core.engines.pytorch.inputs import noting_functions
                 from autograd_core.engines.pytorch.ops import Ops
 
-                origins.ops = stack.enter_context(Ops(origins))
+                origins.recorder = origins.ops = stack.enter_context(Ops(origins, budget))
+                stack.enter_context(noting_functions(origins.ops.function))
         yield origins

@@ -31,6 +31,10 @@ NAMES: Final = (
         "utils._python_dispatch._get_current_dispatch_mode",
         "gradients may differ in the last bit where values are asked for",
     ),
+    PrivateName(
+        "_C._autograd._unsafe_set_version_counter",
+        "checking a custom Function that changes a tensor of the program's in place is seen by it",
+    ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     *(
@@ -111,6 +115,11 @@ dispatch_mode: Final[Callable[[], Any]] = (
     _find("utils._python_dispatch._get_current_dispatch_mode") or _nothing
 )
 """Returns the innermost dispatch mode, None outside of all."""
+
+set_version: Final[Callable[[Any, Any], None]] = (
+    _find("_C._autograd._unsafe_set_version_counter") or _nothing
+)
+"""Sets how often tensors count as changed in place."""
 
 unobserved: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext

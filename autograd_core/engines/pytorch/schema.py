@@ -1,0 +1,37 @@
+"""The tensors that an op is given, gives, and changes, as its schema tells."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import torch
+
+
+def tensors_in(value: Any) -> Iterator[torch.Tensor]:
+    """Return a tensor, or those in lists of them."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, list | tuple):
+        for each in value:
+            yield from tensors_in(each)
+
+
+def written(op: Any, args: Sequence[Any], kwargs: Any) -> Iterator[torch.Tensor]:
+    """Return the tensors that ``op`` changes in place."""
+    for at, argument in enumerate(op._schema.arguments):
+        if argument.alias_info is not None and argument.alias_info.is_write:
+            yield from tensors_in(args[at] if at < len(args) else kwargs.get(argument.name))
+
+
+def gives_new_memory(op: Any) -> bool:
+    """Return whether the results of ``op`` share no memory with what it is given."""
+    return not any(each.alias_info for each in op._schema.returns)
+
+
+def memory_of(tensor: torch.Tensor) -> int:
+    """Return where the memory of a tensor begins, 0 of one that has none of its own."""
+    try:
+        return int(tensor.untyped_storage().data_ptr())
+    except (RuntimeError, NotImplementedError):
+        return 0
