@@ -170,6 +170,10 @@ class Driver(Protocol):
         """The ``.grad`` of the leaf at node ``index``, as it is in the program now."""
         ...
 
+    def grad_before(self, index: int) -> Any:
+        """The same before the pass: nothing changes it."""
+        ...
+
     def set_grad(self, index: int, gradient: Any) -> None:
         """Replace the ``.grad`` of the leaf at node ``index``."""
         ...

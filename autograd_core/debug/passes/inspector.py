@@ -55,7 +55,7 @@ class Inspector:
         self._contributions = ledger.order_of_contributions
         self._names = names
         self._gradients = LeafHistory(cursor, ledger.values)
-        self._place = {index: number for number, index in enumerate(self._gradients.before)}
+        self._place = {index: number for number, index in enumerate(self._gradients.leaves)}
         self._rows: list[LeafGradient | None] = [None] * len(self._place)
         self._at = 0
         self._waiting = set(self._contributions.waiting(0))
@@ -188,7 +188,7 @@ class Inspector:
             index=index,
             name=self._name(index),
             shape=self._order[index].output_shape,
-            before=self._gradients.before[index],
+            before=self._gradients.before(index),
             now=self._now(index, state),
             pending=self._ledger.values.of(waiting),
             arrived=arrived,
@@ -208,7 +208,7 @@ class Inspector:
         """List what the pass, which is over, did to each leaf."""
         history = self._cursor.history
         for index in self._place:
-            before, after = self._gradients.before[index], self._cursor.driver.grad(index)
+            before, after = self._gradients.before(index), self._cursor.driver.grad(index)
             if index < len(history):
                 added = history.shown(index).hooked[0]
             elif after is None or before is None:

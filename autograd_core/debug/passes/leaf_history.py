@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from autograd_core.autograd.node import LEAF
 from autograd_core.debug.passes.cursor import Cursor
-from autograd_core.debug.snapshot.value import Value, Values, current_value
+from autograd_core.debug.snapshot.value import Value, Values
 
 # A moment of the pass: what node k did is there from (k + 1, 0) on, what the user changed at
 # position p from (p, 1) on.
@@ -21,12 +20,12 @@ class LeafHistory:
     def __init__(self, cursor: Cursor, values: Values) -> None:
         self._cursor = cursor
         self._values = values
-        driver = cursor.driver
-        self.before: Mapping[int, Value | None] = {
-            index: None if (grad := driver.grad(index)) is None else current_value(grad)
-            for index, node in enumerate(driver.order)
-            if node.kind == LEAF
-        }
+        order = cursor.driver.order
+        self.leaves = tuple(index for index, node in enumerate(order) if node.kind == LEAF)
+
+    def before(self, index: int) -> Value | None:
+        """The ``.grad`` of the leaf at node ``index`` before the pass."""
+        return self._values.of(self._cursor.driver.grad_before(index))
 
     def at(self, index: int, position: int) -> Value | None:
         """The ``.grad`` of the leaf at node ``index``, where the cursor stands at ``position``."""
@@ -56,6 +55,6 @@ class LeafHistory:
             if (position, 1) <= until:
                 found.append(((position, 1), gradient))
         if not found:
-            return (0, 0), self.before[index]
+            return (0, 0), self.before(index)
         time, gradient = max(found, key=lambda pair: pair[0])
         return time, self._values.of(gradient)

@@ -90,6 +90,11 @@ class NativeDriver:
         self.nested: list[Nested] = []
         self.failed_in = ""  # the hook that raised last
         self.read_only = ""
+        self._grads = {
+            index: None if (grad := self.grad(index)) is None else grad.array.copy()
+            for index, node in enumerate(self.order)
+            if node.kind == LEAF
+        }
         outer = undo_log()
         self._log = UndoLog() if outer is None else outer
         self._is_inner = outer is not None
@@ -435,6 +440,9 @@ class NativeDriver:
     def grad(self, index: int) -> Any:
         leaf: Any = self.order[index]
         return leaf.variable.grad
+
+    def grad_before(self, index: int) -> Any:
+        return self._grads[index]
 
     def set_grad(self, index: int, gradient: Any) -> None:
         leaf: Any = self.order[index]

@@ -14,11 +14,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
-from typing import Any, Final, Self
-from weakref import WeakValueDictionary
+from typing import Any, Final, NamedTuple, Self
 
 import numpy as np
 import torch
@@ -27,7 +25,7 @@ from torch.autograd.graph import GradientEdge
 
 from autograd_core.autograd.call import BackwardCall, Interceptor
 from autograd_core.autograd.node import LEAF, Port
-from autograd_core.autograd.step import Step
+from autograd_core.autograd.step import Delivery, Step
 from autograd_core.debug.history.driver_protocol import (
     STEP_BYTES,
     Keep,
@@ -57,18 +55,15 @@ _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 
-@dataclass(slots=True)
-class _Run:
-    """A node while it runs, and afterwards: what arrived after its hooks, what it sent, and of a
-    leaf the ``.grad`` before (the tensor, and a copy) and after."""
+class _Run(NamedTuple):
+    """A node that has run: what it sent, what arrived after its hooks, its seconds, the passes that
+    ran inside, and of a leaf the ``.grad`` afterwards."""
 
+    sent: tuple[Any, ...]
     arrived: tuple[Any, ...]
-    seconds: float = 0.0
-    sent: tuple[Any, ...] | None = None
-    held: Any = None
-    before: Any = None
-    after: Any = None
+    seconds: float
     nested: tuple[Nested, ...] = ()
+    after: Any = None
 
 
 class TorchDriver:
@@ -119,12 +114,11 @@ class TorchDriver:
         self._retains = halting and not self.read_only
         self._runs: dict[int, _Run] = {}  # of nodes that have run, and of which no Step was made
         self._leaves: dict[int, tuple[Any, Any]] = {}  # by index, .grad before: itself, a copy
-        self._sizes: dict[int, int] = {}
-        self._counted: WeakValueDictionary[int, Any] = WeakValueDictionary()
         self._captured: dict[Any, Any] = {}
         self._result: Any = ()
         self._missing = 0  # how many nodes are to run until the engine halts
-        self._handed_over = 0.0
+        self._left = 0  # how many are to run at all
+        self._handed_over = self._ended = 0.0
         self._halted = self._done = self._diverged = self._silent = False
         self._error: BaseException | None = None
         if not self._retains:
@@ -165,21 +159,29 @@ class TorchDriver:
         if self._outer is not None:
             self._around.enter_context(self._outer.state_before(start))
             self._outer = None
-        for index in range(start, stop):
-            if index not in self._runs and self.order[index] not in self._ends:
+        index = start
+        while index < stop:
+            if not self._is_known(index):
                 self._advance(index, stop)
-            seconds = self._runs[index].seconds if index in self._runs else 0.0
+            # entered once for many nodes: it takes as long as a small one
             with unobserved(), torch.set_grad_enabled(self.call.graph):
-                step = self._step(index)
-            if not keep(step, seconds):
-                return
+                while index < stop and self._is_known(index):
+                    run = self._runs.pop(index, None)
+                    step = self._unreached(index) if run is None else self._step(index, run)
+                    index += 1
+                    if not keep(step, 0.0 if run is None else run.seconds):
+                        return
+
+    def _is_known(self, index: int) -> bool:
+        """Return whether node ``index`` has run, or never will."""
+        if index in self._runs or self.order[index] in self._ends:
+            return True
+        return self._done and self._error is None
 
     def _advance(self, index: int, stop: int) -> None:
         """Let the engine run on until node ``index`` has run, and if it can, those to ``stop``."""
         if self._error is not None:
             raise self._error
-        if self._done:
-            return  # nothing gets there
         self._missing = sum(
             each not in self._runs and self.order[each] not in self._ends
             for each in range(index, stop)
@@ -195,16 +197,13 @@ class TorchDriver:
                 over = self._thread.start(partial(self._run_engine, index))
         except BaseException as error:
             self._error, self._halted = error, False
-            self._runs = {k: run for k, run in self._runs.items() if run.sent is not None}
             if index not in self._runs:
                 raise
             return
-        self._halted = not over
+        self._halted = not over and not self._done
         self._synchronize()
         if self._thread is None:
             self._take_real_order(index)
-        if over and index not in self._runs and not self._done:  # a muted edge ended that run
-            self._advance(index, stop)
 
     def _synchronize(self) -> None:
         """Wait for what the engine has started on a GPU: this thread may use another stream."""
@@ -220,14 +219,21 @@ class TorchDriver:
         handles = []
         for index in range(start, len(self.order)) if observed else ():
             node = self.order[index]
-            if node not in self._ends:
-                handles.append(node.origin.register_prehook(partial(self._before, index)))
-                handles.append(node.origin.register_hook(partial(self._after, index)))
+            if node in self._ends:
+                continue
+            # a hook costs as much as a small node, so there is one before only where it is needed
+            if node.kind == LEAF and node.origin.variable.grad is None:
+                self._leaves[index] = None, None
+            elif node.kind == LEAF:
+                handles.append(node.origin.register_prehook(partial(self._before_leaf, index)))
+            handles.append(node.origin.register_hook(partial(self._after, index)))
+        self._ended = perf_counter()
+        self._left = sum(node not in self._ends for node in self.order[start:])
         try:
             self._result = carry_out(arguments, self.intercept)
             self._done = True
         except Abort:
-            pass
+            self._halted, self._diverged = False, True
         finally:
             for handle in handles:
                 handle.remove()
@@ -257,37 +263,33 @@ class TorchDriver:
 
     # hooks around each node
 
-    def _before(self, index: int, gradients: tuple[Any, ...]) -> None:
+    def _before_leaf(self, index: int, gradients: tuple[Any, ...]) -> None:
         if self._silent:
             return
-        run = self._runs[index] = _Run(gradients)
-        node = self.order[index]
-        if node.kind == LEAF:
-            with unobserved(), torch.no_grad():
-                run.held = node.origin.variable.grad
-                if run.held is not None:
-                    run.before = run.held.detach().clone()  # the engine adds in place
-        run.seconds = perf_counter()
+        with unobserved(), torch.no_grad():
+            held = self.order[index].origin.variable.grad
+            before = None if held is None else held.detach().clone()  # the engine adds in place
+        self._leaves[index] = held, before
 
     def _after(self, index: int, sent: tuple[Any, ...], arrived: tuple[Any, ...]) -> None:
         if self._silent:
             return
-        now = perf_counter()
-        run = self._runs[index]
-        run.seconds = now - run.seconds
-        run.sent = sent
-        if (node := self.order[index]).kind == LEAF:
-            run.after = node.origin.variable.grad
+        now, after = perf_counter(), None
+        nested: tuple[Nested, ...] = ()
         if self.nested:
-            run.nested, self.nested = tuple(self.nested), []
+            nested, self.nested = tuple(self.nested), []
+        if index in self._leaves:
+            after = self.order[index].origin.variable.grad
+        self._runs[index] = _Run(sent, arrived, now - self._ended, nested, after)
         self._missing -= 1
-        if self._thread is None:
-            return
-        if self.muted_edges and any(at == index for at, _ in self.muted_edges):
-            raise Abort  # what is not to be sent is not: the next run begins behind this node
-        if self._missing <= 0 or run.nested or now - self._handed_over > _SLICE:
-            self._thread.halt()
-            self._handed_over = perf_counter()
+        self._left -= 1
+        if self._thread is not None:
+            if self.muted_edges and any(at == index for at, _ in self.muted_edges):
+                raise Abort  # what is not to be sent is not: the next run begins behind this node
+            if (self._missing <= 0 and self._left) or nested or now - self._handed_over > _SLICE:
+                self._thread.halt()
+                now = self._handed_over = perf_counter()
+        self._ended = now
 
     # steps
 
@@ -303,58 +305,89 @@ class TorchDriver:
         self._index = {node: index for index, node in enumerate(self.order)}
         self._runs = {self._index[node]: run for node, run in runs.items()}
 
-    def _step(self, index: int) -> Step:
-        """Make the Step of a node that has run, or at which nothing arrives."""
-        node, run = self.order[index], self._runs.pop(index, None)
+    def _take(self, node: Any) -> tuple[Any, ...]:
+        """Take what waits at ``node``."""
+        pending = self.pending
+        if node.output_count == 1:
+            incoming = (pending[node],)
+            pending[node] = None
+            return incoming
         places = places_of(node)
-        incoming = tuple(self.pending[place] for place in places)
-        for place in places:
-            self.pending[place] = None
-        hooked = incoming if run is None else run.arrived
-        captured = tuple(
-            (place, g)
-            for place, g in zip(places, hooked, strict=False)
-            if place in self._wanted_places
-        )
-        self._captured.update(captured)
-        if run is None:
-            edges = () if node in self._ends else node.edges
-            unsent = tuple(deliver(self.pending, nr, to, None) for nr, to in enumerate(edges))
-            return Step(index, node, incoming, hooked, unsent, captured=captured)
-        calls = self._changes("pre", _UNKNOWN, incoming, hooked)
-        before = after = None
-        if node.kind == LEAF:
-            self._leaves[index] = run.held, run.before
-            before, after, changed = self._accumulated(run)
-            calls = (*calls, *changed)
-        sent = (*(run.sent or ()), *[None] * len(node.edges))
-        deliveries = tuple(
-            deliver(self.pending, nr, edge, None if (index, nr) in self.muted_edges else sent[nr])
-            for nr, edge in enumerate(node.edges)
-        )
-        if calls or run.nested or node.is_function:
-            self.effects[index] = NodeEffects(0, 0, calls=calls, nested=run.nested, user_code=True)
-        return Step(index, node, incoming, hooked, deliveries, before, after, captured)
+        incoming = tuple([pending[place] for place in places])
+        pending.update(dict.fromkeys(places))
+        return incoming
 
-    def _accumulated(self, run: _Run) -> tuple[Any, Any, tuple[HookCall, ...]]:
+    def _unreached(self, index: int) -> Step:
+        """Make the Step of a node that does not run: ``grad`` takes what arrives, or nothing
+        does."""
+        node = self.order[index]
+        incoming = self._take(node)
+        captured = self._capture(node, incoming)
+        edges = () if node in self._ends else node.edges
+        unsent = tuple(deliver(self.pending, nr, to, None) for nr, to in enumerate(edges))
+        return Step(index, node, incoming, incoming, unsent, captured=captured)
+
+    def _capture(self, node: Any, gradients: tuple[Any, ...]) -> tuple[tuple[Any, Any], ...]:
+        """Note what ``grad`` takes at ``node``."""
+        if not self._wanted_places:
+            return ()
+        pairs = zip(places_of(node), gradients, strict=False)
+        found = tuple((place, g) for place, g in pairs if place in self._wanted_places)
+        self._captured.update(found)
+        return found
+
+    def _step(self, index: int, run: _Run) -> Step:
+        """Make the Step of a node that has run."""
+        node, pending = self.order[index], self.pending
+        incoming, (sent, hooked, _, nested, _) = self._take(node), run
+        captured = self._capture(node, hooked)
+        calls: tuple[HookCall, ...] = ()
+        for one, other in zip(incoming, hooked, strict=False):
+            if one is not other and not same_bits(one, other):
+                calls = (_change("pre", _UNKNOWN, incoming, hooked),)
+                break
+        else:
+            hooked = incoming
+        if node.kind == LEAF:
+            before, after, later = self._accumulated(index, run)
+            if calls or later or nested:
+                self._note(index, (*calls, *later), nested)
+            return Step(index, node, incoming, hooked, (), before, after, captured)
+        if calls or nested or node.is_function:
+            self._note(index, calls, nested)
+        if self.muted_edges:
+            sent = tuple(
+                None if (index, nr) in self.muted_edges else g for nr, g in enumerate(sent)
+            )
+        deliveries = []
+        for nr, edge in enumerate(node.edges):
+            if edge is None:
+                deliveries.append(Delivery(nr, None, None, None, None))
+                continue
+            gradient = sent[nr] if nr < len(sent) else None
+            there = pending.get(edge)
+            total = there
+            if gradient is not None:
+                total = pending[edge] = gradient if there is None else there + gradient
+            deliveries.append(Delivery(nr, edge, gradient, there, total))
+        return Step(index, node, incoming, hooked, tuple(deliveries), captured=captured)
+
+    def _note(self, index: int, calls: tuple[HookCall, ...], nested: tuple[Nested, ...]) -> None:
+        self.effects[index] = NodeEffects(0, 0, calls=calls, nested=nested, user_code=True)
+
+    def _accumulated(self, index: int, run: _Run) -> tuple[Any, Any, tuple[HookCall, ...]]:
         """Return the ``.grad`` of a leaf before and after its node, and what hooks made of it."""
-        added, before = run.arrived[0], run.before
+        added, (_, before) = run.arrived[0], self._leaves[index]
+        if before is not None:
+            self.disturbances += 1  # the engine added in place
+        hooks = getattr(self.order[index].origin.variable, "_post_accumulate_grad_hooks", True)
+        if not hooks and not self.read_only:
+            return before, run.after, ()
         after = before if added is None else added if before is None else before + added
         if same_bits(after, run.after):
             return before, after, ()
         found = None if run.after is None else run.after.detach().clone()
-        return before, found, self._changes("accumulated", "", (after,), (found,))
-
-    @staticmethod
-    def _changes(
-        kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]
-    ) -> tuple[HookCall, ...]:
-        """Tell what hooks made of gradients, in no call where they left them alone."""
-        pairs = zip(before, after, strict=False)
-        if all(one is other or same_bits(one, other) for one, other in pairs):
-            return ()
-        arrays = [tuple(None if g is None else array_of(g) for g in all) for all in (before, after)]
-        return (HookCall(kind, name, 0, arrays[0], arrays[1]),)
+        return before, found, (_change("accumulated", "", (after,), (found,)),)
 
     def run(self, start: int) -> None:
         """Run everything from plan node ``start`` on, keeping no record."""
@@ -423,11 +456,9 @@ class TorchDriver:
 
     def _put_back(self, start: int) -> None:
         """Give the leaves from node ``start`` on the ``.grad`` that they had."""
-        late = {index: (run.held, run.before) for index, run in self._runs.items()}
-        for index, (held, before) in {**self._leaves, **late}.items():
-            node = self.order[index]
-            if index >= start and node.kind == LEAF:
-                put_gradient(node.origin.variable, held, before)
+        for index, (held, before) in self._leaves.items():
+            if index >= start:
+                put_gradient(self.order[index].origin.variable, held, before)
         self._leaves = {k: kept for k, kept in self._leaves.items() if k < start}
 
     def undo_all(self) -> None:
@@ -491,14 +522,18 @@ class TorchDriver:
         ]
 
     def step_bytes(self, step: Step) -> int:
-        if step.index not in self._sizes:
-            size = STEP_BYTES
-            for g in (*step.incoming, *step.hooked, step.before, step.after, *_sums(step)):
-                if g is not None and (key := id(g)) not in self._counted:
-                    self._counted[key] = g
-                    size += nbytes_of(g)
-            self._sizes[step.index] = size
-        return self._sizes[step.index]
+        hooked, size = step.hooked, STEP_BYTES
+        if hooked is not step.incoming:
+            size += sum([nbytes_of(g) for g in hooked if g is not None])
+        for each in step.deliveries:
+            gradient = each.gradient
+            if gradient is None:
+                continue
+            if gradient is not hooked[0]:  # it came, and is passed on
+                size += nbytes_of(gradient)
+            if each.before is not None:
+                size += nbytes_of(each.after)
+        return size + (0 if step.before is None else nbytes_of(step.before))
 
     def replays(self, index: int) -> bool:
         return self._retains and index not in self.effects and replays(self.order[index])
@@ -514,6 +549,9 @@ class TorchDriver:
 
     def grad(self, index: int) -> Any:
         return self.order[index].origin.variable.grad
+
+    def grad_before(self, index: int) -> Any:
+        return self._leaves[index][1] if index in self._leaves else self.grad(index)
 
     def set_grad(self, index: int, gradient: Any) -> None:
         self.order[index].origin.variable.grad = gradient
@@ -546,10 +584,10 @@ class TorchDriver:
             mark_as_freed(self.call, self.order)
 
 
-def _sums(step: Step) -> Iterator[Any]:
-    for each in step.deliveries:
-        yield each.gradient
-        yield each.after
+def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:
+    """Tell what hooks made of gradients."""
+    arrays = [tuple(None if g is None else array_of(g) for g in each) for each in (before, after)]
+    return HookCall(kind, name, 0, arrays[0], arrays[1])
 
 
 def put_gradient(leaf: torch.Tensor, held: Any, numbers: Any) -> None:

@@ -145,4 +145,5 @@ class EngineThread:
         """
         self._answers.put(_Answer(halted=True))
         if not self._serve():
+            self._orders.put(None)  # the session is over, though nobody ended this run
             raise Abort

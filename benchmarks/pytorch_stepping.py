@@ -1,0 +1,96 @@
+"""Costs of stepping through PyTorch's backward pass: recording it, the certificate, --fail-on.
+
+    python benchmarks/pytorch_stepping.py [WORKLOAD ...]
+
+Ratios to the same backward pass without gradstep, as in ``pytorch.py``: the smallest of ten
+interleaved repetitions, one thread.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from typing import Any
+
+import torch
+from pytorch import REPETITIONS, WORKLOADS
+
+from autograd_core.dag import Names
+from autograd_core.debug.session import Session
+from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting
+
+NAMES = Names({})
+
+
+def forget_gradients(loss: torch.Tensor) -> None:
+    """Do what ``optimizer.zero_grad()`` does."""
+    waiting, seen = [loss.grad_fn], {loss.grad_fn}
+    while waiting:
+        node: Any = waiting.pop()
+        if hasattr(node, "variable"):
+            node.variable.grad = None
+        for target, _ in node.next_functions:
+            if target is not None and target not in seen:
+                seen.add(target)
+                waiting.append(target)
+
+
+def measure(name: str) -> None:
+    """Print the ratios of one workload."""
+    forward = WORKLOADS[name]()
+    found: dict[str, list[float]] = {"plain": [], "open": [], "record": []}
+    usage: Any = None
+
+    def handle(intercepted: InterceptedCall) -> bool:
+        nonlocal usage
+        start = time.perf_counter()
+        session = Session.of_call(intercepted.call, names=NAMES, call=1)
+
+        def body() -> None:
+            began = time.perf_counter()
+            session.continue_()
+            found["record"].append(time.perf_counter() - began)
+            session.finish()
+
+        found["open"].append(time.perf_counter() - start)
+        session.host(body)
+        usage = session.snapshot.usage, session.length
+        return True
+
+    def plain() -> None:
+        loss = forward()
+        forget_gradients(loss)
+        start = time.perf_counter()
+        loss.backward()
+        found["plain"].append(time.perf_counter() - start)
+
+    def stepped() -> None:
+        loss = forward()
+        forget_gradients(loss)
+        with intercepting(handle, CallSelector(None)):
+            loss.backward()
+
+    plain()
+    for _ in range(REPETITIONS):
+        plain()
+        stepped()
+    least = {column: min(seconds) for column, seconds in found.items()}
+    kept, length = usage
+    print(
+        f"{name:18}  plain {least['plain'] * 1e3:7.1f} ms   "
+        f"opened {least['open'] / least['plain']:5.2f}   "
+        f"recorded {least['record'] / least['plain']:5.2f}   "
+        f"{length} nodes, {kept.bytes / 1e6:.1f} MB"
+    )
+
+
+def main(names: list[str]) -> None:
+    torch.set_num_threads(1)
+    for name in WORKLOADS:
+        if not names or any(name.startswith(given) for given in names):
+            measure(name)
+    print("at most: recorded 2.5 (d 32), 1.3 (d 256)")
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
