@@ -3,7 +3,7 @@
 Every node gets the next number of its thread.  A module, and a call of a torch function, knows the
 number before and after: all nodes between are its own.  So nothing is paid per node, and what
 composite functions make inside of C++ is covered.  ``torch.compile`` reads the code that notes this
-as if it were the program's, and is to find nothing there: ``is_compiling``.
+as if it were the program's, and is to find nothing there: ``is_dynamo_compiling``.
 """
 
 from __future__ import annotations
@@ -15,9 +15,10 @@ from collections import deque
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
+from functools import lru_cache
 from typing import Any, NamedTuple
 
-from torch.compiler import is_compiling
+from torch.compiler import is_dynamo_compiling
 from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
@@ -134,6 +135,10 @@ current: ContextVar[Origins | None] = ContextVar("gradstep_torch_origins", defau
 """What was noted in this thread; it stays known for the graphs that live on."""
 
 
+# asked of every frame between a call and the program, of which a deep model has many
+_is_user_file = lru_cache(maxsize=4096)(is_user_file)
+
+
 class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for every check
     """Notes the line of the program around every call of a torch function."""
 
@@ -144,7 +149,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
     def __torch_function__(
         self, function: Any, types: Any, args: Any = (), kwargs: Any = None
     ) -> Any:
-        if is_compiling():
+        if is_dynamo_compiling():
             return function(*args, **kwargs) if kwargs else function(*args)
         assert sequence_nr is not None
         before = sequence_nr()
@@ -153,7 +158,7 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         if after != before:
             frame = sys._getframe(1)
             while frame is not None:
-                if is_user_file(frame.f_code.co_filename):
+                if _is_user_file(frame.f_code.co_filename):
                     self._origins.ran(before, after, frame.f_code.co_filename, frame.f_lineno)
                     break
                 frame = frame.f_back  # type: ignore[assignment]
@@ -168,7 +173,7 @@ class _Modules:
         self._running: list[tuple[str, dict[int, str]]] = []
 
     def before(self, module: Any, inputs: Any) -> None:
-        if is_compiling():
+        if is_dynamo_compiling():
             return
         if not self._running:
             names = {id(part): path for path, part in module.named_modules()}
@@ -182,7 +187,7 @@ class _Modules:
         self._enter(path)
 
     def after(self, module: Any, inputs: Any, output: Any) -> None:
-        if is_compiling():
+        if is_dynamo_compiling():
             return
         if self._running:
             self._running.pop()
