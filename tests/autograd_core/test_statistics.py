@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from autograd_core.dag.statistics import pooled, statistics
+from autograd_core.dag.statistics import _of_any, pooled, statistics
 
 ELEMENTS = st.one_of(
     st.floats(-1e200, 1e200), st.sampled_from([0.0, 1e-200, math.nan, math.inf, -math.inf])
@@ -24,3 +24,22 @@ def test_statistics_of_parts_are_those_of_the_whole(parts: list[list[float]]) ->
     found = pooled([statistics(np.array([*part])) for part in [*parts, [0.0, 0.0]]])
     assert found._replace(rms=0) == whole._replace(rms=0)
     assert found.rms == pytest.approx(whole.rms, rel=1e-12)
+
+
+@pytest.mark.parametrize("dtype", ["float16", "float32", "float64", "int64", "uint8", "bool"])
+@pytest.mark.parametrize("size", [2, 40_000, 100_000])
+def test_statistics_of_moderate_numbers_are_those_of_any_numbers(dtype: str, size: int) -> None:
+    array = (np.random.default_rng(0).normal(size=size) * 3).astype(dtype)
+    found, expected = statistics(array), _of_any(array.astype(np.float64))
+    assert found._replace(rms=0) == expected._replace(rms=0)
+    assert found.rms == pytest.approx(expected.rms, rel=1e-12)
+
+
+@pytest.mark.parametrize("odd", [math.nan, math.inf, -math.inf, 1e200, -1e200, 1e-200])
+@pytest.mark.parametrize("place", [0, 40_000, 99_999])
+def test_one_odd_element_of_many_is_told(odd: float, place: int) -> None:
+    array = np.ones(100_000)
+    array[place] = odd
+    with np.errstate(all="raise"):
+        found = statistics(array)
+    assert str(found._replace(rms=0)) == str(_of_any(array)._replace(rms=0))  # NaN is not equal

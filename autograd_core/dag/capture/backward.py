@@ -78,7 +78,7 @@ def add_backward(
     _add_rules(build, engine, order, names, live)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
-    add_gradients(build, steps)
+    add_gradients(build, engine, steps)
     return ids
 
 

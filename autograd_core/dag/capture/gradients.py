@@ -11,6 +11,7 @@ from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import RETURNED, HookChange
 from autograd_core.dag.statistics import Statistics, format_statistics, plus
 from autograd_core.engines import engine_of
+from autograd_core.engines.protocol import Engine
 
 
 class HookPlace(NamedTuple):
@@ -25,9 +26,17 @@ HookChanges = Mapping[int, Mapping[HookPlace, HookChange]]
 """The changes of a pass that hooks made, by the index of their node."""
 
 
-def add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
+def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) -> None:
     """Describe the gradients of ``steps``, on their nodes and edges."""
     by_index = {step.index: step for step in steps}
+    known: dict[int, Statistics | None] = {}  # what leaves a node mostly arrives as it is
+
+    def describe(gradient: Any) -> Statistics | None:
+        key = id(gradient)
+        if key not in known:
+            known[key] = engine.statistics(gradient)
+        return known[key]
+
     for number, step in by_index.items():
         leaf = step.node.kind == LEAF
         returned = leaf and step.after is None and step.hooked[0] is not None  # by ``grad``
@@ -39,22 +48,22 @@ def add_gradients(build: GraphBuilder, steps: Sequence[Step]) -> None:
         if returned:
             build.details[number] = RETURNED
         elif leaf:
-            build.details[number] = _accumulation(step)
+            build.details[number] = _accumulation(describe(step.before), describe(step.hooked[0]))
         elif step.captured and not step.deliveries:  # the pass ends here: its rule did not run
             build.details[number] = RETURNED
             if isinstance(build.formulas, list):
                 build.formulas[number] = ""
     if not by_index:
         return
-    for id, (source, output_nr) in enumerate(
+    for edge, (source, output_nr) in enumerate(
         zip(build.edge_sources, build.edge_output_nrs, strict=True)
     ):
         if (sender := by_index.get(source)) is not None:
             sent = describe(sender.deliveries[output_nr].gradient)
             if sent is None:
-                build.edge_undefined.add(id)
+                build.edge_undefined.add(edge)
             else:
-                build.edge_statistics[id] = sent
+                build.edge_statistics[edge] = sent
 
 
 def add_hooks(build: GraphBuilder, changes: HookChanges) -> None:
@@ -90,12 +99,8 @@ def _mark(build: GraphBuilder, edge: int, change: HookChange, *, first: bool) ->
     build.edge_hooks[edge] = change
 
 
-def _accumulation(step: Step) -> str:
+def _accumulation(before: Statistics | None, arrived: Statistics | None) -> str:
     """``0 + 36``: what was there, and what came."""
-    if step.hooked[0] is None:
-        return ""
-    before = describe(step.before)
-    arrived = describe(step.hooked[0])
     if arrived is None:  # a tensor without data
         return ""
     return plus(format_statistics(before) if before else "0", format_statistics(arrived))

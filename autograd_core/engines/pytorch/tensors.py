@@ -6,17 +6,13 @@ import math
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
-import numpy as np
 import torch
 from numpy.typing import NDArray
 
 from autograd_core.autograd.node import resolve
-from autograd_core.dag.statistics import Statistics, statistics
+from autograd_core.dag.statistics import HUGE, TINY, Statistics, statistics
 from autograd_core.engines.protocol import Extent
 from autograd_core.engines.pytorch.private import unobserved
-
-HUGE, TINY = 1e150, 1e-150
-"""Between them, the sum of squares in double precision neither overflows nor vanishes."""
 
 
 class DType(NamedTuple):
@@ -119,20 +115,19 @@ def extent_of(tensor: torch.Tensor) -> Extent:
 def dense(tensor: torch.Tensor) -> torch.Tensor | None:
     """Return the real numbers of a tensor, dense, on its device: of a complex one the absolute
     values; None of one without data."""
-    with torch.no_grad():
-        t = tensor.detach()
-        if hasattr(t, "full_tensor"):  # in parts on several devices
-            t = t.full_tensor()
-        if t.is_meta:
-            return None
-        if t.is_nested:
-            parts = [part.reshape(-1) for part in t.unbind()]
-            t = torch.cat(parts) if parts else torch.zeros(0)
-        if t.layout is not torch.strided:
-            t = t.to_dense()
-        if t.is_complex():
-            t = t.resolve_conj().abs()
-        return t.resolve_neg()
+    t = tensor.detach()
+    if hasattr(t, "full_tensor"):  # in parts on several devices
+        t = t.full_tensor()
+    if t.is_meta:
+        return None
+    if t.is_nested:
+        parts = [part.reshape(-1) for part in t.unbind()]
+        t = torch.cat(parts) if parts else torch.zeros(0)
+    if t.layout is not torch.strided:
+        t = t.to_dense()
+    if t.is_complex():
+        t = t.resolve_conj().abs()
+    return t.resolve_neg()
 
 
 def describe(tensor: torch.Tensor) -> Statistics | None:
@@ -147,16 +142,16 @@ def describe(tensor: torch.Tensor) -> Statistics | None:
 
 def _describe(t: torch.Tensor) -> Statistics:
     size = t.numel()
-    if size == 1:
-        return statistics(np.float64(t.item()))
-    if not t.is_floating_point() or size == 0 or t.dtype.itemsize == 1:
+    floating = t.is_floating_point() and t.dtype.itemsize > 1
+    if t.device.type == "cpu" and floating and t.dtype != torch.bfloat16:
+        return statistics(t.numpy())
+    if not floating or size <= 1:
         return statistics(t.to("cpu", torch.float64).numpy())
-    with torch.no_grad():
-        low, high = t.aminmax() if t.dtype != torch.bfloat16 else t.float().aminmax()
-        norm = torch.linalg.vector_norm(t, dtype=torch.float64)
-        count = torch.count_nonzero(t)
-        # one copy from the device
-        found = torch.stack([low.double(), high.double(), norm, count.double()]).tolist()
+    low, high = t.aminmax() if t.dtype != torch.bfloat16 else t.float().aminmax()
+    norm = torch.linalg.vector_norm(t, dtype=torch.float64)
+    count = torch.count_nonzero(t)
+    # one copy from the device
+    found = torch.stack([low.double(), high.double(), norm, count.double()]).tolist()
     minimum, maximum, length, nonzero = found
     largest = max(abs(minimum), abs(maximum))
     if not math.isfinite(length) or not (TINY < largest < HUGE or largest == 0):
