@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from autograd_core.collector import collector_paused
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
 from viz.errors import (
@@ -127,12 +128,13 @@ def render_graph(
     if options.link is not None:
         links = Links(options.link, Path.cwd() if folder is None else folder)
         links.check()
-    graph = chosen_part(graph, options)
-    if format == "json":
-        return Rendering("json", _json(graph, options))
+    with collector_paused():
+        graph = chosen_part(graph, options)
+        if format == "json":
+            return Rendering("json", _json(graph, options))
+        composer = Composer(folding_of(graph, options.view), position, links)
+        picture, found, own = composer.compose_for_a_screen(options)
     helpers = default_renderers() if renderers is None else renderers
-    composer = Composer(folding_of(graph, options.view), position, links)
-    picture, found, own = composer.compose_for_a_screen(options)
     notes = list(found)
 
     def draw(names: Sequence[str]) -> tuple[Picture, str]:

@@ -75,14 +75,17 @@ def _of_moderate(values: NDArray[np.generic]) -> Statistics | None:
     """Describe finite numbers whose squares can be summed, as nearly all are, in a single pass;
     None of others."""
     squares, zeros, minimum, maximum = 0.0, 0, math.inf, -math.inf
+    buffer = np.empty(min(values.size, _PART))  # a new one for each part takes as long as the rest
     for start in range(0, values.size, _PART):
-        part = values[start : start + _PART].astype(np.float64, copy=False)
+        given = values[start : start + _PART]
+        part = buffer[: given.size]
+        part[:] = given
         low, high = float(np.minimum.reduce(part)), float(np.maximum.reduce(part))
         if not (-HUGE < low <= high < HUGE):
             return None
         minimum, maximum = min(minimum, low), max(maximum, high)
         squares += float(np.dot(part, part))
-        zeros += part.size - int(np.count_nonzero(part))
+        zeros += int(np.count_nonzero(part == 0))
     if max(-minimum, maximum) < TINY and zeros < values.size:
         return None
     return Statistics(values.size, math.sqrt(squares / values.size), minimum, maximum, zeros, 0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from contextlib import nullcontext
 from typing import Any
 
@@ -348,3 +349,16 @@ def test_islands_without_gradient_say_what_made_them_so() -> None:
     said = dict(traced_forward(loss, x=x))
     assert said["mean"] == "no_grad"
     assert said["detach()"].startswith("detach() at test_capture.py:")
+
+
+def test_the_garbage_collector_runs_again_after_a_capture_that_failed() -> None:
+    assert gc.isenabled()
+    with pytest.raises(NotInGraph):
+        capture(torch.tensor(1.0))
+    assert gc.isenabled()
+    gc.disable()
+    try:
+        capture(torch.tensor(1.0, requires_grad=True).exp())
+        assert not gc.isenabled()
+    finally:
+        gc.enable()

@@ -15,6 +15,7 @@ from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.autograd.profiler import profile as profile_type
 from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.step import Step
+from autograd_core.collector import collector_paused
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.backward import add_backward
 from autograd_core.dag.capture.costs import add_costs
@@ -72,31 +73,33 @@ def capture(
     Raises:
         NotInGraph: a root requires no gradient, or is no tensor.
     """
-    tensors, engine = _tensors(roots)
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    labels = [
-        known.of(tensor) or _root_label(number, tensors) for number, tensor in enumerate(tensors)
-    ]
-    build = GraphBuilder(title or ", ".join(labels), modules=known.module_classes())
-    if plan is None:
-        plan = engine.plan(tensors)
-    whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
-    running = whole if order is None else order
-    ids: dict[GradFn, int] = {}
-    ids_of: list[ForwardOf] = [ids.get]
-    if view != "forward":
-        ids.update(add_backward(build, engine, running, whole, known, list(steps), live=live))
-        _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
-        add_hooks(build, hooks or {})
-    if view != "backward":
-        add = add_traced_forward if _traced(plan) else add_derived_forward
-        ids_of.append(add(build, engine, tensors, labels, plan, running, ids, known))
-    measured = profile or running_profile()
-    if measured is not None:
-        add_costs(build, whole, ids_of, measured)
-    return build.graph()
+    with collector_paused():
+        tensors, engine = _tensors(roots)
+        labels = [
+            known.of(tensor) or _root_label(number, tensors)
+            for number, tensor in enumerate(tensors)
+        ]
+        build = GraphBuilder(title or ", ".join(labels), modules=known.module_classes())
+        if plan is None:
+            plan = engine.plan(tensors)
+        whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
+        running = whole if order is None or list(order) == list(whole) else order
+        ids: dict[GradFn, int] = {}
+        ids_of: list[ForwardOf] = [ids.get]
+        if view != "forward":
+            ids.update(add_backward(build, engine, running, whole, known, list(steps), live=live))
+            _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
+            add_hooks(build, hooks or {})
+        if view != "backward":
+            add = add_traced_forward if _traced(plan) else add_derived_forward
+            ids_of.append(add(build, engine, tensors, labels, plan, running, ids, known))
+        measured = profile or running_profile()
+        if measured is not None:
+            add_costs(build, whole, ids_of, measured)
+        return build.graph()
 
 
 def _tensors(roots: Any) -> tuple[tuple[Tensor, ...], Engine]:

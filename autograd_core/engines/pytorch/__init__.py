@@ -17,7 +17,7 @@ from autograd_core.engines.pytorch.entry import Arguments, call_from, run
 from autograd_core.engines.pytorch.formulas import formula
 from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
-from autograd_core.engines.pytorch.order import TorchPlan, plan_from
+from autograd_core.engines.pytorch.order import TorchPlan, plan_of
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.stepping.driver import TorchDriver
 from autograd_core.engines.pytorch.tensors import SeenTensor, array_of, describe, extent_of
@@ -38,7 +38,7 @@ class PyTorchEngine:
         return tuple(each if isinstance(each, SeenTensor) else graph.tensor(each) for each in roots)
 
     def plan(self, tensors: Sequence[Any]) -> TorchPlan:
-        return plan_from(tensor.edge for tensor in tensors)
+        return plan_of(tensors)
 
     def call(
         self, roots: Any, gradient: Any, retain_graph: bool | None, create_graph: bool

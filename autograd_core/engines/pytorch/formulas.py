@@ -149,29 +149,31 @@ def entry_of(name: str) -> Entry | None:
     ('self', None)
     """
     found = re.fullmatch(r"(\w+?)Backward(\d+)", name)
-    entries = _table().get(found[1].lower(), []) if found else []
+    blocks = _table().get(found[1].lower(), []) if found else []
+    entries = [entry for block in blocks if (entry := _entry(block)) is not None]
     number = int(found[2]) if found else 0
     return entries[number] if number < len(entries) else None
 
 
 @lru_cache(maxsize=1)
-def _table() -> dict[str, list[Entry]]:
-    """Read the table, of which the form of each entry is one and the same; a library for YAML
-    takes a second."""
+def _table() -> dict[str, list[str]]:
+    """Read the table, of which the form of each entry is one and the same, and return the entries
+    of each op; a library for YAML takes a second."""
     spec = find_spec("torchgen")
     folder = Path(spec.origin).parent if spec and spec.origin else None
     path = folder / "packaged" / "autograd" / "derivatives.yaml" if folder else None
     if path is None or not path.is_file():
         return {}
-    table: dict[str, list[Entry]] = {}
+    table: dict[str, list[str]] = {}
     for block in re.split(r"\n(?=- name: )", path.read_text("utf-8"))[1:]:
-        entry = _entry(block)
-        if entry is not None:
-            table.setdefault(entry[0], []).append(entry[1])
+        name = block[len("- name: ") : block.index("(")].partition(".")[0]
+        stem = name if name.startswith("_") else name.rstrip("_")
+        camel = "".join(part.title() for part in stem.split("_")).lower()
+        table.setdefault(camel, []).append(block)
     return table
 
 
-def _entry(block: str) -> tuple[str, Entry] | None:
+def _entry(block: str) -> Entry | None:
     head = re.match(r"- name: (\w+)(?:\.\w+)?\((.*)\) -> (.*)", block)
     if head is None:
         return None
@@ -193,9 +195,7 @@ def _entry(block: str) -> tuple[str, Entry] | None:
         | outputs
         | {"result0", "result1", "result2", "result3"}
     )
-    stem = head[1].rstrip("_") if not head[1].startswith("_") else head[1]
-    camel = "".join(part.title() for part in stem.split("_")).lower()
     read = set(re.findall(r"\w+", " ".join(rules.values())))
     plain = tuple(re.findall(r"(?:Scalar|int|SymInt|float|bool)\?? (\w+)", head[2]))
     kept = tuple(name for name in plain if name in read)
-    return camel, Entry(names, kept, tuple((name, rules[name]) for name in order))
+    return Entry(names, kept, tuple((name, rules[name]) for name in order))

@@ -166,6 +166,7 @@ class TorchGraph:
         self.origins = origins
         self.nodes: dict[Any, TorchNode] = {}
         self.leaves: dict[int, TorchLeaf] = {}  # by the identity of the tensor
+        self.plans: dict[Any, Any] = {}  # of passes, by the edges that they begin at
         self._classes: dict[tuple[str, bool], type[TorchNode]] = {}
 
     def tensor(self, origin: Any) -> SeenTensor:

@@ -65,6 +65,16 @@ class ReadyQueue:
         return first[1]
 
 
+def plan_of(tensors: Sequence[Any]) -> TorchPlan:
+    """Return what a pass from ``tensors``, which lie on one graph, runs."""
+    edges = tuple([tensor.edge for tensor in tensors])
+    plans = tensors[0].graph.plans
+    if edges not in plans:
+        plans[edges] = plan_from(edges)
+    found: TorchPlan = plans[edges]
+    return found
+
+
 def plan_from(places: Iterable[Any], only: Collection[TorchNode] | None = None) -> TorchPlan:
     """Return what a pass from ``places`` runs; ``only`` these nodes, where they are given."""
     first = list(dict.fromkeys(map(owner, places)))

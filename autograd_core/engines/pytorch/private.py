@@ -95,7 +95,10 @@ sequence_nr: Final[Callable[[], int] | None] = _find("_C._autograd._get_sequence
 
 def sequence_nr_of(node: Any) -> int:
     """Return the number of a node, 0 where PyTorch does not tell."""
-    return int(node._sequence_nr()) if hasattr(node, "_sequence_nr") else 0
+    try:
+        return int(node._sequence_nr())
+    except AttributeError:
+        return 0
 
 
 def metadata_of(node: Any) -> Any:
