@@ -2,46 +2,33 @@
 
 from __future__ import annotations
 
-import html
-import json
 import re
-import shutil
-import subprocess
 
 import pytest
 
 import autograd_core as torch
 import viz
 from autograd_core.dag import scope, trace
+from tests.viz.browser import CHROMIUM, Browser
 
-CHROMIUM = next(
-    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-)
-FLAGS = (
-    "--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-    "--disable-background-networking", "--disable-component-update", "--disable-sync",
-    "--window-size=1000,700",
-)  # fmt: skip
+
+@pytest.fixture(scope="session")
+def browser(tmp_path_factory):
+    if CHROMIUM is None:
+        pytest.skip("needs Chromium on the PATH")
+    opened = Browser(tmp_path_factory.mktemp("browser"))
+    yield opened
+    opened.close()
 
 
 @pytest.fixture
-def browse(tmp_path):
+def browse(browser, tmp_path):
     """Open a page, carry out a script in it, and return what that says."""
-    if CHROMIUM is None:
-        pytest.skip("needs Chromium on the PATH")
 
     def run(page: str, script: str):
         path = tmp_path / "page.html"
-        report = f"document.body.dataset.said = JSON.stringify((() => {{{script}}})())"
-        path.write_text(page + f"<script>addEventListener('load', () => {{ {report} }})</script>")
-        done = subprocess.run(
-            [str(CHROMIUM), *FLAGS, f"--user-data-dir={tmp_path / 'profile'}", "--dump-dom",
-             path.as_uri()],
-            capture_output=True, text=True, timeout=120, check=True,
-        )  # fmt: skip
-        said = re.search(r'data-said="([^"]*)"', done.stdout)
-        assert said, f"the script failed: {done.stderr[-2000:]}"
-        return json.loads(html.unescape(said[1]))
+        path.write_text(page)
+        return browser.say(path, script)
 
     return run
 
