@@ -79,7 +79,7 @@ def remade(leaves: Sequence[Any], how: str) -> list[Any]:
     return list(leaves)
 
 
-@settings(max_examples=200)
+@settings(max_examples=100)
 @given(
     programs(),
     st.booleans(),
@@ -101,7 +101,7 @@ def test_random_programs_have_true_pictures(
         check_all(capture(total, names=Names({"leaves": leaves, "total": total})))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(programs(), st.booleans(), st.booleans(), st.data())
 def test_a_pass_to_some_inputs_has_a_true_picture(
     program: Program, traced: bool, is_grad: bool, data: st.DataObject
