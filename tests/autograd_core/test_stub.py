@@ -39,6 +39,7 @@ def use(x: Tensor) -> None:
 """
 
 
+@pytest.mark.slow
 def test_a_type_checker_knows_the_methods_and_finds_what_is_wrong(tmp_path: Path) -> None:
     pytest.importorskip("mypy", reason="mypy is not installed (the group 'dev' has it)")
     (tmp_path / "sample.py").write_text(SAMPLE)

@@ -89,6 +89,7 @@ def test_the_python_of_a_page_runs_and_shows_what_it_says(
             exec(compile(code, str(page), "exec"), variables)
 
 
+@pytest.mark.documents
 @pytest.mark.skipif(
     any(shutil.which(name) is None for name in ("bash", "less")),
     reason="the commands use bash and less",

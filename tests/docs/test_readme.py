@@ -28,6 +28,7 @@ def environment_without_gradstep() -> dict[str, str]:
     return kept | {"PATH": os.pathsep.join(elsewhere)}
 
 
+@pytest.mark.documents
 @pytest.mark.skipif(
     not (ROOT / ".venv" / "bin" / "gradstep").exists(),
     reason="the README's first command has not been run here: there is no .venv/bin/gradstep",

@@ -18,7 +18,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 BUILT = os.environ.get("GRADSTEP_SITE")
-pytestmark = [] if BUILT else [pytest.mark.slow]
+pytestmark = pytest.mark.documents
 
 # what makes a browser load something, by element; a link that is followed does not
 LOADING = {

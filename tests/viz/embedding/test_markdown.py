@@ -135,6 +135,7 @@ markdown_extensions:
 """
 
 
+@pytest.mark.documents
 def test_a_mkdocs_site_shows_the_graph_and_strict_finds_failures(folder: Path) -> None:
     pytest.importorskip("mkdocs", reason="MkDocs is not installed (the extra 'docs' has it)")
     (folder / "mkdocs.yml").write_text(MKDOCS)

@@ -56,6 +56,7 @@ z""",
 ]
 
 
+@pytest.mark.documents
 def test_an_executed_notebook_shows_pictures_where_they_were_asked_for(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -106,6 +107,7 @@ sphinx_gallery_conf = {
 """
 
 
+@pytest.mark.documents
 def test_sphinx_gallery_shows_the_picture(tmp_path: Path) -> None:
     pytest.importorskip("sphinx_gallery", reason="sphinx-gallery is not installed (extra 'docs')")
     from sphinx.cmd.build import build_main

@@ -12,6 +12,7 @@ import pytest
 from tests.docs.blocks import blocks_of
 
 ROOT = Path(__file__).parents[3]
+pytestmark = pytest.mark.documents
 MODEL = """\
 import autograd_core as torch
 

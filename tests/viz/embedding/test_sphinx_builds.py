@@ -21,6 +21,8 @@ from viz.embedding import Request, draw, printing, snippet_of
 from viz.errors import RendererUnavailable
 from viz.output.renderers import Svg2Pdf
 
+pytestmark = pytest.mark.documents
+
 CONF = 'project = "p"\nextensions = ["viz.sphinx"]\nhtml_theme = "basic"\nnumfig = True\n'
 
 MODEL = """\
