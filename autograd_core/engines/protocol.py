@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 if TYPE_CHECKING:
     from autograd_core.dag.model import Source
     from autograd_core.dag.statistics import Statistics
+    from autograd_core.dag.trace.cut import Departure
 
 T = TypeVar("T")
 SavedState = Literal["kept", "freed", "changed", "packed"]
@@ -238,6 +239,20 @@ class Engine(Protocol):
 
     def opaque(self, node: Any) -> str:
         """Return why the inside of a node is not drawn, "" where it is, or there is none."""
+        ...
+
+    def own(self, tensor: Any) -> Any:
+        """Return the program's own tensor, for one as capture sees it."""
+        ...
+
+    def hooks(self, node: Any) -> Iterable[Iterable[Any]]:
+        """Return the hooks around ``node`` as far as they can be known, those of each place and
+        kind together."""
+        ...
+
+    def departure(self, leaf: Any) -> Departure | None:
+        """Return where a value that was computed from ``leaf``, a tensor of the program's, last
+        became an array or a number."""
         ...
 
     def rerun(self, node: Any, wide: bool) -> Rerun:

@@ -86,14 +86,25 @@ def user_traceback(error: BaseException) -> str:
 def _of_the_program(stack: Sequence[traceback.FrameSummary]) -> list[traceback.FrameSummary]:
     """Leave out our frames, and those of PyTorch by which it calls a mode of ours instead of the
     function, which that then calls."""
-    overrides = getattr(sys.modules.get("torch.overrides"), "__file__", None)
+    overrides, *around, calls = (
+        getattr(sys.modules.get(name), "__file__", None) for name in _OF_MODES
+    )
     found: list[traceback.FrameSummary] = []
+    ours = False
     for frame in stack:
-        if not _is_hidden(frame.filename):
+        if _is_hidden(frame.filename):
+            while found and found[-1].filename in around:
+                found.pop()
+            if found and found[-1].filename == overrides:
+                del found[-2:]
+            ours = True
+        elif not (ours and frame.filename == calls):
             found.append(frame)
-        elif found and found[-1].filename == overrides:
-            del found[-2:]
+            ours = False
     return found
+
+
+_OF_MODES = ("torch.overrides", "torch._compile", "torch._dynamo.eval_frame", "torch._ops")
 
 
 def _is_hidden(file: str) -> bool:

@@ -340,7 +340,7 @@ def test_without_tracing_it_says_that_cuts_are_not_seen() -> None:
     w = leaf(1.0)
     found = only(lint(w.exp()), "untraced")
     assert found.severity == "info"
-    assert "trace()" in found.remedy
+    assert "trace(values=True)" in found.remedy
 
 
 # --- hooks -------------------------------------------------------------------------------------

@@ -27,7 +27,8 @@ an error or a warning:
   error    freed, changed (in place)
   warning  not-finite (a result of the forward pass), unreached, cut (and a leaf
            has no gradient), duplicate-hook, stale-grad
-  info     cut (on purpose, likely), shared, untraced
+  info     cut (on purpose, likely), shared, memory (kept for backward, by
+           module), untraced
 
 examples:
   gradstep check train.py
@@ -70,6 +71,7 @@ def run(options: argparse.Namespace) -> ExitCode:
     )
 
 
+_OF_LEAVES = ("unreached", "stale-grad")
 _PATIENCE = 2.0  # seconds until progress is shown
 
 
@@ -114,7 +116,9 @@ def _report_on(target: Target, arguments: list[str], call: CallSelector) -> Repo
 
     def examine(found: InterceptedCall) -> bool:
         title = f"{target}, {found.title}"
-        reports[:] = [_examine(title, found.call.roots, found.names)]
+        report = _examine(title, found.call.roots, found.names)
+        # grad() leaves .grad alone, and returns what it was asked for
+        reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
         return False
 
     found = run_target(target, arguments, call, examine, values=True)

@@ -34,6 +34,7 @@ from autograd_core.dag.trace.records import (
     scalar_statistics,
 )
 from autograd_core.engines.attach import attached
+from autograd_core.op.record import OPS
 from autograd_core.op.saved import SavedNode
 from autograd_core.own_files import is_user_file
 from autograd_core.tensor import Tensor
@@ -61,6 +62,7 @@ class GraphTracer:
         record = OpRecord(name, inputs, attributes)
         record.scope = ".".join(scope for scope in self._scopes if scope)
         record.source = user_source(sys._getframe(2))
+        record.pointwise = name in OPS and OPS[name].pointwise
         record.shapes = (*(output._shape for output in outputs), *_hidden_shapes(node))
         record.dtype = outputs[0].dtype.name if outputs else ""
         record.requires_grad = node is not None

@@ -65,12 +65,13 @@ class OpRecord:
     """An op that ran: name, inputs, attributes, where in the modules, where in the source.
 
     ``inputs`` holds, per input, the record it came from and which of that op's outputs it
-    was; a Python number stands for itself.  ``grad_mode`` says whether gradients were on.
+    was; a Python number stands for itself.  ``grad_mode`` says whether gradients were on,
+    ``pointwise`` whether it works element by element.
     """
 
     __slots__ = (
         "__weakref__", "attributes", "copies", "dtype", "grad_mode", "inputs", "name", "number",
-        "requires_grad", "scope", "shapes", "source", "statistics",
+        "pointwise", "requires_grad", "scope", "shapes", "source", "statistics",
     )  # fmt: skip
 
     def __init__(self, name: str, inputs: tuple[Any, ...], attributes: Mapping[str, Any]) -> None:
@@ -79,6 +80,7 @@ class OpRecord:
         self.inputs = inputs
         self.attributes = attributes
         self.copies: dict[int, ref[Copy]] = {}
+        self.pointwise = False
         self.requires_grad = False
         self.grad_mode = is_grad_enabled()
         self.scope = ""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from numpy.typing import NDArray
 
 from autograd_core.dag.statistics import Statistics, Trouble, statistics
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin
-from autograd_core.tensor import Tensor
+from autograd_core.engines.protocol import Engine
 
 
 class ForwardValues:
@@ -19,8 +19,10 @@ class ForwardValues:
     What is unknown is told from what is known to be finite.
     """
 
-    def __init__(self, roots: Iterable[Tensor]) -> None:
-        self._roots = {t.record: t.array for t in roots if isinstance(t.record, tuple)}
+    def __init__(self, engine: Engine, roots: Mapping[Origin, Any]) -> None:
+        """``roots`` are the program's own tensors, by what they came from."""
+        self._engine = engine
+        self._roots = roots
         self._known: dict[Origin, Statistics | None] = {}
 
     def array(self, origin: Origin) -> NDArray[Any] | None:
@@ -29,9 +31,14 @@ class ForwardValues:
         copied = record.copies.get(nr)
         if copied is not None and (copy := copied()) is not None:
             return copy.array
-        if isinstance(record, LeafRecord):
-            leaf = record.tensor()
-            return None if leaf is None else leaf.array
+        tensor = self._tensor(origin)
+        return None if tensor is None else self._engine.array(tensor)
+
+    def _tensor(self, origin: Origin) -> Any:
+        """Return a tensor that still has the value, None where none is known."""
+        if isinstance(origin[0], LeafRecord):
+            leaf = origin[0].tensor()
+            return None if leaf is None else self._engine.own(leaf)
         return self._roots.get(origin)
 
     def statistics(self, origin: Origin) -> Statistics | None:
@@ -39,7 +46,9 @@ class ForwardValues:
         if origin not in self._known:
             record, nr = origin
             known = record.statistics if isinstance(record, OpRecord) and nr == 0 else None
-            if known is None and (array := self.array(origin)) is not None:
+            if known is None and (tensor := self._tensor(origin)) is not None:
+                known = self._engine.statistics(tensor)
+            elif known is None and (array := self.array(origin)) is not None:
                 known = statistics(array)
             self._known[origin] = known
         return self._known[origin]

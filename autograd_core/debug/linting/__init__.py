@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from autograd_core.autograd.plan import make_plan
 from autograd_core.dag.capture import capture
-from autograd_core.dag.capture.roots import native_tensors_in
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.linting.cuts import find_cuts
 from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity
 from autograd_core.debug.linting.finite import find_not_finite
 from autograd_core.debug.linting.hooks import find_duplicates
 from autograd_core.debug.linting.leaves import find_shared, find_stale, find_unreached
+from autograd_core.debug.linting.memory import find_memory
 from autograd_core.debug.linting.saved import find_changed, find_freed
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.tensor import Tensor
 
 __all__ = ["CODES", "Code", "Finding", "Severity", "lint"]
 
 _GRAVITY = ("error", "warning", "info")
 
 
-def lint(
-    roots: Tensor | Sequence[Tensor], *, names: Names | Mapping[str, Any] | None = None
-) -> tuple[Finding, ...]:
+def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple[Finding, ...]:
     """Find what is wrong with the graph of ``roots`` before ``backward``, the worst first.
 
-    Nothing runs, and nothing changes.  Where the forward pass ran inside ``trace()``, it also
-    finds where values left the graph, and names the lines; inside ``trace(values=True)``, also
-    which op made the first NaN.
+    Nothing runs, and nothing changes.  ``roots`` is a tensor, or several, of either library.
+    Where the forward pass ran inside ``trace()``, it also finds where values left the graph, and
+    names the lines; inside ``trace(values=True)``, also which op made the first NaN.  Of PyTorch's
+    graphs, all of this takes ``trace(values=True)``.
 
     >>> import autograd_core as torch
     >>> x = torch.tensor([1.0, 2.0], requires_grad=True)
@@ -50,12 +48,19 @@ def lint(
     if names is None:
         names = caller_names()
     known = names if isinstance(names, Names) else Names(names)
-    tensors = native_tensors_in(roots)
-    graph = capture(tensors, "backward", names=known, live=True)
-    order = make_plan([t.edge for t in tensors]).order  # type: ignore[misc]  # capture saw to it
-    subject = Subject(tensors, order, graph, known)
+    given, engine = tensors_in(roots)
+    tensors = engine.tensors(given)
+
+    def find() -> list[Finding]:
+        graph = capture(tensors, "backward", names=known, live=True)
+        return _findings(Subject(tensors, engine.plan(tensors).order, graph, known))
+
+    return tuple(sorted(engine.apart(find), key=lambda found: _GRAVITY.index(found.severity)))
+
+
+def _findings(subject: Subject) -> list[Finding]:
     cuts, explained = find_cuts(subject)
-    findings = [
+    return [
         *find_freed(subject),
         *find_changed(subject),
         *find_not_finite(subject),
@@ -64,18 +69,18 @@ def lint(
         *find_duplicates(subject),
         *find_stale(subject),
         *find_shared(subject),
+        *find_memory(subject),
         *_untraced(subject),
     ]
-    return tuple(sorted(findings, key=lambda found: _GRAVITY.index(found.severity)))
 
 
 def _untraced(subject: Subject) -> list[Finding]:
-    if all(isinstance(t.record, tuple) for t in subject.roots):
+    if len(subject.origins) == len(dict.fromkeys(map(id, subject.roots))):
         return []
     return [
         Finding(
             "info", "untraced",
             "the forward pass was not traced, so nothing is known of where values left the graph",
-            "run it inside `with autograd_core.dag.trace():`",
+            "run it inside `with autograd_core.dag.trace(values=True):`",
         )
     ]  # fmt: skip

@@ -7,13 +7,18 @@ over the places where the graph itself ends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Final
 
 from autograd_core.dag.trace.cut import Cut
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Record, reachable
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.tensor import Tensor
+
+_TAKING_OUT: Final = {"detach": "detach() or .data"}
+"""Ops that take a value out of the graph, where that is recorded as an op, as users write it."""
+_CASTS: Final = ("cast", "to")
+_INEXACT: Final = ("float", "bfloat", "complex")
+_USE_IT: Final = "use the value itself where its gradient is wanted"
 
 
 def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
@@ -21,7 +26,7 @@ def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     records = subject.records
     first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
     findings: list[Finding] = []
-    lost: dict[int, Tensor] = {}
+    lost: dict[int, Any] = {}
     for record in records:
         for finding, leaves in _cut_at(subject, record, first):
             findings.append(finding)
@@ -31,7 +36,7 @@ def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
 
 def _cut_at(
     subject: Subject, record: Record, first: int
-) -> Iterator[tuple[Finding, Sequence[Tensor]]]:
+) -> Iterator[tuple[Finding, Sequence[Any]]]:
     """The cut at ``record``, if it is one, and the leaves that it keeps from any gradient."""
     if isinstance(record, LeafRecord):
         cut = record.cut
@@ -45,12 +50,16 @@ def _cut_at(
     if record.requires_grad or not any(_needs_gradient(each) for each in record.inputs):
         return
     lost = _lost(subject, _leaves_behind(record))
-    if not record.grad_mode:
+    if not lost and record.attributes.get("in place"):
+        return  # as a parameter begins, and as an optimizer changes it
+    if record.name in _TAKING_OUT:
+        what, remedy = f"{_TAKING_OUT[record.name]} takes a value out of the graph", _USE_IT
+    elif not record.grad_mode:
         what, remedy = f"{record.name} ran under no_grad()", "compute it outside no_grad()"
-    elif record.dtype.startswith("float"):
+    elif record.dtype.startswith(_INEXACT):
         what, remedy = f"{record.name} has no derivative", "use an op that has one"
-    elif lost or (record.name == "cast" and record.dtype != "bool"):
-        name = "a cast" if record.name == "cast" else record.name
+    elif lost or (record.name in _CASTS and record.dtype != "bool"):
+        name = "a cast" if record.name in _CASTS else record.name
         what = f"{name} gives numbers of dtype {record.dtype}"
         remedy = "keep it floating; only floating point numbers have gradients"
     else:
@@ -58,11 +67,10 @@ def _cut_at(
     yield _finding(subject, what, remedy, record.source, lost), lost
 
 
-def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Tensor]) -> Finding:
+def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Any]) -> Finding:
     if cut.departure is None:
         what = f"{cut.how} takes a value out of the graph"
-        remedy = "use the value itself where its gradient is wanted"
-        return _finding(subject, what, remedy, cut.source, lost)
+        return _finding(subject, what, _USE_IT, cut.source, lost)
     what = f"a value went to NumPy, and {cut.how} made a constant from an array afterwards"
     remedy = (
         "if it was computed from that value, use ops of this package, or a custom Function with a "
@@ -72,7 +80,7 @@ def _taken_out(subject: Subject, cut: Cut, lost: Sequence[Tensor]) -> Finding:
 
 
 def _finding(
-    subject: Subject, what: str, remedy: str, source: Any, lost: Sequence[Tensor], other: Any = None
+    subject: Subject, what: str, remedy: str, source: Any, lost: Sequence[Any], other: Any = None
 ) -> Finding:
     if not lost:
         text = f"{what}; no gradient comes back through it"
@@ -84,9 +92,10 @@ def _finding(
     return Finding("warning", "cut", text, remedy, source=source, other=other)
 
 
-def _lost(subject: Subject, leaves: Iterable[Tensor | None]) -> list[Tensor]:
+def _lost(subject: Subject, leaves: Iterable[Any]) -> list[Any]:
     """Those of ``leaves`` that the pass does not reach in any way."""
-    unique = {id(leaf): leaf for leaf in leaves if leaf is not None}
+    own = (subject.own(leaf) for leaf in leaves)
+    unique = {id(leaf): leaf for leaf in own if leaf is not None}
     return [
         leaf for key, leaf in unique.items() if key not in subject.leaves and leaf.requires_grad
     ]
@@ -96,7 +105,7 @@ def _needs_gradient(found: Any) -> bool:
     return isinstance(found, tuple) and found[0].requires_grad
 
 
-def _leaves_behind(record: OpRecord) -> Iterator[Tensor | None]:
+def _leaves_behind(record: OpRecord) -> Iterator[Any]:
     for each in reachable([record]):
         if isinstance(each, LeafRecord):
             if each.requires_grad:

@@ -18,6 +18,7 @@ Code = Literal[
     "duplicate-hook",
     "stale-grad",
     "shared",
+    "memory",
     "untraced",
 ]
 CODES: tuple[Code, ...] = Code.__args__  # type: ignore[attr-defined]  # of a Literal

@@ -13,7 +13,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.node import Node
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import (
@@ -28,8 +27,7 @@ from autograd_core.dag.trace.values import ForwardValues, inputs_of, outputs_of
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.snapshot.value import array_of
-from autograd_core.op import OPS
-from autograd_core.op.packed import Packed
+from autograd_core.engines.protocol import Node
 
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
 _TRACE = "run the forward pass inside trace(values=True), which tells where it began"
@@ -95,8 +93,8 @@ class Beginning:
 def find_not_finite(subject: Subject) -> Iterator[Finding]:
     """Find where what makes the loss NaN or infinite began; otherwise, where any NaN did: masks are
     infinite on purpose, and leave the loss finite."""
-    values = ForwardValues(subject.roots)
-    roots = _origins_of(subject)
+    values = ForwardValues(subject.engine, subject.origins)
+    roots = list(subject.origins)
     ops = [record for record in subject.records if isinstance(record, OpRecord)]
     results = [each for op in ops for each in outputs_of(op)]
     places: tuple[tuple[Trouble, list[Origin]], ...]
@@ -120,8 +118,8 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
     A result of the op that no rule uses is a cause too, if it makes the loss what it is.
     """
     node = subject.order[index]
-    saved = {name: (array, statistics(array)) for name, array in _saved_arrays(node)}
-    values, record = ForwardValues(subject.roots), node.record
+    saved = {name: (array, statistics(array)) for name, array in _saved_arrays(subject, node)}
+    values, record = ForwardValues(subject.engine, subject.origins), node.record
     for trouble in _TROUBLES:
         used = any(known.amount(trouble) for _, known in saved.values())
         if isinstance(record, OpRecord) and (used or _spoils(subject, values, record, trouble)):
@@ -144,19 +142,15 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
 def _spoils(subject: Subject, values: ForwardValues, record: OpRecord, trouble: Trouble) -> bool:
     """Return whether an op has ``trouble`` in its result, and the loss too."""
     return any(values.has(each, trouble) for each in outputs_of(record)) and any(
-        values.has(each, trouble) for each in _origins_of(subject)
+        values.has(each, trouble) for each in subject.origins
     )
 
 
-def _origins_of(subject: Subject) -> list[Origin]:
-    return [t.record for t in subject.roots if isinstance(t.record, tuple)]
-
-
-def _saved_arrays(node: Node) -> Iterator[tuple[str, NDArray[Any]]]:
+def _saved_arrays(subject: Subject, node: Node) -> Iterator[tuple[str, NDArray[Any]]]:
     for name, kept, _ in node.saved():
-        # to unpack what hooks have packed would be to run user code
-        if kept is not None and not isinstance(kept, Packed):
-            yield name, array_of(kept)
+        tensor = subject.engine.kept_tensor(node, name, kept)
+        if tensor is not None:
+            yield name, array_of(tensor)
 
 
 def _beginning(
@@ -179,7 +173,7 @@ def _beginning(
     if certain and not given:
         there = _there(values, origin, trouble) or ", though all it is given is finite"
     return Beginning(
-        trouble, _named(subject, origin), "gives", amount, _index(subject, record), record.source,
+        trouble, _named(subject, origin), "gives", amount, subject.index_of(record), record.source,
         there, tuple(_given(subject, values, *each) for each in given), certain=certain,
     )  # fmt: skip
 
@@ -221,8 +215,7 @@ def _given(subject: Subject, values: ForwardValues, origin: Origin, trouble: Tro
 def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
     """Find what an op that works element by element is given at its first NaN or infinity."""
     record, result = origin[0], values.array(origin)
-    op = OPS.get(record.name) if isinstance(record, OpRecord) else None
-    if op is None or not op.pointwise or result is None or not isinstance(record, OpRecord):
+    if not isinstance(record, OpRecord) or not record.pointwise or result is None:
         return ""
     place, found = first_place(result, trouble), []
     for each in record.inputs:
@@ -244,13 +237,11 @@ def _named(subject: Subject, origin: Origin) -> str:
     """An op by its address, if it is in the plan, and a leaf by its name."""
     record = origin[0]
     if isinstance(record, OpRecord):
-        index = _index(subject, record)
-        return record.name if index is None else subject.graph.address(index)
+        index = subject.index_of(record)
+        if index is not None:
+            return subject.graph.address(index)
+        return f"{record.scope}/{record.name}" if record.scope else record.name
     return subject.names.of(record.tensor()) or "a tensor"
-
-
-def _index(subject: Subject, record: OpRecord) -> int | None:
-    return next((k for k, node in enumerate(subject.order) if node.record is record), None)
 
 
 def _amount(known: Statistics | None, trouble: Trouble, array: NDArray[Any] | None = None) -> str:

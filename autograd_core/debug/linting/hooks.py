@@ -7,11 +7,9 @@ from collections.abc import Callable, Hashable, Iterable, Iterator
 from types import FunctionType, MethodType
 from typing import Any
 
-from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.debug.linting.finding import Finding
 from autograd_core.debug.linting.subject import Subject
 
-_ON_NODES = ("tensor", "pre", "post", "accumulated")
 _ON_MODULES = (
     "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
 )  # fmt: skip
@@ -20,13 +18,10 @@ _ON_MODULES = (
 def find_duplicates(subject: Subject) -> Iterator[Finding]:
     """One finding per hook that sits more than once in the same place."""
     for index, node in enumerate(subject.order):
-        if node.hooks is None:
-            continue
-        hooks = node.hooks
-        leaf = node.leaf() if isinstance(node, AccumulateGrad) else None
+        leaf = subject.leaf(node)
         place = subject.graph.address(index) if leaf is None else subject.name(leaf)
-        for kind in _ON_NODES:
-            for name, count in _repeated(getattr(hooks, kind).values()):
+        for hooks in subject.engine.hooks(node):
+            for name, count in _repeated(hooks):
                 yield _finding(name, count, place, index)
     for where, module in _modules(subject):
         for attribute in _ON_MODULES:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Iterator
+from typing import Any
 
-from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.dag.trace.cut import Departure
-from autograd_core.dag.trace.records import leaf_record
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.tensor import Tensor
 
 _REENTRANT = "CheckpointFunctionBackward"  # runs a backward pass of its own, unseen from here
 
@@ -21,17 +20,21 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
     unreached = [
         tensor
         for tensor in subject.names.tensors()
-        if tensor._base is None  # a view that was made without gradients is a leaf, too
+        if subject.engine.owns(tensor)
+        and tensor._base is None  # a view that was made without gradients is a leaf, too
         and tensor.is_leaf
         and tensor.requires_grad
         and id(tensor) not in subject.leaves
         and id(tensor) not in explained
     ]
-    departures = {id(tensor): _departure(tensor) for tensor in unreached}
+    departures = {id(tensor): subject.engine.departure(tensor) for tensor in unreached}
     for departure in {each.number: each for each in departures.values() if each}.values():
         leaves = [t for t in unreached if departures[id(t)] is departure]
         yield _by_departure(departure, [subject.name(t) for t in leaves])
-    names = [subject.name(t) for t in unreached if departures[id(t)] is None]
+    unexplained = [t for t in unreached if departures[id(t)] is None]
+    aside = _of_patterns(subject, unexplained)
+    yield from (_pattern(name) for name in dict.fromkeys(aside.values()))
+    names = [subject.name(t) for t in unexplained if id(t) not in aside]
     if names:
         one = len(names) == 1
         what = (
@@ -44,13 +47,38 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
             return
         yield Finding(
             "warning", "unreached", what,
-            "use it in the loss, or set requires_grad=False where no gradient is wanted",
+            f"use {'it' if one else 'them'} in the loss, or set requires_grad=False where no "
+            "gradient is wanted",
         )  # fmt: skip
 
 
-def _departure(leaf: Tensor) -> Departure | None:
-    record = leaf_record(leaf)
-    return None if record is None else record.departure
+def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]:
+    """Return the leaves, by identity, of modules of which the pass reaches nothing, and of which
+    another one has copies as parts; each with the name of the module."""
+    ids = set(map(id, unreached))
+    found: dict[int, str] = {}
+    parts: list[Any] = []
+    for name, module in subject.names.modules.items():
+        parameters = {id(each) for each in module.parameters()}
+        if not parameters or not parameters <= ids:
+            parts += [_form(part) for path, part in module.named_modules() if path]
+        else:
+            found.update(dict.fromkeys(parameters - found.keys(), name))
+    patterns = {name for name in found.values() if _form(subject.names.modules[name]) in parts}
+    return {leaf: name for leaf, name in found.items() if name in patterns}
+
+
+def _form(module: Any) -> tuple[type, tuple[Any, ...]]:
+    """Return what is the same for a module and its copies."""
+    return type(module), tuple((path, each.shape) for path, each in module.named_parameters())
+
+
+def _pattern(name: str) -> Finding:
+    return Finding(
+        "info", "unreached",
+        f"the loss depends on no parameter of {name}",
+        "nothing needs to be done if others were copied from it, and it is used no more",
+    )  # fmt: skip
 
 
 def _by_departure(departure: Departure, names: list[str]) -> Finding:
@@ -82,11 +110,9 @@ def find_stale(subject: Subject) -> Iterator[Finding]:
 
 def find_shared(subject: Subject) -> Iterator[Finding]:
     """Leaves that several ops use."""
+    targets = (resolve(edge)[0] for node in subject.order for edge in node.edges)
     uses = Counter(
-        id(edge.leaf())
-        for node in subject.order
-        for edge in node.edges
-        if isinstance(edge, AccumulateGrad)
+        id(subject.leaf(target)) for target in targets if target is not None and target.kind == LEAF
     )
     shared = [(leaf, uses[key]) for key, (_, leaf) in subject.leaves.items() if uses[key] > 1]
     if shared:

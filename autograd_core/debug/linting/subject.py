@@ -5,51 +5,80 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
-from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.node import Node
+from autograd_core.autograd.node import LEAF
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.names import Names
-from autograd_core.dag.trace.records import Record, reachable
-from autograd_core.tensor import Tensor
+from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin, Record, reachable
+from autograd_core.engines import engine_of
+from autograd_core.engines.protocol import Engine, Node
 
 
 @dataclass(frozen=True)
 class Subject:
     """The roots, their plan and graph (node k of one is node k of the other), and the names that
-    the program gives to tensors and modules."""
+    the program gives to tensors and modules.  Leaves are the program's own tensors."""
 
-    roots: tuple[Tensor, ...]
+    roots: Sequence[Any]
     order: Sequence[Node]
     graph: Graph
     names: Names
 
     @cached_property
-    def leaves(self) -> dict[int, tuple[int, Tensor]]:
+    def engine(self) -> Engine:
+        """The engine of the roots."""
+        return engine_of(self.roots)
+
+    @cached_property
+    def leaves(self) -> dict[int, tuple[int, Any]]:
         """The leaves that get a gradient, by identity: position in the plan, and tensor."""
-        return {
-            id(leaf): (index, leaf)
-            for index, node in enumerate(self.order)
-            if isinstance(node, AccumulateGrad) and (leaf := node.leaf()) is not None
-        }
+        found = ((index, self.leaf(node)) for index, node in enumerate(self.order))
+        return {id(leaf): (index, leaf) for index, leaf in found if leaf is not None}
+
+    def leaf(self, node: Node) -> Any:
+        """Return the leaf of an AccumulateGrad, None of another node, or if it is gone."""
+        return self.own(self.engine.leaf(node)) if node.kind == LEAF else None
+
+    def own(self, tensor: Any) -> Any:
+        """Return the program's own tensor, for one as capture sees it."""
+        return None if tensor is None else self.engine.own(tensor)
 
     def ops(self) -> Iterator[tuple[int, Node]]:
         """The nodes that have a rule, with their positions; of a change through a view, the node
         of the op that changed it."""
         for index, node in enumerate(self.order):
-            if not isinstance(node, AccumulateGrad):
+            if node.kind != LEAF:
                 yield index, getattr(node, "inner", node)
+
+    @cached_property
+    def origins(self) -> dict[Origin, Any]:
+        """The roots that were traced, by what they came from."""
+        found = {}
+        for root in self.engine.tensors(self.roots):
+            at = root.record
+            if isinstance(at, tuple) and isinstance(at[0], OpRecord | LeafRecord):
+                found[at] = self.own(root)
+        return found
 
     @cached_property
     def records(self) -> list[Record]:
         """The records of the forward pass, over the places where the graph itself ends."""
-        return reachable([t.record[0] for t in self.roots if isinstance(t.record, tuple)])
+        return reachable([record for record, _ in self.origins])
+
+    def index_of(self, record: Record) -> int | None:
+        """Return the position of the node of an op, None where it has none in this pass."""
+        return self._indices.get(record)
+
+    @cached_property
+    def _indices(self) -> dict[Any, int]:
+        return {node.record: index for index, node in reversed([*enumerate(self.order)])}
 
     def source(self, index: int) -> Source | None:
         """The forward line of node ``index``."""
         return self.graph.sources.get(index)
 
-    def name(self, leaf: Tensor) -> str:
+    def name(self, leaf: Any) -> str:
         """Name a leaf; with its module's name, where the program has several modules."""
         if len(self.names.modules) > 1 and (path := self._paths.get(id(leaf))):
             return path

@@ -16,7 +16,8 @@ from autograd_core.autograd.plan import Plan, make_plan
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, statistics
-from autograd_core.dag.trace.records import is_number, origin
+from autograd_core.dag.trace.cut import Departure
+from autograd_core.dag.trace.records import is_number, leaf_record, origin
 from autograd_core.engines.native.rules import Kept, extent, formula
 from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
 from autograd_core.op.packed import Packed
@@ -96,6 +97,18 @@ class NativeEngine:
 
     def opaque(self, node: Node) -> str:
         return ""
+
+    def own(self, tensor: Any) -> Any:
+        return tensor
+
+    def hooks(self, node: Node) -> list[Iterable[Any]]:
+        found = node.hooks
+        kinds = ("tensor", "pre", "post", "accumulated")
+        return [] if found is None else [getattr(found, kind).values() for kind in kinds]
+
+    def departure(self, leaf: Tensor) -> Departure | None:
+        record = leaf_record(leaf)
+        return None if record is None else record.departure
 
     def rerun(self, node: Node, wide: bool) -> Rerun:
         # only checks need it

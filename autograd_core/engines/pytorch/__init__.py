@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 from autograd_core.autograd.call import BackwardCall
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics
+from autograd_core.dag.trace.cut import Departure
 from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
 from autograd_core.engines.pytorch.entry import Arguments, call_from, run
 from autograd_core.engines.pytorch.formulas import formula
+from autograd_core.engines.pytorch.hooks import hooks_of
 from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.order import TorchPlan, plan_of
@@ -63,7 +65,7 @@ class PyTorchEngine:
         return call.seeds
 
     def statistics(self, gradient: Any) -> Statistics | None:
-        return None if gradient is None else describe(gradient)
+        return describe(gradient) if isinstance(gradient, torch.Tensor) else None
 
     def scalar_statistics(self, tensor: SeenTensor) -> Statistics | None:
         origin = tensor.origin
@@ -72,7 +74,7 @@ class PyTorchEngine:
         )
 
     def array(self, gradient: Any) -> NDArray[np.generic] | None:
-        return array_of(gradient)
+        return array_of(gradient) if isinstance(gradient, torch.Tensor) else None
 
     def extent(self, value: Any) -> Extent | None:
         extent: Extent = value.extent
@@ -98,6 +100,16 @@ class PyTorchEngine:
 
     def opaque(self, node: TorchNode) -> str:
         return node.opaque
+
+    def own(self, tensor: Any) -> Any:
+        return tensor.origin if isinstance(tensor, SeenTensor) else tensor
+
+    def hooks(self, node: TorchNode) -> list[Iterable[Any]]:
+        return list(hooks_of(node))
+
+    def departure(self, leaf: torch.Tensor) -> Departure | None:
+        recorder = (current.get() or Origins()).recorder
+        return None if recorder is None else recorder.departures.of(leaf)
 
     def rerun(self, node: TorchNode, wide: bool) -> Rerun:
         # only checks need it

@@ -10,7 +10,7 @@ import inspect
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import wraps
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
 from weakref import ref
 
 import torch
@@ -85,10 +85,11 @@ class Call(NamedTuple):
     @property
     def custom(self) -> bool:
         """Whether the function is the user's own."""
-        return isinstance(self.function, type) or self.function.namespace not in _LIBRARIES
+        return isinstance(self.function, type) or self.function.namespace not in LIBRARIES
 
 
-_LIBRARIES = ("aten", "prim", "prims")
+LIBRARIES: Final = ("aten", "prim", "prims")
+"""Namespaces of ops that are PyTorch's own."""
 
 
 class Inputs:
@@ -211,7 +212,7 @@ def _parameters_of(function: Any) -> list[str]:
 
 
 def _draws(op: Any) -> bool:
-    return torch.Tag.nondeterministic_seeded in op.tags or op.namespace not in _LIBRARIES
+    return torch.Tag.nondeterministic_seeded in op.tags or op.namespace not in LIBRARIES
 
 
 def _random_state() -> list[torch.Tensor]:
@@ -239,8 +240,11 @@ def noting_functions(note: Note) -> Iterator[None]:
 
     @wraps(usual.__func__)
     def apply(function: Any, *args: Any, **kwargs: Any) -> Any:
-        # those of PyTorch itself belong to something larger
-        if function.__module__.partition(".")[0] == "torch" or torch.compiler.is_compiling():
+        # that of a library's op is told of as that op
+        if (
+            function.__name__.startswith("GeneratedBackwardFor")
+            or torch.compiler.is_dynamo_compiling()
+        ):
             return usual.__func__(function, *args, **kwargs)
         done = note(function, args)
         result = usual.__func__(function, *args, **kwargs)

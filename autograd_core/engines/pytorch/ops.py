@@ -16,16 +16,19 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from autograd_core.dag.model import Source
 from autograd_core.dag.trace import user_source
 from autograd_core.dag.trace.records import LeafRecord, OpRecord
 from autograd_core.engines.pytorch.changes import Changes
-from autograd_core.engines.pytorch.inputs import Inputs
+from autograd_core.engines.pytorch.departures import Departures
+from autograd_core.engines.pytorch.inputs import LIBRARIES, Inputs
 from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.origins import Origins
 from autograd_core.engines.pytorch.private import dispatch_mode, sequence_nr
 from autograd_core.engines.pytorch.schema import tensors_in, written
 from autograd_core.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
 
+_NO_VALUE: Final = ("empty", "empty_like", "empty_strided")  # their memory is as it was
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
 
 
@@ -37,6 +40,7 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         self._origins = origins
         self.inputs = Inputs(budget)
         self.changes = Changes()
+        self.departures = Departures()
         self._made: Any = WeakTensorKeyDictionary()
         self._leaves: Any = WeakTensorKeyDictionary()
         self._last = _newest()
@@ -50,22 +54,41 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         if self._through_view is not None and newest > self._last:
             # made when the last op was done: the place in the graph of the base that it changed
             self._origins.records[self._last + 1] = self._through_view
-        grad_mode = torch.is_grad_enabled()
-        numbers = range(self._last + 1, newest + 1) if grad_mode else range(0)
-        self._latest = range(self._last + 1, newest + 1) or self._latest
-        self._last = newest
         given = list(tensors_in(args))
-        record = _record(op, [self.origin(each) for each in given], args, kwargs or {})
+        needs = any(each.requires_grad for each in given)
         # an op of a library runs inside of the Function that makes its node
-        counts = (grad_mode or op.namespace != "aten") and op is not _DETACH
-        if counts and any(each.requires_grad for each in given):
+        grad_mode = torch.is_grad_enabled() or (needs and op.namespace not in LIBRARIES)
+        origins = [self.origin(each) for each in given]
+        record = _record(op, origins, args, kwargs or {})
+        own = None
+        if newest > self._last and op is not _DETACH:
+            own = newest if grad_mode else None
+            self._latest, self._last = range(self._last + 1, newest + 1), newest
+        elif grad_mode and self._is_part(given, origins):
+            own = newest
+        if needs and grad_mode and op is not _DETACH:
             self.inputs.op(self._latest, op, args, kwargs or {})
             self._keep_copies(given)
         changed = [(each, each._version) for each in written(op, args, kwargs or {})]
         result = op(*args, **(kwargs or {}))
-        self._finish(op, record, args, result, newest if numbers else None, grad_mode)
+        if op._schema.name.startswith("aten::_foreach_"):
+            # what they run inside counts changes, but not below autograd, where this is
+            for each, version in changed:
+                if each._version == version:
+                    torch.autograd.graph.increment_version(each)
+        self._finish(op, record, args, result, own, grad_mode)
         self.changes.ran(op, changed, result, record.source)
         return result
+
+    def _is_part(self, given: list[torch.Tensor], origins: list[Any]) -> bool:
+        """Return whether an op works on what the op before made for the same node: below autograd,
+        where it does not require a gradient.  So does one that needs the values of a view that is
+        conjugate or negative."""
+        last = self._origins.records.get(self._last)
+        return last is not None and any(
+            record is last and not tensor.requires_grad
+            for tensor, (record, _) in zip(given, origins, strict=True)
+        )
 
     def function(self, function: Any, arguments: tuple[Any, ...]) -> Callable[[Any], None]:
         """Record a custom Function, as one op; returns what is to be told of its result."""
@@ -75,11 +98,14 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         ):
             return lambda result: None
         number = sequence_nr()
-        with self.paused():
-            self.inputs.function(number, function, arguments)
+        own = function.__module__.partition(".")[0] == "torch"  # of which little is known
+        if not own:
+            with self.paused():
+                self.inputs.function(number, function, arguments)
         name = stem(f"{function.__name__}Backward")
         record = OpRecord(name, tuple(self.origin(each) for each in given), {})
-        self._keep_copies(given)
+        if not own:
+            self._keep_copies(given)
 
         def done(result: Any) -> None:
             outputs = list(tensors_in(result))
@@ -90,6 +116,10 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
                 self._made[output] = record, nr
 
         return done
+
+    def taken_out(self, function: Any, tensor: torch.Tensor, source: Source | None) -> None:
+        """Record that ``function`` made an array or a number of ``tensor``."""
+        self.departures.note(function, source, self.origin(tensor)[0])
 
     def _keep_copies(self, given: list[torch.Tensor]) -> None:
         for each in given:
@@ -119,7 +149,8 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record.source = user_source(sys._getframe(3))
         record.shapes = tuple(shape_of(output) or () for output in outputs)
         record.dtype = dtype_of(outputs[0].dtype).name if outputs else ""
-        record.statistics = describe(outputs[0]) if outputs else None
+        if outputs and not record.name.endswith(_NO_VALUE):
+            record.statistics = describe(outputs[0])
 
     def _made_through(self, part: OpRecord, base: torch.Tensor) -> OpRecord:
         """Record that an op changed ``base`` through a view: from now on it comes out of it."""
@@ -186,8 +217,12 @@ def _record(op: Any, origins: list[Any], args: tuple[Any, ...], named: Any) -> O
             inputs.append(value)
         else:
             attributes[argument.name] = value
+    if name.startswith("new_") or name.endswith("_like"):
+        inputs = []  # it takes shape and dtype of its input, and no value
     camel = "".join(part.title() for part in name.strip("_").split("_"))
-    return OpRecord(stem(f"{camel}Backward0") or name, tuple(inputs), attributes)
+    record = OpRecord(stem(f"{camel}Backward0") or name, tuple(inputs), attributes)
+    record.pointwise = torch.Tag.pointwise in op.tags
+    return record
 
 
 def _leaf(tensor: torch.Tensor) -> LeafRecord:

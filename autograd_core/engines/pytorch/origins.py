@@ -16,15 +16,24 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
-from typing import Any, NamedTuple
+from typing import Any, Final, NamedTuple
+from weakref import ref
 
+import torch
 from torch.compiler import is_dynamo_compiling
 from torch.nn.modules import module as modules
 from torch.overrides import TorchFunctionMode
 
 from autograd_core.dag.model import Source
+from autograd_core.dag.trace import user_source
 from autograd_core.dag.trace.inputs import BUDGET
-from autograd_core.engines.pytorch.private import sequence_nr
+from autograd_core.engines.pytorch.departures import TAKING_OUT
+from autograd_core.engines.pytorch.private import (
+    hook_tables,
+    sequence_nr,
+    sequence_nr_of,
+    unobserved,
+)
 from autograd_core.own_files import is_user_file
 
 MOST_CALLS = 100
@@ -59,6 +68,7 @@ class Origins:
         self._lines: list[tuple[str, int]] = []
         self.records: dict[int, Any] = {}  # of ops, by the number of the node
         self.ops: Any = None  # what records them, where values were asked for
+        self.hooks: dict[int, list[ref[Any]]] = {}  # tables of them, by the number of the node
         self.recorder: Any = None  # the same, which stays known when it records no more
         self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
         self._forgotten = -1
@@ -101,6 +111,15 @@ class Origins:
     def record(self, number: int) -> Any:
         """Return the record of the op of node ``number``, or else the place where it was made."""
         return self.records.get(number) or self.place(number)
+
+    def hooked(self, tensor: torch.Tensor) -> None:
+        """Note where the hooks of ``tensor`` are, which its node runs."""
+        if tensor.grad_fn is None:
+            return
+        known = self.hooks.setdefault(sequence_nr_of(tensor.grad_fn), [])
+        for table in hook_tables(tensor):
+            if not any(each() is table for each in known):
+                known.append(ref(table))
 
     def freed(self, number: int, line: Source) -> None:
         """Note that a call at ``line`` freed what a root kept, of node ``number``, and what nodes
@@ -155,6 +174,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         before = sequence_nr()
         result = function(*args, **kwargs) if kwargs else function(*args)
         after = sequence_nr()
+        if function in _TOLD_OF:
+            self._tell(function, args[0])
         if after != before:
             frame = sys._getframe(1)
             while frame is not None:
@@ -163,6 +184,18 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
                     break
                 frame = frame.f_back  # type: ignore[assignment]
         return result
+
+    def _tell(self, function: Any, tensor: torch.Tensor) -> None:
+        """Note what is known afterwards only here: hooks, and where values leave the graph."""
+        recorder = self._origins.recorder
+        with unobserved():
+            if function is torch.Tensor.register_hook:
+                self._origins.hooked(tensor)
+            elif recorder is not None:
+                recorder.taken_out(function, tensor, user_source(sys._getframe(2)))
+
+
+_TOLD_OF: Final = frozenset([torch.Tensor.register_hook, *TAKING_OUT])
 
 
 class _Modules:

@@ -35,6 +35,10 @@ NAMES: Final = (
         "_C._autograd._unsafe_set_version_counter",
         "checking a custom Function that changes a tensor of the program's in place is seen by it",
     ),
+    PrivateName("Tensor._backward_hooks", "hooks that are registered twice are not told of"),
+    PrivateName(
+        "Tensor._post_accumulate_grad_hooks", "hooks that are registered twice are not told of"
+    ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
     *(
@@ -123,6 +127,14 @@ set_version: Final[Callable[[Any, Any], None]] = (
     _find("_C._autograd._unsafe_set_version_counter") or _nothing
 )
 """Sets how often tensors count as changed in place."""
+
+
+def hook_tables(tensor: torch.Tensor) -> list[Any]:
+    """Return the tables of the hooks that were registered on a tensor."""
+    names = ("_backward_hooks", "_post_accumulate_grad_hooks")
+    tables = [getattr(tensor, name, None) for name in names]
+    return [each for each in tables if each is not None]
+
 
 unobserved: Final[Callable[[], AbstractContextManager[None]]] = (
     _find("_C.DisableTorchFunction") or nullcontext

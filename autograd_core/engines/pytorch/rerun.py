@@ -26,6 +26,7 @@ from autograd_core.dag.statistics import format_bytes
 from autograd_core.engines.protocol import CannotRerun
 from autograd_core.engines.pytorch.inputs import Call, Input, set_random_state
 from autograd_core.engines.pytorch.nodes import TorchNode
+from autograd_core.engines.pytorch.origins import current
 from autograd_core.engines.pytorch.private import set_version
 from autograd_core.engines.pytorch.schema import gives_new_memory, memory_of, tensors_in, written
 
@@ -106,8 +107,10 @@ def apart(function: Callable[[], T]) -> T:
     a thread.  What it draws and prints is as if it had not."""
     found: list[T] = []
     raised: list[BaseException] = []
+    origins = current.get()
 
     def run() -> None:
+        current.set(origins)
         try:
             found.append(function())
         except BaseException as error:
