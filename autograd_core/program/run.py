@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import Gradients
-from autograd_core.dag.capture.roots import PYTORCH
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import trace
-from autograd_core.engines import engine_of, is_tensor
+from autograd_core.engines import is_tensor
 from autograd_core.program.calls import CallSelector, Handle, InterceptedCall, intercepting
 from autograd_core.program.errors import NeedsArguments, ProgramError, ScriptDone
 from autograd_core.program.process import (
@@ -39,7 +38,6 @@ def run_target(
     *,
     values: bool = False,
     end: bool = True,
-    core_only: bool = False,
     ours: tuple[type[Exception], ...] = (),
 ) -> Found | None:
     """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
@@ -48,7 +46,6 @@ def run_target(
         requested: which calls of a script or module that is run whole.
         values: keep the values of the forward pass; see :func:`~autograd_core.dag.trace.trace`.
         end: end the program after a call that was requested by its number.
-        core_only: refuse calls and tensors of PyTorch.
         ours: exceptions of ``handle`` that are not the user's, and end the program.
 
     Returns:
@@ -61,11 +58,9 @@ def run_target(
     require_file(target)
     if target.name:
         with trace(values=values):
-            return _allowed(find_named(target, arguments), core_only)
+            return find_named(target, arguments)
 
     def handle_and_end(found: InterceptedCall) -> bool | Gradients:
-        if core_only and found.call.engine is not None:
-            raise ProgramError(PYTORCH)
         answer = handle(found)
         if end and requested.number is not None:
             raise ScriptDone
@@ -78,13 +73,7 @@ def run_target(
         return None
     calls.require_requested()
     name, scalar = single_scalar(variables, calls.counts["grad"])
-    return _allowed(Found(scalar, target._replace(name=name), Names(variables)), core_only)
-
-
-def _allowed(found: Found, core_only: bool) -> Found:
-    if core_only and engine_of((found.root,)).name != "autograd_core":
-        raise ProgramError(PYTORCH)
-    return found
+    return Found(scalar, target._replace(name=name), Names(variables))
 
 
 def find_named(target: Target, arguments: list[str]) -> Found:

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, Final
+from typing import Any
 
 from autograd_core.dag.errors import NotInGraph
 from autograd_core.engines import MixedEngines, engine_of, is_tensor
 from autograd_core.engines.protocol import Engine
-from autograd_core.tensor import Tensor
-
-PYTORCH: Final = (
-    "passes of PyTorch itself cannot be stepped through or checked yet; gradstep render draws "
-    "them, or run the program with 'import autograd_core as torch'"
-)
 
 
 def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
@@ -46,15 +40,3 @@ def backward_call(roots: Any) -> Any:
     """
     tensors, engine = tensors_in(roots)
     return engine.call(tensors, None, None, False)
-
-
-def native_tensors_in(roots: Any) -> tuple[Tensor, ...]:
-    """As :func:`tensors_in`, for what only the core's own graphs can do.
-
-    Raises:
-        NotInGraph: also of tensors of PyTorch.
-    """
-    tensors, engine = tensors_in(roots)
-    if engine.name != "autograd_core":
-        raise NotInGraph(PYTORCH)
-    return tensors

@@ -42,8 +42,8 @@ _READ_HALF: Final = {
 }  # fmt: skip
 """Ops that read one half of a symmetric, or Hermitian, matrix."""
 _UNTRACED: Final = (
-    "its inputs were not kept; run the forward pass inside `with "
-    "autograd_core.dag.trace(values=True):`"
+    "its inputs were not kept; gradstep check keeps them, and so does the forward pass inside "
+    "`with autograd_core.dag.trace(values=True):`"
 )
 _OPAQUE: Final = {
     "compiled": "it is compiled, and its ops are not seen one by one",
