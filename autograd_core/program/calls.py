@@ -12,7 +12,7 @@ from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, inter
 from autograd_core.dag.capture import View
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
-from autograd_core.dag.trace import trace
+from autograd_core.dag.trace import Values, trace
 from autograd_core.debug.history.observed_pass import ObservedPass
 from autograd_core.engines import engine_of_call
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
@@ -170,7 +170,7 @@ def intercepting(
     handle: Handle,
     requested: CallSelector,
     *,
-    values: bool = False,
+    values: Values = False,
     ours: tuple[type[Exception], ...] = (),
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.

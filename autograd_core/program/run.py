@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import Gradients
 from autograd_core.dag.names import Names
-from autograd_core.dag.trace import trace
+from autograd_core.dag.trace import Values, trace
 from autograd_core.engines import is_tensor
 from autograd_core.program.calls import CallSelector, Handle, InterceptedCall, intercepting
 from autograd_core.program.errors import NeedsArguments, ProgramError, ScriptDone
@@ -36,7 +36,7 @@ def run_target(
     requested: CallSelector,
     handle: Handle,
     *,
-    values: bool = False,
+    values: Values = False,
     end: bool = True,
     ours: tuple[type[Exception], ...] = (),
 ) -> Found | None:

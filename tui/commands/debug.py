@@ -155,7 +155,7 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     # a condition is watched for in every pass, also where nobody is to stop
     every = CallSelector(None, ("backward", "grad"))
     watched = every if face.watches and not stopped.number else stopped
-    found = run_target(target, arguments, watched, stop, values=True, end=False, ours=(Failure,))
+    found = run_target(target, arguments, watched, stop, values="core", end=False, ours=(Failure,))
     if found is not None:
         face.debug_tensor(found)
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from types import FrameType
-from typing import Any
+from typing import Any, Literal
 
 from autograd_core.autograd.grad_mode import (
     USUAL,
@@ -175,19 +175,23 @@ def _hidden_shapes(node: Node | None) -> Iterator[tuple[int, ...]]:
                 yield getattr(getattr(node, name, None), "shape", ())
 
 
+Values = bool | Literal["core"]
+
+
 @contextmanager
-def trace(values: bool = False, budget: int = BUDGET) -> Iterator[GraphTracer]:
+def trace(values: Values = False, budget: int = BUDGET) -> Iterator[GraphTracer]:
     """Record scope and source line of each op that runs inside, for pictures and debuggers.
 
     Args:
         values: also describe every result (root mean square, extrema, NaN), and keep a copy of
             every input of an op with a gradient, so that its rule can be checked; otherwise
-            only single numbers are kept.
+            only single numbers are kept.  "core" does so for the ops of this package only: to see
+            PyTorch's, a dispatch mode is needed, under which ``torch.compile`` compiles nothing.
         budget: how many bytes these copies may take at a time; 1 GiB by default.
     """
     mode = current_mode() or USUAL
-    tracer = GraphTracer(values, budget)
-    with attached(values=values, budget=budget):
+    tracer = GraphTracer(bool(values), budget)
+    with attached(values=values is True, budget=budget):
         token = enter_mode(replace(mode, tracer=tracer))
         try:
             yield tracer
