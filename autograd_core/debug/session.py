@@ -23,6 +23,7 @@ from autograd_core.debug.breakpoints import Breakpoints, Reached
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.history.driver_protocol import NodeEffects
 from autograd_core.debug.pass_stack import PassStack
+from autograd_core.debug.passes.certificate import Certificate
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.passes.inspector import Inspector
@@ -62,6 +63,8 @@ class Session:
         timeline: what calls before this one did; this one is added when it is over.
         history_bytes: how much the recording may take; beyond, it is computed again when it is
             asked for.
+        keep_graph: keep what PyTorch's call would free, for as long as the program holds the loss,
+            so that the pass can go on in another way; the core keeps it anyhow until the end.
         measured: a profile of the forward pass, which knows what each op took; by default the
             one that is being made.
 
@@ -90,11 +93,19 @@ class Session:
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
         measured: profile | None = None,
+        keep_graph: bool = True,
     ) -> None:
         tensors, engine = tensors_in(roots)
         backward_call = engine.call(tensors, gradient, retain_graph, create_graph)
         self._begin(
-            backward_call, _names(names), call, breakpoints, timeline, history_bytes, measured
+            backward_call,
+            _names(names),
+            call,
+            breakpoints,
+            timeline,
+            history_bytes,
+            measured,
+            keep_graph,
         )
 
     @classmethod
@@ -108,10 +119,13 @@ class Session:
         timeline: Timeline | None = None,
         history_bytes: int = DEFAULT_BUDGET,
         measured: profile | None = None,
+        keep_graph: bool = True,
     ) -> Session:
         """The session of a call of ``backward`` or ``grad`` that was intercepted."""
         session = cls.__new__(cls)
-        session._begin(backward_call, names, call, breakpoints, timeline, history_bytes, measured)
+        session._begin(
+            backward_call, names, call, breakpoints, timeline, history_bytes, measured, keep_graph
+        )
         return session
 
     def _begin(
@@ -123,11 +137,14 @@ class Session:
         timeline: Timeline | None,
         history_bytes: int,
         measured: profile | None,
+        keep_graph: bool,
     ) -> None:
         self.call, self.kind = call, backward_call.kind
         self.breakpoints = Breakpoints() if breakpoints is None else breakpoints
         self.timeline = Timeline() if timeline is None else timeline
-        first = RecordedPass(backward_call, names, history_bytes, measured, call)
+        first = RecordedPass(
+            backward_call, names, history_bytes, measured, call, keep_graph=keep_graph
+        )
         self._stack = PassStack(first, self.breakpoints)
         self._search = StopSearch(self._stack, self.breakpoints)
         self._selected: int | None = None
@@ -256,6 +273,11 @@ class Session:
         """List every contribution to one input of node ``index`` so far, and every change by the
         user, with the running sum."""
         return self.inspector.ledger(index, input_nr)
+
+    def certificate(self) -> Certificate:
+        """Call every node that has run once more, with what it was given: it sends the same bits,
+        or the certificate says which one does not."""
+        return self._view.certificate()
 
     def path(self, index: int) -> tuple[int, ...]:
         """Find the shortest way of the gradient from a root to node ``index``, as plan indices."""

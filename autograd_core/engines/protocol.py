@@ -183,8 +183,9 @@ class Engine(Protocol):
         """Carry out ``call`` as the library does; returns what it returns."""
         ...
 
-    def driver(self, call: Any, *, halting: bool = False) -> Any:
-        """Return what runs ``call`` and tells of each node; with ``halting``, node by node."""
+    def driver(self, call: Any, *, halting: bool = False, keep: bool = True) -> Any:
+        """Return what runs ``call`` and tells of each node; with ``halting``, node by node, keeping
+        the graph so that the pass can go on in another way, unless ``keep`` is false."""
         ...
 
     def kept_tensor(self, node: Any, name: str, kept: Any) -> Any:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -15,6 +19,7 @@ from tests.engines.test_torch_graphs import each_program, run_whole  # noqa: E40
 
 pytestmark = pytest.mark.torch
 EVERY_CALL = CallSelector(None, ("backward", "grad"))
+ROOT = Path(__file__).parents[2]
 WALK = ("next 5", "back 3", "continue", "restart", "next", "continue")
 
 
@@ -64,3 +69,106 @@ def test_a_program_that_is_stepped_through_ends_as_it_does_plainly(
         stepped = run_whole(program)
     assert stepped == plain
     assert capsys.readouterr() == printed
+
+
+def test_a_graph_that_was_kept_for_stepping_counts_as_freed() -> None:
+    x = torch.ones(3, requires_grad=True)
+    loss = (x * x).sum()
+
+    def handle(found: InterceptedCall) -> Any:
+        session = session_of(found)
+        session.next()
+        return finish(session, found)
+
+    with intercepting(handle, CallSelector(1)):
+        loss.backward()
+        with pytest.raises(RuntimeError, match="backward through the graph a second time") as freed:
+            (loss * 2).backward()
+    assert "test_torch_sessions.py" in freed.value.gradstep_note  # type: ignore[attr-defined]
+
+
+def test_a_body_that_fails_ends_the_run_of_the_engine() -> None:
+    x = torch.ones(3, requires_grad=True)
+    session = Session((x * x).sum(), names={})
+
+    def body() -> None:
+        session.next()
+        raise ValueError("found nothing")
+
+    with pytest.raises(ValueError, match="found nothing"):
+        session.host(body)
+    session.abort()
+    assert x.grad is None
+
+
+def test_without_replay_the_graph_goes_as_in_a_plain_pass() -> None:
+    x = torch.ones(3, requires_grad=True)
+    loss = (x * x).sum()
+    session = Session(loss, names={}, keep_graph=False)
+    session.next(2)
+    reply = session.do("zero")
+    assert reply.error
+    assert "--no-replay" in reply.text
+    session.finish()
+    with pytest.raises(RuntimeError, match="second time"):
+        loss.backward()
+
+
+def test_a_record_larger_than_its_budget_is_computed_again() -> None:
+    x = torch.ones(500, 500, requires_grad=True)
+    y = x
+    for _ in range(20):
+        y = (y * 1.01).sin()
+    session = Session(y.sum(), names={"x": x}, history_bytes=8_000_000)
+    session.continue_()
+    shown = [session.detail(index).incoming[0].total for index in range(0, 40, 3)]
+    again = [session.detail(index).incoming[0].total for index in range(0, 40, 3)]
+    usage = session.snapshot.usage
+    assert usage is not None
+    assert usage.dropped > 10
+    assert usage.recomputed > 0
+    assert shown == again
+    session.finish()
+
+
+@pytest.mark.slow
+def test_two_processes_that_share_gradients_end_as_plainly(tmp_path: Path) -> None:
+    script = tmp_path / "train.py"
+    script.write_text(DISTRIBUTED, "utf-8")
+    (tmp_path / "walk.txt").write_text("next 3\nback 2\ncontinue\nquit\ncontinue\nquit\n", "utf-8")
+    found = []
+    for command in (
+        ["train.py"],
+        ["-m", "gradstep", "debug", "--batch", "-x", "walk.txt", "train.py"],
+    ):
+        port = str(20_000 + os.getpid() % 20_000 + len(found))
+        run = subprocess.run(
+            [sys.executable, "-m", "torch.distributed.run", "--no-python", "--nproc-per-node", "2",
+             "--master-port", port, sys.executable, *command],
+            cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONPATH": str(ROOT)},
+            capture_output=True, encoding="utf-8", check=False,
+        )  # fmt: skip
+        assert run.returncode == 0, run.stderr
+        found.append([(tmp_path / f"rank{rank}").read_bytes() for rank in (0, 1)])
+    assert found[0] == found[1]
+
+
+DISTRIBUTED = """\
+import torch
+from torch import nn
+
+torch.distributed.init_process_group("gloo")
+rank = torch.distributed.get_rank()
+torch.manual_seed(0)
+model = nn.parallel.DistributedDataParallel(nn.Sequential(nn.Linear(4, 8), nn.ReLU()))
+optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+for step in range(2):
+    torch.manual_seed(10 * rank + step)
+    optimizer.zero_grad()
+    model(torch.randn(6, 4)).square().mean().backward()
+    optimizer.step()
+with open(f"rank{rank}", "wb") as file:
+    for parameter in model.parameters():
+        file.write(parameter.detach().numpy().tobytes())
+torch.distributed.destroy_process_group()
+"""

@@ -19,7 +19,7 @@ from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Reply
 from autograd_core.debug.snapshot.timeline import Timeline
-from autograd_core.program.calls import CallSelector, InterceptedCall
+from autograd_core.program.calls import CallSelector, InterceptedCall, call_title
 from autograd_core.program.errors import ProgramError, ScriptDone
 from autograd_core.program.process import user_code
 from autograd_core.program.run import Found, run_target
@@ -68,6 +68,10 @@ def parser() -> Parser:
         "(1G); what does not fit runs again when it is looked at")  # fmt: skip
     add("--fail-on", metavar="CONDITION", help="with --batch: end with exit code 5, and the node, "
         "at the first gradient that is so, in any call: nan,inf or 'zero, rms>1e3'")  # fmt: skip
+    add("--certify", action="store_true", help="with --batch: run each pass to its end, call every "
+        "node again, and end with exit code 5 if one sends other bits")  # fmt: skip
+    add("--no-replay", action="store_true", help="let PyTorch free its graph as it goes: less "
+        "memory, but nothing can be changed or certified")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
     return command
@@ -85,6 +89,8 @@ def run(options: argparse.Namespace) -> ExitCode:
         batch=options.batch,
         fail_on=options.fail_on,
         history=options.history,
+        certify=options.certify,
+        keep_graph=not options.no_replay,
     )
     return ExitCode.FINE
 
@@ -100,6 +106,8 @@ def debug_target(
     batch: bool,
     fail_on: str | None = None,
     history: int | None = None,
+    certify: bool = False,
+    keep_graph: bool = True,
 ) -> None:
     """Debug a TARGET; of a script, the call that ``call`` says, None for each of ``backward()``.
 
@@ -108,6 +116,8 @@ def debug_target(
         places: what ``break`` takes, each the place of a breakpoint.
         commands: a file of commands, for all calls together.
         batch: open no screen.
+        certify: with ``batch``, see that every node sends the same bits again.
+        keep_graph: of PyTorch, so that a pass can go on in another way.
         fail_on: a condition; the first gradient that fulfils it ends the script.
         history: how many bytes the recording of a pass may take, None for the usual ones.
 
@@ -116,14 +126,22 @@ def debug_target(
     """
     require_file(target)
     lines = [] if commands is None else _read_commands(commands)
-    if batch and commands is None and fail_on is None:
+    if batch and commands is None and fail_on is None and not certify:
         raise Failure(
-            "--batch carries out the commands of -x FILE, or watches for --fail-on: name one",
+            "--batch carries out the commands of -x FILE, watches for --fail-on, or certifies with "
+            "--certify: name one",
             ExitCode.USAGE,
         )
     if fail_on is not None and not batch:
         raise Failure(
             "--fail-on is for --batch; on the screen, the command catch does the same",
+            ExitCode.USAGE,
+        )
+    if certify and not (batch and keep_graph):
+        raise Failure(
+            "--certify is for --batch, and needs the graph that --no-replay frees"
+            if batch
+            else "--certify is for --batch; on the screen, the command certify does the same",
             ExitCode.USAGE,
         )
     if call is not None and call.number is None:
@@ -140,6 +158,7 @@ def debug_target(
         _require_screen()
         import tui.app  # noqa: F401  # now, while no module of the script's can come before it
     face = _Face(places, lines, batch, condition, title=Path(target.place).name)
+    face.certifies, face.keeps_graph = certify, keep_graph
     if history is not None:
         face.history_bytes = history
     stopped = CallSelector(None, ("backward", "grad") if grads else ("backward",))
@@ -210,6 +229,8 @@ class _Face:
         self._title = title
         self._breakpoints = Breakpoints() if fail_on is None else fail_on.breakpoints
         self._timeline = Timeline()
+        self.certifies = False  # whether each pass is certified at its end
+        self.keeps_graph = True  # of PyTorch, to go on in another way
         self.detached = False  # whether to stop no more
         self.history_bytes = DEFAULT_BUDGET  # of each pass
 
@@ -227,6 +248,7 @@ class _Face:
             breakpoints=self._breakpoints,
             timeline=self._timeline,
             history_bytes=self.history_bytes,
+            keep_graph=self.keeps_graph,
         )
         self._show(session, stop)
         return session.gradients if found.call.is_grad else True
@@ -273,6 +295,8 @@ class _Face:
             raise ScriptDone
         if self._fail_on is not None:
             self._fail_on.run_on(session)
+        if self.certifies:
+            _certify(session)
         self.detached = outcome == "detach"
         session.finish()
 
@@ -302,6 +326,20 @@ class _Face:
         if reply.open_block:
             raise Failure("the commands of -x end within commands: end is missing", ExitCode.USAGE)
         return ""
+
+
+def _certify(session: Session) -> None:
+    """Run the pass to its end, and see that every node sends the same bits again.
+
+    Raises:
+        Failure: one does not.
+    """
+    session.jump(session.length)
+    found = session.certificate()
+    heading = f"{call_title(session.kind, session.call)}: {found.text(session.graph)}"
+    if found.different:
+        raise Failure(heading, ExitCode.FOUND)
+    show(heading)
 
 
 def _is_freed(session: Session) -> bool:

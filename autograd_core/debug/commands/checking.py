@@ -66,6 +66,11 @@ def _named(console: Console, found: NodeCheck) -> str:
     return f"{step_number(found.index)} {found.address}" + (f" ({place})" if place else "")
 
 
+def _certify(console: Console, operands: Operands) -> str:
+    session = console.session
+    return wrapped(session.certificate().text(session.graph))
+
+
 def _lint(console: Console, operands: Operands) -> str:
     session = console.session
     lines = []
@@ -80,6 +85,11 @@ COMMANDS: Final = (
         "check [PLACE]", "hold a node's rule to differences of its forward", _check, (), "place",
         details="check all does so with every node, and names those that are wrong. Nothing "
         "moves, and no gradient changes.",
+    ),
+    Command(
+        "certify", "call every node that has run again, and compare the bits", _certify,
+        details="What is shown is what the engine computed; this shows that the recorded gradients "
+        "lead to it. Custom Functions of the program run again; hooks do not.",
     ),
     Command("lint", "what is wrong with the graph, before it runs", _lint),
 )  # fmt: skip

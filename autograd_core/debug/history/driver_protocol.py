@@ -151,6 +151,19 @@ class Driver(Protocol):
         """Whether node ``index``, which has run, can run again in a fork."""
         ...
 
+    def repeat(self, step: Step) -> Sequence[Any] | None:
+        """What the node of ``step`` sends when it is called alone, with what it was given; None
+        where it cannot be, or only adds to a ``.grad``."""
+        ...
+
+    def agree(self, one: Any, other: Any) -> bool:
+        """Whether two gradients agree bit for bit."""
+        ...
+
+    def in_engine_thread(self, work: Callable[[], None]) -> None:
+        """Do ``work`` where the engine runs, in the state of the program's thread."""
+        ...
+
     def runs_user_code(self, index: int) -> bool:
         """Whether node ``index`` is known to run user code."""
         ...

@@ -14,6 +14,7 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.history.driver_protocol import Driver
 from autograd_core.debug.history.ledger import Ledger
+from autograd_core.debug.passes.certificate import Certificate, certificate
 from autograd_core.debug.passes.cursor import Cursor
 from autograd_core.debug.passes.editor import Editor
 from autograd_core.debug.passes.inspector import Inspector
@@ -40,13 +41,14 @@ class RecordedPass:
         measured: profile | None = None,
         number: int = 1,
         inner: bool = False,
+        keep_graph: bool = True,
     ) -> None:
         self.call = call
         self.number = number
         self.names = names
         self._history_bytes = history_bytes
         engine = engine_of_call(call)
-        self.driver: Driver = engine.driver(call, halting=not inner)
+        self.driver: Driver = engine.driver(call, halting=not inner, keep=keep_graph)
         driver = self.driver
         self.graph = capture(
             call.roots,
@@ -109,6 +111,16 @@ class RecordedPass:
         if inner.cursor.error is not None:
             raise inner.cursor.error
         return inner.driver.gradients() if call.is_grad else True
+
+    def certificate(self) -> Certificate:
+        """Call every node that has run once more, and compare."""
+        found: list[Certificate] = []
+
+        def work() -> None:
+            found.append(certificate(self.driver, self.cursor.history))
+
+        self.driver.in_engine_thread(work)
+        return found[0]
 
     def record(self) -> CallRecord:
         """Record what it did, for the timeline; it is over."""

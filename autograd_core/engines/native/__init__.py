@@ -49,7 +49,7 @@ class NativeEngine:
     def run(self, call: BackwardCall) -> Gradients:
         return run(call)
 
-    def driver(self, call: BackwardCall, *, halting: bool = False) -> Any:
+    def driver(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> Any:
         # the debugger reads graphs itself, and is not loaded where none is stepped through
         from autograd_core.engines.native.driver import NativeDriver
 

@@ -55,8 +55,10 @@ class PyTorchEngine:
     def run(self, call: BackwardCall) -> Any:
         return run(call)
 
-    def driver(self, call: BackwardCall, *, halting: bool = False) -> TorchDriver:
-        return TorchDriver(call, halting=halting)
+    def driver(
+        self, call: BackwardCall, *, halting: bool = False, keep: bool = True
+    ) -> TorchDriver:
+        return TorchDriver(call, halting=halting, keep=keep)
 
     def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
         return None if kept is None else node.value_of(name)

@@ -41,6 +41,8 @@ NAMES: Final = (
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
+    PrivateName("_C._functorch.is_batchedtensor", "vectorized passes can seem changeable"),
+    PrivateName("_C._functorch.is_legacy_batchedtensor", "vectorized passes can seem changeable"),
     *(
         PrivateName(path, "modes of the program do not act in backward() on the screen")
         for path in (
@@ -117,6 +119,13 @@ transform_level: Final[Callable[[], Any]] = (
     _find("_C._functorch.peek_interpreter_stack") or _nothing
 )
 """Returns the innermost transform of torch.func that runs, None outside of all."""
+
+
+def is_batched(tensor: Any) -> bool:
+    """Return whether a tensor stands for several, one per run of a vectorized function."""
+    asked = _find("_C._functorch.is_batchedtensor"), _find("_C._functorch.is_legacy_batchedtensor")
+    return any(ask is not None and ask(tensor) for ask in asked)
+
 
 dispatch_mode: Final[Callable[[], Any]] = (
     _find("utils._python_dispatch._get_current_dispatch_mode") or _nothing

@@ -189,14 +189,18 @@ def same_bits(one: Any, other: Any) -> bool:
     no order, whether they have the same shape."""
     if one is other:
         return True
-    if one is None or other is None or one.dtype is not other.dtype or one.shape != other.shape:
+    if one is None or other is None or one.dtype is not other.dtype:
+        return False
+    if shape_of(one) != shape_of(other):
         return False
     try:
         with unobserved(), torch.no_grad():
+            if one.is_nested:
+                return all(map(same_bits, one.unbind(), other.unbind()))
             if one.layout is not torch.strided or other.layout is not torch.strided:
                 return True
             pairs = (each.detach().resolve_conj().resolve_neg() for each in (one, other))
-            bits = [each.reshape(-1).view(torch.uint8) for each in pairs]
+            bits = [each.reshape(-1).contiguous().view(torch.uint8) for each in pairs]
             return bool(torch.equal(*bits))
     except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
         return False

@@ -44,6 +44,7 @@ from autograd_core.engines.pytorch.private import metadata_of, unobserved
 from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from autograd_core.engines.pytorch.stepping.replay import (
     NodeReplay,
+    call_node,
     deliver,
     places_of,
     replays,
@@ -52,6 +53,7 @@ from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
 from autograd_core.engines.pytorch.tensors import array_of, nbytes_of, numbers_of, same_bits
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
+_NOT_KEPT: Final = "this pass can be watched, not changed: --no-replay lets PyTorch free its graph"
 _SLICE = 0.1  # seconds after which a session hears how far the engine is, and may stop it
 
 
@@ -72,6 +74,7 @@ class TorchDriver:
     Args:
         halting: whether the engine waits behind a node until the next one is asked for; otherwise
             the whole pass runs as soon as the first one is, in the thread that asks.
+        keep: whether a pass that halts keeps the graph, so that it can go on in another way.
 
     Attributes:
         order: the nodes in the order in which they run; without ``halting`` that is foretold
@@ -79,7 +82,7 @@ class TorchDriver:
         effects: what hooks of the program's changed, and which passes ran inside, by index.
     """
 
-    def __init__(self, call: BackwardCall, *, halting: bool = False) -> None:
+    def __init__(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> None:
         self.call = call
         roots: Sequence[Any] = call.roots
         plan = plan_from(root.edge for root in roots)
@@ -106,7 +109,9 @@ class TorchDriver:
         self.muted_hooks: set[tuple[int, int]] = set()
         self.intercept: Interceptor | None = None
         self.nested: list[Nested] = []
-        self.read_only = why_watched_only(call, self.order) if halting else ""
+        self.read_only = ""
+        if halting:
+            self.read_only = why_watched_only(call, self.order) or ("" if keep else _NOT_KEPT)
         self._thread = EngineThread() if halting else None
         self._elsewhere: EngineThread | None = None  # runs what does not halt
         self._around = ExitStack()
@@ -537,6 +542,29 @@ class TorchDriver:
 
     def replays(self, index: int) -> bool:
         return self._retains and index not in self.effects and replays(self.order[index])
+
+    def repeat(self, step: Step) -> Sequence[Any] | None:
+        node: Any = step.node
+        if node.kind == LEAF or node in self._ends or node.opaque or not self._retains:
+            return None
+        if not any(g is not None for g in step.hooked):
+            return None  # the engine does not call it with nothing
+        if node.is_function and any(g is None for g in step.hooked):
+            return None  # whether it is given zeros instead cannot be read
+        with (
+            unobserved(),
+            torch.set_grad_enabled(self.call.graph),
+            torch.random.fork_rng(enabled=node.is_function),
+        ):
+            sent = call_node(node, step.hooked)
+        # nobody asked for what leads out of the pass
+        return [
+            g if edge is not None and owner(edge) in self._index else None
+            for g, edge in zip(sent, node.edges, strict=True)
+        ]
+
+    def agree(self, one: Any, other: Any) -> bool:
+        return same_bits(one, other)
 
     def runs_user_code(self, index: int) -> bool:
         node = self.order[index]

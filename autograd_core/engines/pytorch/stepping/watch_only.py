@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from autograd_core.autograd.call import BackwardCall
+from autograd_core.engines.pytorch.private import is_batched
 
 
 def why_watched_only(call: BackwardCall, order: Sequence[Any]) -> str:
@@ -15,6 +16,8 @@ def why_watched_only(call: BackwardCall, order: Sequence[Any]) -> str:
     reason = ""
     if any(node.opaque.startswith("compiled") for node in order):
         reason = "a compiled function runs once"
+    elif any(isinstance(seed, torch.Tensor) and is_batched(seed) for seed in call.seeds):
+        reason = "it is vectorized"
     elif torch.distributed.is_available() and torch.distributed.is_initialized():
         reason = "its gradients are exchanged with other processes"
     elif torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
