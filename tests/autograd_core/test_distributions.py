@@ -124,7 +124,7 @@ def test_the_divergence_is_the_mean_of_the_difference_in_density(case: tuple[Any
         made(autograd_core, name, values, [autograd_core.tensor(np.array(v)) for v in parameters])
         for parameters in (values.values(), others)
     )
-    count = 50_000
+    count = 20_000
     x = p.sample((count,))
     differences = (p.log_prob(x) - q.log_prob(x)).numpy()
     exact = distributions.kl_divergence(p, q).numpy()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
@@ -278,7 +279,7 @@ def test_every_period_is_found(
 def test_graphs_that_nest_deep_and_chains_that_are_long_fold() -> None:
     build = GraphBuilder("deep")
     last = build.node("leaf", "forward", "x", variable="x")
-    for depth in range(2_000):
+    for depth in range(sys.getrecursionlimit() + 200):
         node = build.node("op", "forward", f"op{depth % 3}", scope=".".join(["s"] * depth))
         build.edge("value", last, node)
         last = node
