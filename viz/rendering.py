@@ -153,7 +153,6 @@ def render_graph(
         notes.extend(said)
         data = _render_binary(picture, places, format, options.theme, options.legend, helpers)
     elif format == "html":
-        notes.clear()
         data = write_graph_page(pictures_within(draw, len(graph)), options.theme).encode()
     else:
         places, said = place(picture, options.layout, helpers, own)

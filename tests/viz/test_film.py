@@ -138,6 +138,16 @@ def test_a_directory_gets_one_still_per_frame(film, tmp_path):
     ]
 
 
+@pytest.mark.parametrize("option", ["view", "theme", "layout"])
+def test_an_option_that_there_is_not_is_refused_before_the_pass_runs(option):
+    calls = []
+    x = torch.tensor(2.0, requires_grad=True)
+    x.register_hook(lambda g: calls.append(g))
+    with pytest.raises(viz.VizError, match=f"there is no {option} 'drak'; choose one of"):
+        viz.film(x * x, **{option: "drak"})
+    assert calls == []
+
+
 def test_a_film_is_no_png(film, tmp_path):
     with pytest.raises(viz.VizError, match="name a directory"):
         film.save(tmp_path / "film.png")

@@ -88,6 +88,7 @@ def test_an_irregular_graph_is_drawn_whole_with_a_note() -> None:
     drawing = viz.render(graph, view="forward", format="txt")
     assert len(drawing.text.splitlines()) > 150
     assert re.match(r"\d{3} boxes: there are no more scopes or repeats to fold", drawing.notes[0])
+    assert viz.render(graph, view="forward", format="html").notes == drawing.notes
     assert viz.render(sample_graphs.mlp(), format="txt").notes == ()
 
 

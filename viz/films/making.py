@@ -14,6 +14,7 @@ from viz.films.recording import Recording, record
 from viz.films.shots import Shot, make_shots
 from viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
 from viz.films.timeline import Timeline, make_timeline
+from viz.options import LayoutName, RenderOptions, Theme
 from viz.output.files import write_atomically
 from viz.output.pages import write_film_page
 from viz.output.renderers import default_renderers
@@ -30,8 +31,8 @@ def film(
     out: str | os.PathLike[str] | None = None,
     *,
     view: View = "both",
-    theme: str = "auto",
-    layout: str = "own",
+    theme: Theme = "auto",
+    layout: LayoutName = "own",
     leaves: bool | None = None,
     seconds: float = 1.5,
     title: str | None = None,
@@ -64,6 +65,7 @@ def film(
     #2 of 3 · MulBackward0
     #3 of 3 · x.grad
     """
+    RenderOptions(view=view, theme=theme, layout=layout)  # refuses what there is not
     made = film_of(
         record(obj, view), view=view, theme=theme, layout=layout, leaves=leaves, seconds=seconds,
         title=title,
