@@ -55,8 +55,8 @@ class Names:
     def of(self, tensor: Any) -> str:
         """Return the name of ``tensor``, the program's own or as capture sees it, "" if it has
         none."""
-        stands_for = getattr(type(tensor), "identity", None)
-        return self._names.get(id(tensor) if stands_for is None else tensor.identity, "")
+        stands_for = hasattr(type(tensor), "gradstep_identity")
+        return self._names.get(tensor.gradstep_identity if stands_for else id(tensor), "")
 
     def placeholder(self, parameter: str) -> str:
         """Name an input without a name of its own in the text of a rule: as the op calls its

@@ -102,9 +102,7 @@ def readable(rule: str, called: Mapping[str, str], numbers: Mapping[str, float])
     >>> readable("pow_backward(grad, self, exponent)", {"self": "x"}, {"exponent": 3.0})
     'g · 3 · x²'
     """
-    text = (
-        _in_full(rule).replace(".conj()", "").replace("_symint", "").replace(".sym_sizes", ".size")
-    )
+    text = _in_full(rule).replace(".conj()", "").replace("_symint", "").replace(".sym_", ".")
     for name, number in numbers.items():
         text = re.sub(rf"\b{name}\b(?!\()", format_number(number), text)
         less = format_number(number - 1)

@@ -19,6 +19,7 @@ _OTHERS: Final[Mapping[str, str]] = {
     "NativeDropout": "dropout",
     "NativeGroupNorm": "group_norm",
     "NativeLayerNorm": "layer_norm",
+    "NllLoss2D": "nll_loss",
     "PreluKernel": "prelu",
     "Rad2Deg": "rad2deg",
     "ReshapeAlias": "reshape",

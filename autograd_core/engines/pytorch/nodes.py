@@ -215,7 +215,7 @@ class TorchGraph:
         name = origin.name()
         if name == _ACCUMULATE_GRAD:
             leaf = TorchLeaf(origin, self)
-            self.leaves[leaf.tensor.identity] = leaf
+            self.leaves[leaf.tensor.gradstep_identity] = leaf
             return leaf
         # two custom Functions of one name are two classes, and save different things
         kind: Any = self._classes.get((name, type(origin)))  # type: ignore[arg-type]

@@ -24,12 +24,32 @@ from autograd_core.engines.pytorch.departures import Departures
 from autograd_core.engines.pytorch.inputs import LIBRARIES, Inputs
 from autograd_core.engines.pytorch.names import stem
 from autograd_core.engines.pytorch.origins import Origins
-from autograd_core.engines.pytorch.private import dispatch_mode, sequence_nr
+from autograd_core.engines.pytorch.private import (
+    dispatch_mode,
+    sequence_nr,
+    sequence_nr_of,
+    unobserved,
+)
 from autograd_core.engines.pytorch.schema import tensors_in, written
 from autograd_core.engines.pytorch.tensors import SeenTensor, describe, dtype_of, shape_of
 
 _NO_VALUE: Final = ("empty", "empty_like", "empty_strided")  # their memory is as it was
 _DETACH: Final = torch.ops.aten.detach.default  # which makes no node
+
+
+_LIFE: Final = "gradstep: record"  # in the metadata of a node, which live as long as it
+
+
+class _Life:
+    """Lives in the metadata of a node, and takes the record of its op along when it goes."""
+
+    __slots__ = ("_number", "_records")
+
+    def __init__(self, records: dict[int, Any], number: int) -> None:
+        self._records, self._number = records, number
+
+    def __del__(self) -> None:
+        self._records.pop(self._number, None)
 
 
 class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for every check
@@ -121,6 +141,20 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         """Record that ``function`` made an array or a number of ``tensor``."""
         self.departures.note(function, source, self.origin(tensor)[0])
 
+    def keep_while_alive(self, result: Any, start: int) -> None:
+        """Keep the records of the nodes that made ``result``, from number ``start`` on, no longer
+        than these."""
+        with unobserved():
+            waiting = [each.grad_fn for each in tensors_in(result)]
+            while waiting:
+                node = waiting.pop()
+                if node is None or hasattr(node, "variable"):
+                    continue
+                number = sequence_nr_of(node)
+                if number >= start and _LIFE not in node.metadata:
+                    node.metadata[_LIFE] = _Life(self._origins.records, number)
+                    waiting += [target for target, _ in node.next_functions]
+
     def _keep_copies(self, given: list[torch.Tensor]) -> None:
         for each in given:
             copy, (record, nr) = self.inputs.copy_of(each), self.origin(each)
@@ -136,8 +170,13 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
         record.requires_grad = own is not None
         if own is not None:
             self._origins.records[own] = record
-        for nr, output in enumerate(outputs):
-            self._made[output] = record, nr
+        if own is None and op._schema.is_mutable and (not grad_mode or _again(record)):
+            # what changes a constant step after step is not part of its history
+            for output in outputs:
+                self._made[output] = _leaf(output), 0
+        else:
+            for nr, output in enumerate(outputs):
+                self._made[output] = record, nr
         self._through_view = None
         changed = args[0] if args and op._schema.is_mutable else None
         base = changed._base if isinstance(changed, torch.Tensor) else None
@@ -197,6 +236,14 @@ class Ops(TorchDispatchMode):  # type: ignore[misc]  # torch is not there for ev
 def _newest() -> int:
     """Return the number of the node that was made last in this thread."""
     return -1 if sequence_nr is None else sequence_nr() - 1
+
+
+def _again(record: OpRecord) -> bool:
+    """Return whether an op in place changes what the same line has changed before."""
+    before = record.inputs[0][0] if record.inputs else None
+    if not isinstance(before, OpRecord):
+        return False
+    return (before.name, before.source) == (record.name, record.source)
 
 
 _PLAIN = (bool, int, float, str, list, tuple)

@@ -38,8 +38,10 @@ from autograd_core.own_files import is_user_file
 
 MOST_CALLS = 100
 """Calls of ``backward`` of which is remembered what they freed."""
+MANY = 100_000
+"""Lines, or modules, beyond which those of graphs that the program has freed are forgotten."""
 MOST = 1_000_000
-"""Lines that are remembered; a graph that is older than so many calls has none."""
+"""Lines, or modules, that are remembered; a graph that is older than so many calls has none."""
 
 
 class Place(NamedTuple):
@@ -72,6 +74,7 @@ class Origins:
         self.recorder: Any = None  # the same, which stays known when it records no more
         self._freed: deque[tuple[int, Source]] = deque(maxlen=MOST_CALLS)
         self._forgotten = -1
+        self._room = MANY
         self.noting = True
         self.running = False  # a backward pass
 
@@ -93,6 +96,8 @@ class Origins:
         else:
             self._scope_starts.append(number)
             self._scopes.append(scope)
+            if len(self._scopes) > self._room:
+                self._make_room()
 
     def ran(self, start: int, stop: int, file: str, line: int) -> None:
         """Nodes from ``start`` to before ``stop`` were made at a line."""
@@ -102,11 +107,20 @@ class Origins:
         self._starts.append(start)
         self._stops.append(stop)
         self._lines.append((file, line))
-        if len(self._starts) > MOST:
-            for column in (self._starts, self._stops, self._lines):
-                del column[: MOST // 2]
-            del self._scope_starts[: len(self._scope_starts) // 2]
-            del self._scopes[: len(self._scopes) - len(self._scope_starts)]
+        if len(self._starts) > self._room:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Forget the places of what was made before the last graph but one that was freed, and,
+        where those are too few, the older half of all."""
+        freed = self._freed[-2][0] if len(self._freed) > 1 else -1
+        old = bisect_right(self._starts, freed)
+        old_scopes = max(bisect_right(self._scope_starts, freed) - 1, 0)
+        if max(len(self._starts) - old, len(self._scopes) - old_scopes) >= MOST:
+            old, old_scopes = len(self._starts) // 2, len(self._scopes) // 2
+        del self._starts[:old], self._stops[:old], self._lines[:old]
+        del self._scope_starts[:old_scopes], self._scopes[:old_scopes]
+        self._room = min(MOST, max(MANY, 2 * len(self._starts), 2 * len(self._scopes)))
 
     def record(self, number: int) -> Any:
         """Return the record of the op of node ``number``, or else the place where it was made."""
@@ -177,6 +191,8 @@ class Lines(TorchFunctionMode):  # type: ignore[misc]  # torch is not there for 
         if function in _TOLD_OF:
             self._tell(function, args[0])
         if after != before:
+            if self._origins.ops is not None:
+                self._origins.ops.keep_while_alive(result, before)
             frame = sys._getframe(1)
             while frame is not None:
                 if _is_user_file(frame.f_code.co_filename):

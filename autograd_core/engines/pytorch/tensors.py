@@ -44,7 +44,7 @@ class SeenTensor:
         self.graph = graph
 
     @property
-    def identity(self) -> int:
+    def gradstep_identity(self) -> int:
         """The identity of the program's own tensor, by which names are found."""
         return id(self.origin)
 
@@ -73,7 +73,7 @@ class SavedTensor(NamedTuple):
 
     extent: Extent
     edge: Any
-    identity: int
+    gradstep_identity: int
     is_result: bool
     record: Any = None
 

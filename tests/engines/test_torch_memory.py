@@ -1,0 +1,89 @@
+"""What is noted of a PyTorch program is kept no longer than what it is about."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from autograd_core.dag import Names  # noqa: E402
+from autograd_core.dag.trace.records import OpRecord  # noqa: E402
+from autograd_core.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
+from autograd_core.engines.pytorch.entry import intercepted  # noqa: E402
+from autograd_core.engines.pytorch.origins import Origins, noting  # noqa: E402
+
+pytestmark = pytest.mark.torch
+
+
+def training() -> Iterator[Any]:
+    """Train a net; yields each loss after its step."""
+    model = torch.nn.Sequential(
+        torch.nn.Linear(4, 8), torch.nn.BatchNorm1d(8), torch.nn.ReLU(), torch.nn.Linear(8, 1)
+    )
+    optimizer = torch.optim.Adam(model.parameters())
+    data = torch.ones(8, 4)
+    while True:
+        optimizer.zero_grad()
+        loss = model(data).square().mean()
+        loss.backward()
+        optimizer.step()
+        yield loss
+
+
+def records_alive() -> int:
+    gc.collect()
+    return sum(type(each) is OpRecord for each in gc.get_objects())
+
+
+def test_records_of_ops_go_with_their_nodes() -> None:
+    steps = training()
+    found = []
+    with noting(values=True) as origins:
+        for _loss in steps:
+            found.append((len(origins.records), records_alive()))
+            if len(found) == 30:
+                break
+    assert found[-1] == found[1] == found[15]
+    assert len(origins.records) >= 6  # of the last step
+    del _loss
+    steps.close()  # type: ignore[attr-defined]
+    gc.collect()
+    assert not origins.records
+
+
+def test_lines_and_modules_of_freed_graphs_are_forgotten_first(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(origins_module, "MANY", 60)
+    with intercepted(), noting() as origins:
+        for number, loss in enumerate(training()):
+            place = origins.place(loss.grad_fn._sequence_nr())
+            assert place is not None
+            assert place.source is not None
+            if number == 200:
+                break
+    assert len(origins._starts) <= 120
+    assert len(origins._scopes) <= 120
+
+
+def test_lines_of_a_graph_that_lives_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(origins_module, "MANY", 10)
+    origins = Origins()
+    for number in range(1000):
+        origins.enter(f"layers.{number}", 2 * number)
+        origins.ran(2 * number, 2 * number + 1, "train.py", number)
+    places = [origins.place(2 * number) for number in range(1000)]
+    assert [place and place.scope for place in places] == [f"layers.{n}" for n in range(1000)]
+    assert [place and place.source and place.source.line for place in places] == [*range(1000)]
+
+
+def test_an_attribute_of_a_subclass_of_the_program_does_not_hide_a_name() -> None:
+    class Tagged(torch.Tensor):  # type: ignore[misc]
+        identity = 7
+
+    tensor = torch.ones(2).as_subclass(Tagged)
+    assert Names({"tagged": tensor}).of(tensor) == "tagged"
