@@ -289,6 +289,17 @@ def test_a_backward_that_raises_is_wrong_and_one_of_pytorch_is_not_checkable() -
     assert "its backward says: svd_backward" in found.sentence
 
 
+def test_a_forward_that_is_not_defined_beside_its_inputs_is_not_checkable() -> None:
+    def forward(x: Any) -> Any:
+        assert (x >= 0).all(), "x is negative"
+        return x.sqrt()
+
+    x = torch.zeros(2, requires_grad=True)
+    found = check_of(lambda: function(forward, lambda g, x: g / (2 * x.sqrt())).apply(x).sum())
+    assert found.verdict == "not checkable"
+    assert "a little beside these inputs, its forward says: x is negative" in found.sentence
+
+
 # --- ops ---------------------------------------------------------------------------------------
 
 
@@ -299,10 +310,57 @@ def right(nodes: Iterable[NodeCheck]) -> bool:
 def test_dropout_and_ops_that_draw_are_checked_with_what_they_drew() -> None:
     x = torch.randn(4, 5, requires_grad=True)
     with trace(values=True):
-        loss = (F.dropout(x, 0.4) + F.rrelu(x, training=True) + x.sigmoid().bernoulli()).sum()
+        loss = (F.dropout(x, 0.4) + F.rrelu(x, training=True)).sum()
     states = torch.get_rng_state()
     assert right(check(loss))
     assert torch.equal(torch.get_rng_state(), states)
+
+
+def symmetric() -> Any:
+    a = torch.randn(3, 3, dtype=torch.float64)
+    return (a @ a.T + torch.eye(3)).requires_grad_()
+
+
+@pytest.mark.parametrize(
+    "op",
+    [
+        lambda: torch.linalg.cholesky(symmetric()),
+        lambda: torch.linalg.pinv(symmetric(), hermitian=True),
+        lambda: torch.linalg.eigvalsh(symmetric()),
+        lambda: F.ctc_loss(
+            torch.randn(5, 1, 4, requires_grad=True).log_softmax(2), torch.tensor([[1, 2]]),
+            torch.tensor([5]), torch.tensor([2]),
+        ),
+        lambda: torch.sgn(torch.randn(3, dtype=torch.complex64, requires_grad=True)).abs(),
+    ],
+    ids=["cholesky", "pinv", "eigvalsh", "ctc_loss", "sgn"],
+)  # fmt: skip
+def test_rules_that_hold_for_certain_inputs_are_checked_there(op: Callable[[], Any]) -> None:
+    torch.manual_seed(0)
+    with trace(values=True):
+        loss = op().sum()
+    assert right(check(loss))
+
+
+@pytest.mark.parametrize(
+    ("op", "reason"),
+    [
+        (lambda x: x.sigmoid().bernoulli(), "no gradient through the numbers that it draws"),
+        (lambda x: torch.normal(x, 1.0), "no gradient through the numbers that it draws"),
+        (lambda x: x.round(decimals=3), "its forward goes in steps"),
+        (lambda x: x.to_sparse().to_dense(), "is sparse"),
+    ],
+    ids=["bernoulli", "normal", "round", "sparse"],
+)
+def test_what_has_no_derivative_of_its_own_is_not_checkable(
+    op: Callable[[Any], Any], reason: str
+) -> None:
+    x = torch.randn(3, 4, requires_grad=True)
+    with trace(values=True):
+        loss = op(x).sum()
+    found = check(loss)
+    assert {each.verdict for each in found} == {"right", "not checkable"}
+    assert any(reason in each.sentence for each in found)
 
 
 def test_changes_in_place_are_checked_with_the_values_from_before() -> None:

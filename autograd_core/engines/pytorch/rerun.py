@@ -41,6 +41,8 @@ _READ_HALF: Final = {
     "aten::linalg_ldl_factor_ex",
 }  # fmt: skip
 """Ops that read one half of a symmetric, or Hermitian, matrix."""
+_BEHIND_LOG_SOFTMAX: Final = {"aten::_ctc_loss", "aten::_cudnn_ctc_loss"}
+"""Ops whose rule is for an input that comes from ``log_softmax``."""
 _UNTRACED: Final = (
     "its inputs were not kept; gradstep check keeps them, and so does the forward pass inside "
     "`with autograd_core.dag.trace(values=True):`"
@@ -150,10 +152,16 @@ class Rerun:
         wanted = [each for each in self._inputs if each.needs and _is_inexact(each)]
         self._places = [self._inputs.index(each) for each in wanted]
         self.names = [each.name for each in wanted]
-        self._symmetric = not self.custom and call.function._schema.name in _READ_HALF
+        name = "" if self.custom else call.function._schema.name
+        if name == "aten::round" and call.named.get("decimals"):
+            raise CannotRerun("its forward goes in steps")
+        self._normalized = name in _BEHIND_LOG_SOFTMAX
+        self._symmetric = name in _READ_HALF or bool(_argument(call, "hermitian"))
         self._likes = [self._widened(each.copy.tensor) for each in self._inputs]  # type: ignore[union-attr]
         self.points = [self.direction(_real(self._likes[at])) for at in self._places]
         outputs, _ = self._run(self.points)
+        if any(each.layout is not torch.strided for each in outputs):
+            raise CannotRerun("its result is sparse")
         self._sizes = [_real(each).size for each in outputs]
         node = outputs[0].grad_fn if outputs else None
         self.made = "" if node is None else node.name()
@@ -175,11 +183,11 @@ class Rerun:
         return half
 
     def values(self, points: Sequence[Array]) -> Array:
-        outputs, _ = self._run(points)
+        outputs, _ = self._beside(points)
         return np.concatenate([_real(each).reshape(-1) for each in outputs])
 
     def gradients(self, points: Sequence[Array], weights: Array) -> list[Array | None]:
-        outputs, leaves = self._run(points)
+        outputs, leaves = self._beside(points)
         seeds, taken = [], 0
         for output, size in zip(outputs, self._sizes, strict=True):
             seeds.append(_like(output, weights[taken : taken + size]))
@@ -193,10 +201,26 @@ class Rerun:
                 if self.custom:
                     raise
                 raise CannotRerun(f"its backward says: {_first_sentence(error)}") from None
-        return [None if g is None else _real(g) for g in found]
+        gradients = [None if g is None else _real(g) for g in found]
+        if self._draws and not any(g is not None and g.any() for g in gradients):
+            raise CannotRerun("PyTorch sends no gradient through the numbers that it draws")
+        return gradients
+
+    @property
+    def _draws(self) -> bool:
+        return self._call_made.random is not None and not self.custom
 
     def _widened(self, tensor: torch.Tensor) -> torch.Tensor:
         return tensor.to(_WIDE.get(tensor.dtype, tensor.dtype)) if self._wide else tensor
+
+    def _beside(self, points: Sequence[Array]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
+        """Run it at ``points``, near those where it ran."""
+        try:
+            return self._run(points)
+        except Exception as error:  # it may not be defined there
+            raise CannotRerun(
+                f"a little beside these inputs, its forward says: {_first_sentence(error)}"
+            ) from None
 
     def _run(self, points: Sequence[Array]) -> tuple[list[torch.Tensor], list[torch.Tensor]]:
         """Return the outputs that have a gradient, and the leaves at ``points``."""
@@ -207,6 +231,8 @@ class Rerun:
             tensors = [like.clone() for like in self._likes]
             leaves = []
             for at, point in zip(self._places, points, strict=True):
+                if self._normalized:
+                    point = point - np.log(np.exp(point).sum(-1, keepdims=True))
                 leaf = _like(tensors[at], point).requires_grad_()
                 leaves.append(leaf)
                 tensors[at] = leaf.clone() if self._may_change else leaf
@@ -289,6 +315,16 @@ class _Changes(TorchDispatchMode):  # type: ignore[misc]  # torch is not there f
                 set_version((tensor,), (version,))
 
 
+def _argument(call: Call, name: str) -> Any:
+    """Return an argument of an op by its name, None where it has none."""
+    if isinstance(call.function, type):
+        return None
+    names = [each.name for each in call.function._schema.arguments]
+    if name in names and names.index(name) < len(call.arguments):
+        return call.arguments[names.index(name)]
+    return call.named.get(name)
+
+
 def _inputs_in(values: Any) -> Iterator[Input]:
     for value in values:
         if isinstance(value, Input):
@@ -311,7 +347,7 @@ def _real(tensor: torch.Tensor) -> Array:
         t = t.to_dense()
     if t.is_complex():
         t = torch.view_as_real(t)
-    found: Array = t.to("cpu", torch.float64).numpy()
+    found: Array = t.to("cpu", torch.float64).numpy(force=True)
     return found
 
 
