@@ -18,6 +18,7 @@ from pytorch import REPETITIONS, WORKLOADS
 from autograd_core.dag import Names
 from autograd_core.debug.session import Session
 from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting
+from tui.commands.fail_on import FailOn
 
 NAMES = Names({})
 
@@ -38,7 +39,9 @@ def forget_gradients(loss: torch.Tensor) -> None:
 def measure(name: str) -> None:
     """Print the ratios of one workload."""
     forward = WORKLOADS[name]()
-    found: dict[str, list[float]] = {"plain": [], "open": [], "record": []}
+    found: dict[str, list[float]] = {
+        "plain": [], "open": [], "record": [], "certify": [], "step": [], "noted": [], "watched": []
+    }  # fmt: skip
     usage: Any = None
 
     def handle(intercepted: InterceptedCall) -> bool:
@@ -50,6 +53,9 @@ def measure(name: str) -> None:
             began = time.perf_counter()
             session.continue_()
             found["record"].append(time.perf_counter() - began)
+            began = time.perf_counter()
+            assert not session.certificate().different
+            found["certify"].append(time.perf_counter() - began)
             session.finish()
 
         found["open"].append(time.perf_counter() - start)
@@ -70,16 +76,32 @@ def measure(name: str) -> None:
         with intercepting(handle, CallSelector(None)):
             loss.backward()
 
+    def timed(column: str) -> None:
+        start = time.perf_counter()
+        loss = forward()
+        loss.backward()
+        found[column].append(time.perf_counter() - start)
+        forget_gradients(loss)
+
+    watch = FailOn("nan")
     plain()
     for _ in range(REPETITIONS):
         plain()
         stepped()
+        timed("step")
+        with intercepting(handle, CallSelector(99)):
+            timed("noted")
+        with intercepting(handle, CallSelector(None), look=watch.quick_look):
+            timed("watched")
     least = {column: min(seconds) for column, seconds in found.items()}
     kept, length = usage
     print(
         f"{name:18}  plain {least['plain'] * 1e3:7.1f} ms   "
         f"opened {least['open'] / least['plain']:5.2f}   "
         f"recorded {least['record'] / least['plain']:5.2f}   "
+        f"certified {least['certify'] / least['plain']:5.2f}   "
+        f"--fail-on {least['watched'] / least['step']:5.2f}, "
+        f"beside modules and lines {least['watched'] / least['noted']:5.2f}   "
         f"{length} nodes, {kept.bytes / 1e6:.1f} MB"
     )
 
@@ -89,7 +111,7 @@ def main(names: list[str]) -> None:
     for name in WORKLOADS:
         if not names or any(name.startswith(given) for given in names):
             measure(name)
-    print("at most: recorded 2.5 (d 32), 1.3 (d 256)")
+    print("at most: recorded 2.5 (d 32), 1.3 (d 256); certified 5; --fail-on 1.1")
 
 
 if __name__ == "__main__":

@@ -188,6 +188,11 @@ class Engine(Protocol):
         the graph so that the pass can go on in another way, unless ``keep`` is false."""
         ...
 
+    def kept_run(self, call: Any) -> Any:
+        """Carry out ``call`` as it would run plainly, keeping its graph so that it can run again;
+        None where this library knows nothing quicker than its driver."""
+        ...
+
     def kept_tensor(self, node: Any, name: str, kept: Any) -> Any:
         """Return the tensor that ``node.saved()`` tells of, None where there is none, or where to
         ask for it would run code of the program's."""

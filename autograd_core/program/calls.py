@@ -77,6 +77,8 @@ class InterceptedCall(NamedTuple):
         return call_title(self.call.kind, self.number)
 
 
+Look = Callable[[BackwardCall], Gradients | bool | None]
+"""Carries out a call before anything is asked about it; None where it is to be handled."""
 Handle = Callable[[InterceptedCall], bool | Gradients]
 """Answers as an :class:`~autograd_core.autograd.call.Interceptor` does."""
 
@@ -91,10 +93,15 @@ class Calls:
     """
 
     def __init__(
-        self, handle: Handle, requested: CallSelector, ours: tuple[type[Exception], ...]
+        self,
+        handle: Handle,
+        requested: CallSelector,
+        ours: tuple[type[Exception], ...],
+        look: Look | None = None,
     ) -> None:
         self._process = os.getpid()
         self._handle = handle
+        self._look = look
         self._requested = requested
         self._ours: tuple[type[Exception], ...] = (ProgramError, *ours)
         self.counts: Counter[CallKind] = Counter()
@@ -130,6 +137,9 @@ class Calls:
         self.handled += 1
         token = interceptor.set(None)  # as above
         try:
+            # names take a while to find, and are not needed where all is well
+            if self._look is not None and (looked := self._look(call)) is not None:
+                return looked
             with our_names():
                 found = InterceptedCall(self.counts[call.kind], call, caller_names())
                 answer = self._handle(found)
@@ -172,17 +182,19 @@ def intercepting(
     *,
     values: Values = False,
     ours: tuple[type[Exception], ...] = (),
+    look: Look | None = None,
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
-    ``values`` is as for :func:`~autograd_core.dag.trace.trace`.
+    ``values`` is as for :func:`~autograd_core.dag.trace.trace`; ``look`` may carry out a call
+    first.
 
     :class:`ScriptDone` is absorbed here.
 
     Raises:
         Exception: one of ``ours`` that ``handle`` raised.
     """
-    calls = Calls(handle, requested, ours)
+    calls = Calls(handle, requested, ours, look)
     token = interceptor.set(calls)
     try:
         with trace(values=values):

@@ -11,7 +11,7 @@ from math import prod
 from pathlib import Path
 from typing import NamedTuple
 
-from autograd_core.autograd.call import Gradients
+from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.commands import command_lines, open_console
 from autograd_core.debug.errors import CommandError
@@ -174,7 +174,10 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     # a condition is watched for in every pass, also where nobody is to stop
     every = CallSelector(None, ("backward", "grad"))
     watched = every if face.watches and not stopped.number else stopped
-    found = run_target(target, arguments, watched, stop, values="core", end=False, ours=(Failure,))
+    found = run_target(
+        target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
+        look=face.quick_look,
+    )  # fmt: skip
     if found is not None:
         face.debug_tensor(found)
 
@@ -252,6 +255,13 @@ class _Face:
         )
         self._show(session, stop)
         return session.gradients if found.call.is_grad else True
+
+    def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
+        """Carry out a call in which nobody stops, if there is a quicker way to see that it makes
+        no gradient in question; None where a session is needed."""
+        if self._fail_on is None or self._lines or self.certifies or not self.keeps_graph:
+            return None
+        return self._fail_on.quick_look(call)
 
     def debug_tensor(self, found: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+import re
+from typing import Any
+
+from autograd_core.autograd.call import BackwardCall, Gradients
+from autograd_core.dag.statistics import format_statistics
 from autograd_core.debug.breakpoints import Breakpoints, Reached
 from autograd_core.debug.breakpoints.predicate import parse_predicate
+from autograd_core.debug.breakpoints.predicate.vocabulary import STATISTICS
 from autograd_core.debug.commands.stop_report import stop_report
 from autograd_core.debug.errors import ExpressionError
+from autograd_core.debug.history.user_code import put_back_text
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot.value import value
+from autograd_core.engines import engine_of_call
 from autograd_core.program.calls import call_title
 from tui.errors import ExitCode, Failure
 
@@ -20,6 +29,9 @@ class FailOn:
 
     def __init__(self, condition: str) -> None:
         self.breakpoints = Breakpoints()
+        words = {word.strip() for word in re.split(r",|\bor\b", condition)}
+        self._is_trouble = words if words <= {"nan", "inf"} else set()
+        self._seen_in = ""  # of a call that runs again, what is in question
         try:
             parse_predicate(condition)
             self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
@@ -28,6 +40,31 @@ class FailOn:
                 f"--fail-on {condition}: {error} (at character {error.column + 1})",
                 ExitCode.USAGE,
             ) from None
+
+    def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
+        """Carry out ``call``, and see whether its loss or a gradient that it made is NaN or
+        infinite; None where it is, and a session is to find out why, or where the condition asks
+        for something else."""
+        if not self._is_trouble:
+            return None
+        run = engine_of_call(call).kept_run(call)
+        if run is None:
+            return None
+        if run.is_finite() or not (found := self._in_question(run)):
+            run.release()
+            self._seen_in = ""
+            return run.result if call.is_grad else True
+        run.undo()
+        self._seen_in = found
+        return None
+
+    def _in_question(self, run: Any) -> str:
+        """Return what fulfils the condition, "" where nothing does."""
+        for what, tensor in run.values():
+            shown = value(tensor)
+            if shown is not None and any(STATISTICS[word].of(shown) for word in self._is_trouble):
+                return f"{what} is {format_statistics(shown.statistics)}"
+        return ""
 
     def run_on(self, session: Session) -> None:
         """Run what is left of the pass.
@@ -39,6 +76,12 @@ class FailOn:
         while before != (before := (len(session.frames), session.position)):
             session.continue_()
             self.check(session)
+        if self._seen_in:
+            raise Failure(
+                f"{call_title(session.kind, session.call)}: {self._seen_in}, and nothing in its "
+                f"backward pass is what made it so (--fail-on {self._point.condition})",
+                ExitCode.FOUND,
+            )
 
     def check(self, session: Session) -> None:
         """See whether the last movement has come upon such a gradient.
@@ -48,7 +91,20 @@ class FailOn:
         """
         reached = self.breakpoints.last
         if reached is not None and reached.point.number == self._point.number:
-            raise Failure(_report(session, reached), ExitCode.FOUND)
+            report = _report(session, reached)
+            if self._seen_in:
+                report += f"\n  note  {_ran_again(session)}"
+            raise Failure(report, ExitCode.FOUND)
+
+
+def _ran_again(session: Session) -> str:
+    """Tell that a pass ran twice, and which nodes are known to have run code of the program's."""
+    known = [index for index, each in session.effects.items() if each.user_code]
+    if not known:
+        return "this pass ran twice, to find where that began"
+    return put_back_text(
+        known, "ran twice, to find where that began", session.cursor.driver.put_back
+    )
 
 
 def _report(session: Session, reached: Reached) -> str:

@@ -55,6 +55,9 @@ class NativeEngine:
 
         return NativeDriver(call)
 
+    def kept_run(self, call: BackwardCall) -> None:
+        return None
+
     def kept_tensor(self, node: Node, name: str, kept: Any) -> Any:
         return None if kept is None or isinstance(kept, Packed) or is_number(kept) else kept
 

@@ -64,7 +64,7 @@ def _run_backward(*given: Any, **named: Any) -> Any:
         return carry_out(arguments)
     graph = TorchGraph(current.get() or Origins())
     roots = tuple(map(graph.tensor, arguments.outputs))
-    if any(root.edge is None for root in roots):
+    if not all(root.requires_grad for root in roots):
         return carry_out(arguments)  # the engine says what is wrong
     call = call_from(arguments, roots, tuple(map(graph.tensor, arguments.inputs)))
     answer = intercept.handle(call) if hasattr(intercept, "handle") else intercept(call)

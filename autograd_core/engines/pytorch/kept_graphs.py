@@ -15,6 +15,8 @@ import torch
 
 from autograd_core.autograd.call import BackwardCall
 from autograd_core.dag.model import Source
+from autograd_core.engines.pytorch.nodes import TorchGraph
+from autograd_core.engines.pytorch.origins import Origins
 
 _MARK: Final = "gradstep: freed"  # in the metadata of a node, which live as long as it
 
@@ -33,12 +35,11 @@ class _Mark:
 _marks: Final[WeakSet[_Mark]] = WeakSet()
 
 
-def mark_as_freed(call: BackwardCall, order: Iterable[Any]) -> None:
-    """Let later calls through these nodes, which ``call`` would have freed, fail."""
+def mark_as_freed(call: BackwardCall, nodes: Iterable[Any]) -> None:
+    """Let later calls through these nodes of PyTorch, which ``call`` would have freed, fail."""
     mark = _Mark(None if call.line is None else Source(*call.line))
-    for node in order:
-        if next(node.saved(), None) is not None:
-            node.origin.metadata[_MARK] = mark
+    for node in nodes:
+        node.metadata[_MARK] = mark
     _marks.add(mark)
 
 
@@ -58,7 +59,7 @@ def refuse_freed(roots: Sequence[Any]) -> None:
             continue
         seen.add(node)
         mark = node.metadata.get(_MARK)
-        if mark is not None:
+        if mark is not None and TorchGraph(Origins()).keeps_values(node):
             error = RuntimeError(_WORDS)
             if mark.line is not None:
                 where = f"{Path(mark.line.file).name}:{mark.line.line}"

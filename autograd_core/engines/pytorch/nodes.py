@@ -22,6 +22,7 @@ from autograd_core.engines.pytorch.private import (
     unobserved,
 )
 from autograd_core.engines.pytorch.tensors import (
+    UNREAD,
     DType,
     SavedTensor,
     SeenTensor,
@@ -177,12 +178,15 @@ class TorchGraph:
     def _tensor(self, origin: Any) -> SeenTensor:
         if isinstance(origin, torch.autograd.graph.GradientEdge):
             like = metadata_of(origin.node)[origin.output_nr]
-            return SeenTensor(origin, like, self.place(origin.node, origin.output_nr), self)
-        edge = None
-        if origin.requires_grad:
-            at = torch.autograd.graph.get_gradient_edge(origin)
-            edge = self.place(at.node, at.output_nr)
-        return SeenTensor(origin, origin, edge, self)
+            return SeenTensor(origin, like, UNREAD, self)
+        return SeenTensor(origin, origin, UNREAD if origin.requires_grad else None, self)
+
+    def edge_behind(self, origin: Any) -> TorchNode | Port:
+        """Return where gradients of a tensor, or a GradientEdge, go; reads the graph there."""
+        with unobserved():
+            edge = isinstance(origin, torch.autograd.graph.GradientEdge)
+            at = origin if edge else torch.autograd.graph.get_gradient_edge(origin)
+            return self.place(at.node, at.output_nr)
 
     def place(self, origin: Any, nr: int) -> TorchNode | Port:
         """Return the place to which gradients of output ``nr`` of ``origin`` go."""
@@ -233,6 +237,11 @@ class TorchGraph:
             self._classes[name, type(origin)] = kind  # type: ignore[index]
         made: TorchNode = kind(origin, self)
         return made
+
+    def keeps_values(self, origin: Any) -> bool:
+        """Return whether a node of PyTorch keeps any."""
+        with unobserved():
+            return next(self._node(origin).saved(), None) is not None
 
     def edge_of(self, tensor: torch.Tensor) -> Any:
         """Return where a gradient of ``tensor`` would go, None where that is outside this graph."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from functools import lru_cache
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, Final, NamedTuple
 
 import torch
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ from autograd_core.autograd.node import resolve
 from autograd_core.dag.statistics import HUGE, TINY, Statistics, statistics
 from autograd_core.engines.protocol import Extent
 from autograd_core.engines.pytorch.private import unobserved
+
+UNREAD: Final = object()
+"""In the place of an edge that has not been asked for."""
 
 
 class DType(NamedTuple):
@@ -32,7 +35,7 @@ class SeenTensor:
     """A root or a leaf of a graph; ``origin`` is the program's own tensor, or a GradientEdge, and
     ``graph`` the :class:`~autograd_core.engines.pytorch.nodes.TorchGraph` that it lies in."""
 
-    __slots__ = ("_shape", "dtype", "edge", "graph", "origin")
+    __slots__ = ("_edge", "_shape", "dtype", "graph", "origin")
 
     gradstep_engine: ClassVar[Any]  # set where the engine is made
 
@@ -40,8 +43,15 @@ class SeenTensor:
         self.origin = origin
         self._shape = shape_of(like)
         self.dtype = dtype_of(like.dtype)
-        self.edge = edge
+        self._edge = edge
         self.graph = graph
+
+    @property
+    def edge(self) -> Any:
+        """Where its gradients go; the graph behind it is read when this is first asked."""
+        if self._edge is UNREAD:
+            self._edge = self.graph.edge_behind(self.origin)
+        return self._edge
 
     @property
     def gradstep_identity(self) -> int:
@@ -65,7 +75,7 @@ class SeenTensor:
 
     @property
     def requires_grad(self) -> bool:
-        return self.edge is not None
+        return self._edge is not None
 
 
 class SavedTensor(NamedTuple):

@@ -551,11 +551,11 @@ class TorchDriver:
             return None  # the engine does not call it with nothing
         if node.is_function and any(g is None for g in step.hooked):
             return None  # whether it is given zeros instead cannot be read
-        with (
-            unobserved(),
-            torch.set_grad_enabled(self.call.graph),
-            torch.random.fork_rng(enabled=node.is_function),
-        ):
+        with ExitStack() as around:
+            around.enter_context(unobserved())
+            around.enter_context(torch.set_grad_enabled(self.call.graph))
+            if node.is_function:
+                around.enter_context(torch.random.fork_rng())
             sent = call_node(node, step.hooked)
         # nobody asked for what leads out of the pass
         return [
@@ -609,7 +609,7 @@ class TorchDriver:
         if self._thread is not None:
             self._thread.close()
         if self._retains and not self.call.keep:
-            mark_as_freed(self.call, self.order)
+            mark_as_freed(self.call, [node.origin for node in self.order if node not in self._ends])
 
 
 def _change(kind: Any, name: str, before: Sequence[Any], after: Sequence[Any]) -> HookCall:

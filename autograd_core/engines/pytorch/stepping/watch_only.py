@@ -11,8 +11,11 @@ from autograd_core.autograd.call import BackwardCall
 from autograd_core.engines.pytorch.private import is_batched
 
 
-def why_watched_only(call: BackwardCall, order: Sequence[Any]) -> str:
-    """Say why the pass of ``call`` can be watched, but not go on in another way; "" if it can."""
+def why_watched_only(call: BackwardCall, order: Sequence[Any] = ()) -> str:
+    """Say why the pass of ``call`` can be watched, but not go on in another way; "" if it can.
+
+    Compiled functions are found in ``order``.
+    """
     reason = ""
     if any(node.opaque.startswith("compiled") for node in order):
         reason = "a compiled function runs once"

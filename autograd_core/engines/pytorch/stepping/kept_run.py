@@ -1,0 +1,85 @@
+"""A call that runs as it would plainly, but for its graph, which is kept: it can run once more."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import torch
+
+from autograd_core.autograd.call import BackwardCall
+from autograd_core.engines.pytorch.entry import carry_out
+from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
+from autograd_core.engines.pytorch.private import unobserved
+from autograd_core.engines.pytorch.stepping.driver import put_gradient
+
+
+class KeptRun:
+    """Carries out ``call``, and looks at what came of it.
+
+    Nothing is hooked and no graph is read, so this costs little more than the call: a walk over its
+    nodes, and a copy of each ``.grad`` that the call adds to.
+
+    Attributes:
+        result: what the call returns to the program.
+    """
+
+    def __init__(self, call: BackwardCall) -> None:
+        self._call = call
+        given = call.arguments
+        with unobserved(), torch.no_grad():
+            self._nodes = list(_walk(given.outputs))
+            self._before = [
+                (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.detach().clone())
+                for leaf in (node.variable for node in self._nodes if hasattr(node, "variable"))
+            ]
+        self.result = carry_out(given._replace(keep=True))
+
+    def values(self) -> Iterator[tuple[str, Any]]:
+        """List the loss, and the gradients that the call made: what each is, and the tensor."""
+        for root in self._call.arguments.outputs:
+            if isinstance(root, torch.Tensor):
+                yield "the loss", root
+        if self._call.is_grad:
+            for gradient in self.result:
+                yield "a gradient that it returns", gradient
+        else:
+            for leaf, _, _ in self._before:
+                yield "the .grad of a leaf", leaf.grad
+
+    def is_finite(self) -> bool:
+        """Return whether no element of these is NaN or infinite."""
+        with unobserved(), torch.no_grad():
+            largest = [
+                torch.linalg.vector_norm(value.detach(), float("inf"))
+                for _, value in self.values()
+                if value is not None and value.layout is torch.strided and value.numel()
+            ]
+            by_device: dict[Any, list[Any]] = {}
+            for each in largest:
+                by_device.setdefault(each.device, []).append(each.double())
+            return all(bool(torch.stack(all).isfinite().all()) for all in by_device.values())
+
+    def undo(self) -> None:
+        """Give every leaf the ``.grad`` that it had, so that the call can run again."""
+        for leaf, held, numbers in self._before:
+            put_gradient(leaf, held, numbers)
+
+    def release(self) -> None:
+        """Let the graph count as freed, as after the plain call."""
+        if not self._call.keep:
+            mark_as_freed(self._call, self._nodes)
+
+
+def _walk(roots: Any) -> Iterator[Any]:
+    """List the nodes behind some roots."""
+    waiting = [root.node if hasattr(root, "node") else root.grad_fn for root in roots]
+    seen = {node for node in waiting if node is not None}
+    waiting = list(seen)
+    while waiting:
+        node = waiting.pop()
+        yield node
+        for target, _ in node.next_functions:
+            if target is not None and target not in seen:
+                seen.add(target)
+                waiting.append(target)

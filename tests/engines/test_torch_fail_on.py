@@ -1,0 +1,105 @@
+"""``--fail-on nan`` on PyTorch: each call runs plainly, and one that fails once more, recorded."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.forking import run_gradstep
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+
+pytestmark = pytest.mark.torch
+
+TRAINING = """\
+import torch
+
+torch.manual_seed(0)
+calls = []
+
+
+class Root(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        ctx.save_for_backward(x)
+        return x.sqrt()
+
+    @staticmethod
+    def backward(ctx, gradient):
+        calls.append(1)
+        (x,) = ctx.saved_tensors
+        return gradient / (2 * x.sqrt())
+
+
+weight = torch.ones(3, requires_grad=True)
+for step in range(6):
+    x = torch.full((3,), float(step != 4))
+    loss = (Root.apply(weight * x) * x).sum()
+    loss.backward()
+    print(step, len(calls), weight.grad.sum().item())
+"""
+
+
+def test_the_first_call_that_fails_is_explained(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAINING, "utf-8")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    assert run.returncode == 5
+    assert [line.split()[:2] for line in run.stdout.splitlines()] == [
+        [str(step), str(step + 1)] for step in range(4)
+    ]
+    assert "backward() call 5: out of #3 root:1 is nan 3/3, first at [0]" in run.stderr
+    assert "train.py:23  loss = (Root.apply(weight * x) * x).sum()" in run.stderr
+    assert "the hooks or Functions of #3 ran twice" in run.stderr
+
+
+def test_a_program_without_trouble_runs_as_it_does_plainly(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(TRAINING.replace("step != 4", "step != 9"), "utf-8")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.splitlines()[-1] == "5 6 9.0"
+
+
+def test_a_loss_that_is_nan_without_any_gradient_so_is_told(tmp_path: Path) -> None:
+    script = """\
+import torch
+
+x = torch.ones(2, requires_grad=True)
+(x.sum() + float("nan")).backward()
+"""
+    (tmp_path / "train.py").write_text(script, "utf-8")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    assert run.returncode == 5
+    assert "backward() call 1: the loss is nan, and nothing in its backward pass" in run.stderr
+
+
+def test_an_infinity_is_no_nan(tmp_path: Path) -> None:
+    script = """\
+import torch
+
+x = torch.zeros(2, requires_grad=True)
+x.sqrt().sum().backward()
+print(x.grad)
+"""
+    (tmp_path / "train.py").write_text(script, "utf-8")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path)
+    assert run.returncode == 5
+    assert "out of #2 sqrt:1 is inf" in run.stderr
+
+
+def test_a_second_backward_fails_as_it_does_plainly(tmp_path: Path) -> None:
+    script = """\
+import torch
+
+x = torch.ones(2, requires_grad=True)
+loss = x.exp().sum()
+loss.backward()
+loss.backward()
+"""
+    (tmp_path / "train.py").write_text(script, "utf-8")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    assert run.returncode == 1
+    assert "backward through the graph a second time" in run.stderr
+    assert "(the call at train.py:5 freed them)" in run.stderr
