@@ -38,14 +38,15 @@ def exit_code_of(error: Exception) -> ExitCode | None:
     """The exit code for an error that a user can act on, None for a defect of this program."""
     if isinstance(error, Failure):
         return error.code
-    # imported late: both take NumPy with them, for which --help need not wait
+    # imported late: they take NumPy with them, for which --help need not wait
+    from autograd_core.dag.errors import NotInGraph
     from autograd_core.program import errors as program
     from viz import errors as viz
 
     codes: list[tuple[tuple[type[Exception], ...], ExitCode]] = [
         ((program.ScriptFailed, program.ScriptExited), ExitCode.SCRIPT_FAILED),
         ((program.BadTarget,), ExitCode.USAGE),
-        ((program.ProgramError, viz.NothingToDraw), ExitCode.TARGET),
+        ((program.ProgramError, viz.NothingToDraw, NotInGraph), ExitCode.TARGET),
         ((viz.RendererUnavailable, viz.RenderingFailed), ExitCode.NO_RENDERER),
         ((viz.VizError,), ExitCode.USAGE),
     ]

@@ -6,19 +6,38 @@ part is loaded only for a program that has imported torch.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from autograd_core.own_files import imported_pytorch
 
 if TYPE_CHECKING:
     from autograd_core.engines.protocol import Engine
 
-__all__ = ["MixedEngines", "engine_of", "engine_of_call", "is_tensor"]
+__all__ = [
+    "MixedEngines",
+    "NoEngine",
+    "OldPyTorch",
+    "engine_of",
+    "engine_of_call",
+    "is_tensor",
+    "too_old",
+]
+
+OLDEST_PYTORCH: Final = (2, 4)
 
 
-class MixedEngines(ValueError):
+class NoEngine(ValueError):
+    """There is no engine here for some tensors."""
+
+
+class OldPyTorch(NoEngine):
+    """A version of PyTorch that is too old to be read."""
+
+
+class MixedEngines(NoEngine):
     """Tensors of both libraries where those of one are needed."""
 
     def __init__(self) -> None:
@@ -47,7 +66,7 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
     'autograd_core'
 
     Raises:
-        MixedEngines: they belong to both.
+        NoEngine: they belong to both, or to a version of PyTorch that is too old.
     """
     # in here, since readers of graphs import this module, and engines read graphs
     from autograd_core.engines.native import NATIVE
@@ -62,10 +81,25 @@ def engine_of(tensors: Iterable[Any]) -> Engine:
         return NATIVE
     if any(ours):
         raise MixedEngines
+    if problem := too_old():
+        raise OldPyTorch(problem)
     # loading torch's part imports torch, which the program has done by now
     from autograd_core.engines.pytorch import PYTORCH
 
     return PYTORCH
+
+
+def too_old() -> str:
+    """Say that the program's PyTorch is too old to be read, "" where it is not."""
+    version = getattr(imported_pytorch(), "__version__", "")
+    found = re.match(r"(\d+)\.(\d+)", str(version))
+    if found is None or (int(found[1]), int(found[2])) >= OLDEST_PYTORCH:
+        return ""
+    oldest = ".".join(map(str, OLDEST_PYTORCH))
+    return (
+        f"PyTorch {version} is too old: nothing of it is drawn or stepped through; install "
+        f"{oldest} or newer"
+    )
 
 
 def engine_of_call(call: Any) -> Engine:

@@ -14,6 +14,7 @@ from importlib.machinery import ModuleSpec
 from types import ModuleType
 from typing import Any
 
+from autograd_core.engines import too_old
 from autograd_core.own_files import imported_pytorch
 
 
@@ -56,13 +57,16 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
     with ExitStack() as stack:
 
         def attach() -> None:
+            if problem := too_old():
+                _tell(problem)
+                return
             # loading this imports torch, which the program has done
             from autograd_core.engines.pytorch.entry import intercepted
             from autograd_core.engines.pytorch.origins import noting
             from autograd_core.engines.pytorch.private import complaint
 
-            if (problem := complaint()) and sys.stderr is not None:
-                sys.stderr.write(f"gradstep: {problem}\n")
+            if problem := complaint():
+                _tell(problem)
 
             stack.enter_context(intercepted())
             stack.enter_context(noting(values=values, budget=budget))
@@ -74,6 +78,11 @@ def attached(*, values: bool = False, budget: int = 0) -> Iterator[None]:
             sys.meta_path.insert(0, finder)
             stack.callback(_remove, finder)
         yield
+
+
+def _tell(problem: str) -> None:
+    if sys.stderr is not None:
+        sys.stderr.write(f"gradstep: {problem}\n")
 
 
 def _remove(finder: MetaPathFinder) -> None:

@@ -3,15 +3,62 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from autograd_core import engines  # noqa: E402
 from autograd_core.engines.attach import attached  # noqa: E402
 from autograd_core.engines.pytorch import private  # noqa: E402  # imports torch
+from tests.forking import can_fork, run_python  # noqa: E402
 
 pytestmark = pytest.mark.torch
+
+SCRIPT = """\
+import torch
+x = torch.ones(2, requires_grad=True)
+loss = (x * 2).sum()
+loss.backward()
+"""
+WITHOUT = """\
+import os
+import sys
+from pathlib import Path
+
+import torch
+import autograd_core.engines
+import tui.commands.render
+from gradstep import main
+
+# PyTorch itself needs most of them, so only the place that looks them up does not find the name
+file = Path(autograd_core.engines.__file__).parent / "pytorch" / "private.py"
+source = file.read_text("utf-8")
+looks = "    found: Any = torch\\n"
+assert source.count(looks) == 1
+for number, hidden in enumerate(sys.argv[1:]):
+    if child := os.fork():
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+        continue
+    sys.stderr = open(f"{number}.txt", "w", encoding="utf-8")
+    changed = source.replace(looks, f"    found: Any = None if path == {hidden!r} else torch\\n")
+    private = type(sys)("autograd_core.engines.pytorch.private")
+    private.__file__ = str(file)
+    sys.modules[private.__name__] = private
+    exec(compile(changed, str(file), "exec"), private.__dict__)
+    sys.argv[1:] = ["render", "train.py", "-o", f"{number}.svg"]
+    sys.exit(main())
+"""
+OLD = """\
+import sys
+import torch
+from gradstep import main
+
+torch.__version__ = "2.3.1"
+sys.argv[1:] = ["render", "train.py", "-o", "train.svg"]
+sys.exit(main())
+"""
 
 
 @pytest.mark.parametrize("name", [*private.NAMES, *private.NODE_ATTRIBUTES], ids=lambda n: n.path)
@@ -36,3 +83,36 @@ def test_a_name_that_is_gone_is_told_and_the_rest_goes_on(
         (x * 2).sum().detach()
     said = f"gradstep: PyTorch {torch.__version__} has no autograd.graph._engine_run_backward: "
     assert capsys.readouterr().err == f"{said}backward() calls are not intercepted\n"
+
+
+@pytest.mark.skipif(not can_fork, reason="a process for each name would take a minute")
+def test_a_script_is_drawn_without_each_private_name(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(SCRIPT, "utf-8")
+    (tmp_path / "without.py").write_text(WITHOUT, "utf-8")
+    ran = run_python(["without.py", *(name.path for name in private.NAMES)], tmp_path)
+    assert ran.returncode == 0, ran.stderr
+    said = [(tmp_path / f"{n}.txt").read_text("utf-8") for n in range(len(private.NAMES))]
+    assert ran.stdout.split() == ["0"] * len(private.NAMES), said
+    for number, name in enumerate(private.NAMES):
+        assert f"has no {name.path}: {name.lost}\n" in said[number]
+        assert "Traceback" not in said[number]
+        assert ElementTree.parse(tmp_path / f"{number}.svg").getroot() is not None
+
+
+def test_a_pytorch_that_is_too_old_is_told_and_the_script_runs(tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text(f"{SCRIPT}print(x.grad.tolist())\n", "utf-8")
+    (tmp_path / "old.py").write_text(OLD, "utf-8")
+    ran = run_python(["old.py"], tmp_path)
+    assert ran.returncode == 3
+    assert ran.stdout == "[2.0, 2.0]\n"
+    said = "gradstep: PyTorch 2.3.1 is too old: nothing of it is drawn or stepped through; install"
+    assert ran.stderr.splitlines() == [f"{said} 2.4 or newer"] * 2
+    assert not (tmp_path / "train.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("version", "old"), [("2.3.1", True), ("2.4.0a0+git1", False), ("x", False)]
+)
+def test_versions_are_told_apart(version: str, old: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch, "__version__", version)
+    assert bool(engines.too_old()) is old

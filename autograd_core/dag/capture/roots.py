@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from autograd_core.dag.errors import NotInGraph
-from autograd_core.engines import MixedEngines, engine_of, is_tensor
+from autograd_core.engines import NoEngine, engine_of, is_tensor
 from autograd_core.engines.protocol import Engine
 
 
@@ -20,7 +20,7 @@ def tensors_in(roots: Any) -> tuple[tuple[Any, ...], Engine]:
     tensors = tuple(roots) if several else (roots,)
     try:
         engine = engine_of(tensors)
-    except MixedEngines as error:
+    except NoEngine as error:
         raise NotInGraph(str(error)) from None
     for tensor in tensors:
         if not engine.owns(tensor):

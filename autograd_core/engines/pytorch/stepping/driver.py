@@ -26,6 +26,7 @@ from torch.autograd.graph import GradientEdge
 from autograd_core.autograd.call import BackwardCall, Interceptor
 from autograd_core.autograd.node import LEAF, Port
 from autograd_core.autograd.step import Delivery, Step
+from autograd_core.collector import collector_paused
 from autograd_core.debug.history.driver_protocol import (
     STEP_BYTES,
     Keep,
@@ -39,7 +40,7 @@ from autograd_core.debug.history.hooks import HookCall
 from autograd_core.engines.pytorch.entry import Arguments, carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
 from autograd_core.engines.pytorch.nodes import TorchNode
-from autograd_core.engines.pytorch.order import leading_to, owner, plan_from
+from autograd_core.engines.pytorch.order import leading_to, owner, plan_from, plan_of
 from autograd_core.engines.pytorch.private import metadata_of, unobserved
 from autograd_core.engines.pytorch.stepping.engine_thread import Abort, EngineThread
 from autograd_core.engines.pytorch.stepping.replay import (
@@ -85,7 +86,7 @@ class TorchDriver:
     def __init__(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> None:
         self.call = call
         roots: Sequence[Any] = call.roots
-        plan = plan_from(root.edge for root in roots)
+        plan = plan_of(roots)
         if call.inputs:
             plan = plan_from(
                 (root.edge for root in roots),
@@ -127,8 +128,9 @@ class TorchDriver:
         self._halted = self._done = self._diverged = self._silent = False
         self._error: BaseException | None = None
         if not self._retains:
-            for node in self.order:  # the pass frees what is to be told after it
-                node.saved()
+            with collector_paused():
+                for node in self.order:  # the pass frees what is to be told after it
+                    node.saved()
 
     def _find_ends(self) -> set[TorchNode]:
         """Return the nodes at which ``grad`` takes away what arrives, and which do not run."""
