@@ -191,8 +191,8 @@ def test_a_checkpoint_is_one_box_that_says_why() -> None:
     loss = torch.utils.checkpoint.checkpoint(torch.sigmoid, x * 2, use_reentrant=True).sum()
     graph = from_json(str(viz.render(loss, format="json")))
     told = {graph.names[id]: detail for id, detail in enumerate(graph.details) if detail}
-    assert told["checkpoint_function"] == "checkpoint: its ops are not drawn"
-    assert told["CheckpointFunctionBackward"] == "checkpoint: its ops are not drawn"
+    assert told["checkpoint_function"] == "checkpoint: its ops and parameters are not drawn"
+    assert told["CheckpointFunctionBackward"] == "checkpoint: its ops and parameters are not drawn"
 
 
 @pytest.mark.slow

@@ -262,7 +262,7 @@ def _why_opaque(kind: type) -> str:
     if module.startswith("torch._functorch._aot_autograd"):
         return "compiled: its ops are not drawn"
     if forward is torch.utils.checkpoint.CheckpointFunction:
-        return "checkpoint: its ops are not drawn"
+        return "checkpoint: its ops and parameters are not drawn"
     if kind.__name__ == "CppFunction":
         return "written in C++: its ops are not drawn"
     return ""
