@@ -212,7 +212,7 @@ def test_batch_needs_commands_and_the_screen_a_terminal(
     for arguments, said in (
         (
             ["debug", "--batch", "script.py"],
-            "--batch carries out the commands of -x FILE, or watches for --fail-on: name one",
+            "--batch carries out the commands of -x FILE, watches for --fail-on, or certifies",
         ),
         (["debug", "script.py"], "use --batch -x FILE to carry out commands without a screen"),
     ):
