@@ -273,6 +273,21 @@ def test_of_values_that_a_function_saved_the_one_that_changed_is_named() -> None
     assert line(found.other) == "y.mul_(2)"
 
 
+def test_a_step_of_the_optimizer_between_forward_and_backward_is_named_with_its_line() -> None:
+    net = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    optimizer = torch.optim.SGD(net.parameters(), lr=0.1, foreach=True)
+    with trace(values=True):
+        loss, other = net(torch.ones(1, 2)).sum(), net(torch.ones(1, 2)).sum()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+        found = only(lint(other), "changed")
+        assert line(found.other) == "optimizer.step()"
+        assert "or after backward()" in found.remedy
+        with pytest.raises(RuntimeError, match="inplace operation"):
+            other.backward()
+
+
 def test_changes_before_and_of_what_is_not_needed_are_nothing_to_find() -> None:
     w = leaf(1.0, 2.0)
     with trace(values=True):

@@ -9,7 +9,10 @@ from autograd_core.dag.model import Source
 from autograd_core.debug.linting.finding import Finding, listed
 from autograd_core.debug.linting.subject import Subject
 
-_CHANGED = "changed", "change a copy (x = x + 1 instead of x += 1), or make the change before"
+_CHANGED = (
+    "changed",
+    "change a copy (x = x + 1 instead of x += 1), or make the change before, or after backward()",
+)
 _DETACHED = "detached", "let x = x.detach() take the place of x.detach_()"
 
 
