@@ -66,6 +66,11 @@ def history(console: Console, operands: Operands) -> str:
     said += f", {format_bytes(usage.bytes)} of at most {format_bytes(usage.budget)}"
     if usage.dropped:
         said += f"\n{plural(usage.dropped, 'record')} dropped, to be computed again when needed"
+    if graph := console.session.cursor.driver.kept_bytes():
+        said += (
+            f"\nthe graph is kept too, {format_bytes(graph)}, until the program drops its loss "
+            "(not with --no-replay)"
+        )
     return said
 
 

@@ -177,6 +177,11 @@ class Driver(Protocol):
         """The bytes that a step keeps alive, as far as no step before it does."""
         ...
 
+    def kept_bytes(self) -> int:
+        """The bytes of saved values that are kept though the program's call would have freed
+        them by now, each memory once."""
+        ...
+
     # the numbers of gradients
 
     def grad(self, index: int) -> Any:

@@ -453,6 +453,9 @@ class NativeDriver:
             size += sum(int(g.nbytes) for g in (step.before, step.after) if g is not None)
         return size
 
+    def kept_bytes(self) -> int:
+        return 0  # they are gone at the end of the session
+
     # the numbers of gradients
 
     def grad(self, index: int) -> Any:

@@ -575,6 +575,17 @@ class TorchDriver:
     def unreduced(self, step: Step) -> None:
         """Nothing: the engine does not show what it sums to the shape of an input."""
 
+    def kept_bytes(self) -> int:
+        if not self._retains or self.call.keep:
+            return 0
+        found = {}
+        for node in self.order:
+            for name, kept, _ in node.saved():
+                if kept is not None:
+                    extent = kept.extent
+                    found[extent.storage or (node, name)] = extent.nbytes
+        return sum(found.values())
+
     # the numbers of gradients
 
     def grad(self, index: int) -> Any:
