@@ -10,6 +10,10 @@ from tests.forking import run_gradstep, run_python
 
 BUGS = Path(__file__).parents[1] / "samples" / "bugs"
 NAMES = sorted(path.stem for path in BUGS.glob("*.py"))
+PROGRAMS = [
+    pytest.param(name, marks=[pytest.mark.torch] if name.startswith("pytorch_") else [])
+    for name in NAMES
+]
 
 
 def expected(commands: Path) -> list[tuple[str, list[str]]]:
@@ -29,7 +33,7 @@ def answers(output: str) -> list[tuple[str, str]]:
     return [(part.partition("\n")[0], " ".join(part.split())) for part in parts]
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
     commands = BUGS / f"{name}.commands"
     program = str(BUGS / f"{name}.py")
@@ -44,7 +48,7 @@ def test_the_commands_beside_a_bug_name_its_cause(name: str) -> None:
     assert any(texts for _, texts in wanted)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", PROGRAMS)
 def test_every_bug_is_a_program_that_runs_by_itself(name: str) -> None:
     done = run_python([str(BUGS / f"{name}.py")], BUGS.parent)
     assert (done.returncode, done.stderr) == (0, "")

@@ -280,7 +280,7 @@ def test_without_traced_values_it_is_said_that_the_op_may_be_an_earlier_one() ->
         said = stop(loss, w=w)
         assert said["what"] == "nan began in the forward pass, at #2 exp:1 or before it"
         assert said["there"] == "ans with nan at 1 of 2 places, first at [1]"
-        assert said["note"].startswith("run the forward pass inside trace(values=True)")
+        assert said["note"].startswith("gradstep check tells where it began")
 
 
 def test_lint_claims_no_first_op_where_it_knows_nothing_of_the_others() -> None:
@@ -289,7 +289,7 @@ def test_lint_claims_no_first_op_where_it_knows_nothing_of_the_others() -> None:
         loss = w.log().exp().sum()
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
     assert found.what == "sum:1 gives nan"
-    assert found.remedy.startswith("run the forward pass inside trace(values=True)")
+    assert found.remedy.startswith("gradstep check tells where it began")
 
 
 def test_a_mask_of_minus_infinity_is_not_blamed_for_an_overflow_elsewhere() -> None:

@@ -44,11 +44,15 @@ def named(paths: list[Path]) -> list[object]:
 
 
 def shown(page: Path) -> object:
-    """A page with commands, under its name; some of them need fonts."""
+    """A page with commands, and the folder in which they run, under its name; some of them need
+    fonts, and those that run programs of PyTorch are shown as they once ran."""
     paints = any(re.search(r"\.(png|pdf)\b", command.text) for command in commands_of(page))
-    return pytest.param(
-        page, id=str(page.relative_to(ROOT)), marks=[pytest.mark.fonts] if paints else []
-    )
+    marks = [pytest.mark.fonts] if paints else []
+    folder = DOCS / "examples"
+    if page.name == "pytorch.rst":
+        marks.append(pytest.mark.torch)
+        folder = ROOT / "samples" / "bugs"
+    return pytest.param(page, folder, id=str(page.relative_to(ROOT)), marks=marks)
 
 
 def of(page: Path, *languages: str) -> list[Block]:
@@ -95,14 +99,16 @@ def test_the_python_of_a_page_runs_and_shows_what_it_says(
     reason="the commands use bash and less",
 )
 @pytest.mark.parametrize(
-    "page", [shown(page) for page in PAGES if page != README and of(page, "console")]
+    ("page", "folder"), [shown(page) for page in PAGES if page != README and of(page, "console")]
 )
-def test_the_commands_of_a_page_run_and_print_what_stands_below_them(page: Path) -> None:
+def test_the_commands_of_a_page_run_and_print_what_stands_below_them(
+    page: Path, folder: Path
+) -> None:
     wanted = commands_of(page)
     assert wanted
     plain = [each for each in wanted if not opens_screen(each.text)]
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    with shell.copy_of(DOCS / "examples") as copy:
+    with shell.copy_of(folder) as copy:
         for command, done in zip(
             plain, shell.run_commands([each.text for each in plain], copy), strict=True
         ):

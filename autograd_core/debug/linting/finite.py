@@ -30,7 +30,7 @@ from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines.protocol import Node
 
 _TROUBLES: tuple[Trouble, ...] = ("nan", "inf")
-_TRACE = "run the forward pass inside trace(values=True), which tells where it began"
+_TRACE = "gradstep check tells where it began; so does trace(values=True) around the forward pass"
 
 
 class Given(NamedTuple):
