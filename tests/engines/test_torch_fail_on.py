@@ -49,6 +49,7 @@ def test_the_first_call_that_fails_is_explained(tmp_path: Path) -> None:
         [str(step), str(step + 1)] for step in range(4)
     ]
     assert "backward() call 5: out of #3 root:1 is nan 3/3, first at [0]" in run.stderr
+    assert "train.py:23  loss = (Root.apply(weight * x) * x).sum()" in run.stderr
     assert "the hooks or Functions of #3 ran twice" in run.stderr
 
 

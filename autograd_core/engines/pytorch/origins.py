@@ -12,7 +12,7 @@ import sys
 import warnings
 from bisect import bisect_right
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
@@ -28,6 +28,7 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.trace import user_source
 from autograd_core.dag.trace.inputs import BUDGET
 from autograd_core.engines.pytorch.departures import TAKING_OUT
+from autograd_core.engines.pytorch.inputs import noting_functions
 from autograd_core.engines.pytorch.private import (
     hook_tables,
     sequence_nr,
@@ -121,6 +122,20 @@ class Origins:
         del self._starts[:old], self._stops[:old], self._lines[:old]
         del self._scope_starts[:old_scopes], self._scopes[:old_scopes]
         self._room = min(MOST, max(MANY, 2 * len(self._starts), 2 * len(self._scopes)))
+
+    def function(self, function: Any, arguments: Any) -> Callable[[Any], None]:
+        """Note the line that calls a custom Function, when that returns: it is no torch function,
+        though those may run inside it."""
+        assert sequence_nr is not None
+        before, line = sequence_nr(), user_source(sys._getframe(2))
+
+        def returned(result: Any) -> None:
+            assert sequence_nr is not None
+            start = max(before, self._stops[-1]) if self._stops else before
+            if line is not None and start < sequence_nr():
+                self.ran(start, sequence_nr(), line.file, line.line)
+
+        return returned
 
     def record(self, number: int) -> Any:
         """Return the record of the op of node ``number``, or else the place where it was made."""
@@ -269,9 +284,9 @@ def noting(*, lines: bool = True, values: bool = False, budget: int = BUDGET) ->
             )
             if lines:
                 stack.enter_context(Lines(origins))
+                stack.enter_context(noting_functions(origins.function))
             if values:
                 # it needs this module for the place of each op
-                from autograd_core.engines.pytorch.inputs import noting_functions
                 from autograd_core.engines.pytorch.ops import Ops
 
                 origins.recorder = origins.ops = stack.enter_context(Ops(origins, budget))
