@@ -16,6 +16,7 @@ from autograd_core.engines.pytorch.kept_graphs import refuse_freed
 from autograd_core.engines.pytorch.nodes import TorchGraph
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.private import (
+    is_traced,
     run_backward,
     sequence_nr_of,
     set_run_backward,
@@ -54,8 +55,9 @@ def intercepted() -> Iterator[None]:
 
 def _run_backward(*given: Any, **named: Any) -> Any:
     intercept: Any = interceptor.get()
-    # inside of vmap and grad of torch.func, tensors stand for others
-    if transform_level() is not None:
+    # inside of vmap and grad of torch.func, and while a function is compiled, tensors stand for
+    # others, and the call is PyTorch's own
+    if transform_level() is not None or is_traced(given[0]):
         return _ENGINE(*given, **named)
     arguments = Arguments(*given, **named)
     refuse_freed(arguments.outputs)
@@ -120,7 +122,7 @@ def _who_freed(roots: Any) -> str:
     """Name the call that freed values which those behind ``roots`` kept, "" if it is unknown."""
     graph = TorchGraph(current.get() or Origins())
     for root in roots:
-        graph.tensor(root)
+        graph.edge_behind(root)
     for node in graph.nodes.values():
         at = node.freed_at
         if at is not None and any(state == "freed" for _, _, state in node.saved()):

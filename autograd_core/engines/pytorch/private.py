@@ -41,6 +41,7 @@ NAMES: Final = (
     ),
     PrivateName("_C.DisableTorchFunction", "reading a graph is slow"),
     PrivateName("_C._functorch.peek_interpreter_stack", "calls inside torch.func are drawn"),
+    PrivateName("_guards.detect_fake_mode", "calls that torch.compile makes are counted"),
     PrivateName("_C._functorch.is_batchedtensor", "vectorized passes can seem changeable"),
     PrivateName("_C._functorch.is_legacy_batchedtensor", "vectorized passes can seem changeable"),
     *(
@@ -119,6 +120,12 @@ transform_level: Final[Callable[[], Any]] = (
     _find("_C._functorch.peek_interpreter_stack") or _nothing
 )
 """Returns the innermost transform of torch.func that runs, None outside of all."""
+
+
+def is_traced(tensors: Any) -> bool:
+    """Return whether tensors stand for others while a function is compiled or exported."""
+    fake_mode = _find("_guards.detect_fake_mode")
+    return fake_mode is not None and fake_mode(tensors) is not None
 
 
 def is_batched(tensor: Any) -> bool:
