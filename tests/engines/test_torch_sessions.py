@@ -13,7 +13,10 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
 
+from torch.utils.checkpoint import checkpoint  # noqa: E402
+
 from autograd_core.debug.session import Session  # noqa: E402
+from autograd_core.engines.pytorch.origins import noting  # noqa: E402
 from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
 from tests.engines.test_torch_graphs import each_program, run_whole  # noqa: E402
 
@@ -172,3 +175,45 @@ with open(f"rank{rank}", "wb") as file:
         file.write(parameter.detach().numpy().tobytes())
 torch.distributed.destroy_process_group()
 """
+
+
+def addresses(session: Session) -> list[str]:
+    found = [session.graph.address(index) for index in range(len(session.order))]
+    return [each for each in found if "addmm" in each or "tanh" in each]
+
+
+@pytest.mark.parametrize("hosted", [True, False], ids=["in the program's thread", "in its own"])
+@pytest.mark.parametrize("reentrant", [True, False])
+def test_what_a_checkpoint_runs_again_is_not_taken_for_other_modules(
+    hosted: bool, reentrant: bool
+) -> None:
+    """The numbers by which nodes are known begin anew in another thread."""
+    model, other = (
+        torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.Tanh(), torch.nn.Linear(4, 1))
+        for _ in range(2)
+    )
+    outer: list[list[str]] = []
+    inner: list[list[str]] = []
+
+    def handle(found: InterceptedCall) -> Any:
+        session = session_of(found)
+
+        def body() -> Any:
+            outer.append(addresses(session))
+            session.do("continue")
+            if not session.do("enter checkpoint_function").error:
+                inner.append(addresses(session))
+                session.do("leave")
+            return finish(session, found)
+
+        return session.host(body) if hosted else body()
+
+    with noting(), intercepting(handle, EVERY_CALL):
+        for _ in range(2):
+            x = torch.randn(2, 3, requires_grad=True)
+            (model(x) + checkpoint(other, x * 2, use_reentrant=reentrant)).sum().backward()
+    of_model = ["2/addmm:1", "1/tanh:1", "0/addmm:1"]
+    twice = ["2/addmm:2", "1/tanh:2", "0/addmm:2", *of_model]
+    assert outer == [of_model if reentrant else twice] * 2
+    unknown = ["addmm:2", "tanh:1", "addmm:1"]
+    assert inner == ([of_model if hosted else unknown] * 2 if reentrant else [])

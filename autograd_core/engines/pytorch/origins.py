@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from contextvars import ContextVar
 from functools import lru_cache
+from threading import get_ident
 from typing import Any, Final, NamedTuple
 from weakref import ref
 
@@ -234,10 +235,11 @@ class _Modules:
 
     def __init__(self, origins: Origins) -> None:
         self._origins = origins
+        self._thread = get_ident()  # numbers of another one would be taken for those of this one
         self._running: list[tuple[str, dict[int, str]]] = []
 
     def before(self, module: Any, inputs: Any) -> None:
-        if is_dynamo_compiling():
+        if is_dynamo_compiling() or get_ident() != self._thread:
             return
         if not self._running:
             names = {id(part): path for path, part in module.named_modules()}
@@ -251,7 +253,7 @@ class _Modules:
         self._enter(path)
 
     def after(self, module: Any, inputs: Any, output: Any) -> None:
-        if is_dynamo_compiling():
+        if is_dynamo_compiling() or get_ident() != self._thread:
             return
         if self._running:
             self._running.pop()

@@ -13,6 +13,7 @@ from contextlib import suppress
 from queue import SimpleQueue
 from typing import Any, NamedTuple
 
+from autograd_core.engines.pytorch.origins import current as origins
 from autograd_core.engines.pytorch.stepping.thread_state import ThreadState
 
 Order = Callable[[], Any]
@@ -103,6 +104,8 @@ class EngineThread:
         if not self._hosted and self._thread is None:
 
             def serve() -> None:
+                # the number of a node made here may be that of one of the program's thread
+                self._context.run(origins.set, None)
                 with self._state.applied():
                     self._context.run(self._serve)
 
