@@ -19,6 +19,7 @@ from torch.utils.checkpoint import checkpoint  # noqa: E402
 from autograd_core.debug.session import Session  # noqa: E402
 from autograd_core.engines.pytorch.origins import noting  # noqa: E402
 from autograd_core.program.calls import CallSelector, InterceptedCall, intercepting  # noqa: E402
+from tests.engines import torch_programs  # noqa: E402  # imports torch
 from tests.engines.test_torch_graphs import each_program, run_whole  # noqa: E402
 
 pytestmark = pytest.mark.torch
@@ -223,3 +224,44 @@ def test_what_a_checkpoint_runs_again_is_not_taken_for_other_modules(
     assert outer == [of_model if reentrant else twice] * 2
     unknown = ["addmm:2", "tanh:1", "addmm:1"]
     assert inner == ([of_model if hosted else unknown] * 2 if reentrant else [])
+
+
+def test_a_leaf_that_a_pass_inside_adds_to_as_well() -> None:
+    model = torch.nn.Linear(3, 1)
+    x = torch.ones(2, 3, requires_grad=True)
+
+    def loss() -> Any:
+        return (model(x) + torch_programs.checkpoint(model, x * 2, use_reentrant=True)).sum()
+
+    loss().backward()
+    plain = [each.grad.clone() for each in model.parameters()]
+    model.zero_grad()
+    graph = loss()
+    told = {}
+
+    def handle(found: InterceptedCall) -> Any:
+        session = session_of(found)
+
+        def body() -> None:
+            (index,) = session.breakpoints.locate("checkpoint_function")
+            session.jump(index + 1)
+            told["inside"] = session.nested(index)
+            session.continue_()
+            told["leaves"] = [each.now for each in session.snapshot.leaves if each.now is not None]
+            session.abort()
+
+        session.host(body)
+        return True
+
+    with intercepting(handle, CallSelector(1)):
+        graph.backward()
+    assert told["inside"] == 1
+    assert len(told["leaves"]) >= 2
+    assert [each.grad for each in model.parameters()] == [None, None]
+    model.zero_grad()
+    with intercepting(lambda found: finish(session_of(found), found), CallSelector(1)):
+        loss().backward()
+    assert all(
+        torch.equal(each.grad, wanted)
+        for each, wanted in zip(model.parameters(), plain, strict=True)
+    )

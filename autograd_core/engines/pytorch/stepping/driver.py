@@ -224,12 +224,14 @@ class TorchDriver:
             self._done = True
             return
         handles = []
+        # a pass that begins inside a custom Function may add to a leaf before its node does
+        quiet = not any(node.is_function for node in self.order)
         for index in range(start, len(self.order)) if observed else ():
             node = self.order[index]
             if node in self._ends:
                 continue
             # a hook costs as much as a small node, so there is one before only where it is needed
-            if node.kind == LEAF and node.origin.variable.grad is None:
+            if node.kind == LEAF and quiet and node.origin.variable.grad is None:
                 self._leaves[index] = None, None
             elif node.kind == LEAF:
                 handles.append(node.origin.register_prehook(partial(self._before_leaf, index)))
@@ -237,7 +239,7 @@ class TorchDriver:
         self._ended = perf_counter()
         self._left = sum(node not in self._ends for node in self.order[start:])
         try:
-            self._result = carry_out(arguments, self.intercept)
+            self._result = carry_out(arguments, self._hear)
             self._done = True
         except Abort:
             self._halted, self._diverged = False, True
@@ -267,6 +269,17 @@ class TorchDriver:
             outputs=tuple(edges), seeds=tuple(seeds), keep=True, inputs=inputs,
             allow_unreachable=True,
         )  # fmt: skip
+
+    def _hear(self, call: BackwardCall) -> Any:
+        """Let a pass run inside a node; leaves that both add to have hooks of this one."""
+        silent, self._silent = self._silent, True
+        try:
+            if self.intercept is not None:
+                return self.intercept(call)
+            found = carry_out(call.arguments)
+            return found if call.is_grad else True
+        finally:
+            self._silent = silent
 
     # hooks around each node
 
@@ -463,9 +476,14 @@ class TorchDriver:
 
     def _put_back(self, start: int) -> None:
         """Give the leaves from node ``start`` on the ``.grad`` that they had."""
-        for index, (held, before) in self._leaves.items():
-            if index >= start:
-                put_gradient(self.order[index].origin.variable, held, before)
+        for index in sorted({*self._leaves, *self.effects}, reverse=True):
+            if index < start:
+                break
+            if index in self._leaves:
+                put_gradient(self.order[index].origin.variable, *self._leaves[index])
+            inside: Any = () if index not in self.effects else self.effects[index].nested
+            for inner in reversed(inside):
+                inner.driver.undo_all()
         self._leaves = {k: kept for k, kept in self._leaves.items() if k < start}
 
     def undo_all(self) -> None:
