@@ -15,6 +15,8 @@ from autograd_core.debug.errors import EditError  # noqa: E402
 from autograd_core.debug.session import Session  # noqa: E402
 from autograd_core.engines.pytorch import PYTORCH  # noqa: E402
 from autograd_core.engines.pytorch.tensors import same_bits  # noqa: E402
+from autograd_core.program.calls import InterceptedCall, intercepting  # noqa: E402
+from tests.engines.test_torch_graphs import EVERY_CALL  # noqa: E402  # imports torch
 
 pytestmark = pytest.mark.torch
 Gradients = list[Any]
@@ -247,3 +249,34 @@ def test_the_grad_of_a_leaf_can_be_set() -> None:
     session.edit.set(session.length - 1, 7, grad=True)
     session.finish()
     assert torch.equal(x.grad, torch.full((2,), 7, dtype=torch.bfloat16))
+
+
+def test_what_grad_returns_and_only_some_inputs_get_follow_a_change() -> None:
+    def of(call: Callable[[Any, Any, Any], Any], scaled: bool) -> Any:
+        x = torch.tensor([1.0, 2.0], requires_grad=True)
+        y = x.exp()
+        z = (y * y).sum()
+
+        def handle(found: InterceptedCall) -> Any:
+            session = Session.of_call(found.call, names=found.names, call=1)
+            session.next(2)
+            session.back()
+            if scaled:
+                session.edit.scale(1, 2.0)
+            session.finish()
+            return session.gradients if found.call.is_grad else True
+
+        with intercepting(handle, EVERY_CALL):
+            return call(x, y, z)
+
+    def backward(x: Any, y: Any, z: Any) -> Any:
+        z.backward(inputs=[x])
+        return x.grad
+
+    for call in (
+        backward,
+        lambda x, y, z: torch.autograd.grad(z, x)[0],
+        lambda x, y, z: torch.autograd.grad(z, [y, x])[0],
+        lambda x, y, z: torch.autograd.grad(z, [y, x], create_graph=True)[1].detach(),
+    ):
+        assert torch.equal(of(call, True), 2 * of(call, False))

@@ -83,6 +83,8 @@ class TorchDriver:
         effects: what hooks of the program's changed, and which passes ran inside, by index.
     """
 
+    put_back = ".grad is put back; what they changed elsewhere is not"
+
     def __init__(self, call: BackwardCall, *, halting: bool = False, keep: bool = True) -> None:
         self.call = call
         roots: Sequence[Any] = call.roots
@@ -142,8 +144,6 @@ class TorchDriver:
             for node in inputs
             if not any(edge is not None and owner(edge) in self._index for edge in node.edges)
         }
-
-    put_back = ".grad is put back; what they changed elsewhere is not"
 
     def host(self, body: Callable[[], Any]) -> Any:
         """Run ``body``, which drives the pass; the engine runs in the thread that calls this."""
@@ -260,15 +260,9 @@ class TorchDriver:
                 seeds.append(gradient)
         if not edges:
             return None
-        inputs = tuple(
-            GradientEdge(owner(x.edge).origin, x.edge.nr if isinstance(x.edge, Port) else 0)
-            for x in self.call.inputs
-            if x.edge is not None
-        )
         return given._replace(
-            outputs=tuple(edges), seeds=tuple(seeds), keep=True, inputs=inputs,
-            allow_unreachable=True,
-        )  # fmt: skip
+            outputs=tuple(edges), seeds=tuple(seeds), keep=True, allow_unreachable=True
+        )
 
     def _hear(self, call: BackwardCall) -> Any:
         """Let a pass run inside a node; leaves that both add to have hooks of this one."""
