@@ -87,7 +87,7 @@ COMMANDS: Final = (
         "moves, and no gradient changes.",
     ),
     Command(
-        "certify", "call every node that has run again, and compare the bits", _certify,
+        "certify", "call every node again, and compare the bits", _certify,
         details="What is shown is what the engine computed; this shows that the recorded gradients "
         "lead to it. Custom Functions of the program run again; hooks do not.",
     ),
