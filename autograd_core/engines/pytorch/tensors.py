@@ -201,16 +201,29 @@ def same_bits(one: Any, other: Any) -> bool:
         return True
     if one is None or other is None or one.dtype is not other.dtype:
         return False
-    if shape_of(one) != shape_of(other):
-        return False
     try:
-        with unobserved(), torch.no_grad():
-            if one.is_nested:
-                return all(map(same_bits, one.unbind(), other.unbind()))
-            if one.layout is not torch.strided or other.layout is not torch.strided:
-                return True
-            pairs = (each.detach().resolve_conj().resolve_neg() for each in (one, other))
-            bits = [each.reshape(-1).contiguous().view(torch.uint8) for each in pairs]
-            return bool(torch.equal(*bits))
+        with unobserved():
+            return _same(one.detach(), other.detach())
     except (RuntimeError, NotImplementedError):  # a subclass that cannot do this
         return False
+
+
+_BITS: Final = {
+    torch.float16: torch.int16, torch.bfloat16: torch.int16, torch.float32: torch.int32,
+    torch.float64: torch.int64,
+}  # fmt: skip
+
+
+def _same(one: torch.Tensor, other: torch.Tensor) -> bool:
+    if shape_of(one) != shape_of(other):
+        return False
+    if one.is_nested:
+        return all(map(same_bits, one.unbind(), other.unbind()))
+    if one.layout is not torch.strided or other.layout is not torch.strided:
+        return True
+    if one.is_complex():
+        one, other = (torch.view_as_real(each.resolve_conj()) for each in (one, other))
+    bits = _BITS.get(one.dtype)
+    if bits is not None:
+        one, other = one.resolve_neg().view(bits), other.resolve_neg().view(bits)
+    return bool(torch.equal(one, other))
