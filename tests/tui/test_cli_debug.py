@@ -356,21 +356,24 @@ def test_batch_imports_no_textual(tmp_path: Path) -> None:
 
 
 @pytest.mark.torch
-@pytest.mark.parametrize("name", ["script.py", "script.py:y"])
-@pytest.mark.parametrize("command", [["debug", "--batch", "-x", "commands"], ["check"]])
-def test_a_script_that_works_with_pytorch_itself_is_told_what_to_change(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-    command: list[str],
-    name: str,
+def test_a_script_that_works_with_pytorch_is_debugged_like_any_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    Path("commands").write_text("next\n")
-    Path("script.py").write_text(
-        "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\ny.backward()\n"
-    )
-    assert main([*command, name]) == 3
-    said = capsys.readouterr().err
-    assert "import autograd_core as torch" in said
-    assert "Traceback" not in said
+    Path("commands").write_text("next\ninfo leaves\n")
+    script = "import torch\nx = torch.tensor(2.0, requires_grad=True)\ny = x * x\n"
+    Path("script.py").write_text(script + "y.backward()\nprint(x.grad)\n")
+    assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 0
+    out = capsys.readouterr().out
+    assert "#2 x  AccumulateGrad" in out
+    assert "x.grad  None  2 of 2 in" in out
+    assert out.endswith("tensor(4.)\n")
+
+    assert main(["debug", "--batch", "-x", "commands", "script.py:y"]) == 3
+    err = capsys.readouterr().err
+    assert "its graph was freed by an earlier backward pass" in err
+    assert "Traceback" not in err
+
+    Path("script.py").write_text(script)
+    assert main(["debug", "--batch", "-x", "commands", "script.py:y"]) == 0
+    assert "x.grad  None  2 of 2 in" in capsys.readouterr().out
