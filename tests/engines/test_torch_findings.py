@@ -548,6 +548,15 @@ def test_of_grad_nothing_is_said_about_other_leaves(run: Run) -> None:
     assert run(script, "--call", "grad:1", "train.py")[0] == 0
 
 
+@pytest.fixture
+def no_modes() -> None:
+    """Take away function modes, such as a default device, that an earlier test has left: their
+    frames stand in every traceback."""
+    while torch.overrides._get_current_function_mode_stack():
+        torch.overrides._pop_mode()
+
+
+@pytest.mark.usefixtures("no_modes")
 @pytest.mark.parametrize(
     "last",
     ["torch.ones(2) @ torch.ones(3)", "F.apply(x)", "x.view(7)", "x.sum().backward(x)"],
