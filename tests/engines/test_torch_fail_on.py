@@ -103,3 +103,19 @@ loss.backward()
     assert run.returncode == 1
     assert "backward through the graph a second time" in run.stderr
     assert "(the call at train.py:5 freed them)" in run.stderr
+
+
+def test_what_grad_did_not_run_is_not_freed(tmp_path: Path) -> None:
+    script = """\
+import torch
+
+x = torch.ones(2, requires_grad=True)
+y = x.exp()
+(slope,) = torch.autograd.grad(y.sin().sum(), y)
+y.sum().backward()
+print(x.grad.sum().item())
+"""
+    (tmp_path / "train.py").write_text(script, "utf-8")
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    assert (run.returncode, run.stderr) == (0, "")
+    assert run.stdout.startswith("5.43")

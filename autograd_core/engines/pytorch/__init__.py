@@ -22,8 +22,7 @@ from autograd_core.engines.pytorch.nodes import TorchGraph, TorchLeaf, TorchNode
 from autograd_core.engines.pytorch.order import TorchPlan, plan_of
 from autograd_core.engines.pytorch.origins import Origins, current
 from autograd_core.engines.pytorch.stepping.driver import TorchDriver
-from autograd_core.engines.pytorch.stepping.kept_run import KeptRun
-from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
+from autograd_core.engines.pytorch.stepping.kept_run import KeptRun, kept_run
 from autograd_core.engines.pytorch.tensors import SeenTensor, array_of, describe, extent_of
 
 T = TypeVar("T")
@@ -63,7 +62,7 @@ class PyTorchEngine:
         return TorchDriver(call, halting=halting, keep=keep)
 
     def kept_run(self, call: BackwardCall) -> KeptRun | None:
-        return None if why_watched_only(call) else KeptRun(call)
+        return kept_run(call)
 
     def kept_tensor(self, node: TorchNode, name: str, kept: Any) -> torch.Tensor | None:
         return None if kept is None else node.value_of(name)

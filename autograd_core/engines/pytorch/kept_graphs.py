@@ -39,7 +39,8 @@ def mark_as_freed(call: BackwardCall, nodes: Iterable[Any]) -> None:
     """Let later calls through these nodes of PyTorch, which ``call`` would have freed, fail."""
     mark = _Mark(None if call.line is None else Source(*call.line))
     for node in nodes:
-        node.metadata[_MARK] = mark
+        if not hasattr(node, "variable"):  # that of a leaf keeps nothing, and may live on
+            node.metadata[_MARK] = mark
     _marks.add(mark)
 
 

@@ -228,7 +228,7 @@ class TorchGraph:
                 [each.removeprefix("_raw_saved_") for each in dir(type(origin))
                  if each.startswith("_raw_saved_")]
             )  # fmt: skip
-            opaque = _why_opaque(type(origin))
+            opaque = why_opaque(type(origin))
             members = {
                 "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque,
                 "is_function": issubclass(type(origin), FunctionNode),
@@ -255,7 +255,7 @@ class TorchGraph:
         return None if node is None else _place(node, tensor.output_nr)
 
 
-def _why_opaque(kind: type) -> str:
+def why_opaque(kind: type) -> str:
     """Say why the inside of nodes of a class is not drawn, "" where it is, or there is none."""
     forward = getattr(kind, "_forward_cls", None)
     module = getattr(forward, "__module__", "")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import torch
@@ -10,8 +10,10 @@ import torch
 from autograd_core.autograd.call import BackwardCall
 from autograd_core.engines.pytorch.entry import carry_out
 from autograd_core.engines.pytorch.kept_graphs import mark_as_freed
+from autograd_core.engines.pytorch.nodes import why_opaque
 from autograd_core.engines.pytorch.private import unobserved
 from autograd_core.engines.pytorch.stepping.driver import put_gradient
+from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
 
 
 class KeptRun:
@@ -24,11 +26,10 @@ class KeptRun:
         result: what the call returns to the program.
     """
 
-    def __init__(self, call: BackwardCall) -> None:
-        self._call = call
+    def __init__(self, call: BackwardCall, nodes: Sequence[Any]) -> None:
+        self._call, self._nodes = call, nodes
         given = call.arguments
         with unobserved(), torch.no_grad():
-            self._nodes = list(_walk(given.outputs))
             self._before = [
                 (leaf, leaf.grad, None if leaf.grad is None else leaf.grad.detach().clone())
                 for leaf in (node.variable for node in self._nodes if hasattr(node, "variable"))
@@ -70,6 +71,17 @@ class KeptRun:
         """Let the graph count as freed, as after the plain call."""
         if not self._call.keep:
             mark_as_freed(self._call, self._nodes)
+
+
+def kept_run(call: BackwardCall) -> KeptRun | None:
+    """Carry out ``call``, keeping its graph; None where that would be another call: one that frees
+    only the nodes that lead to its inputs, or one with a function that runs once."""
+    if call.inputs or why_watched_only(call):
+        return None
+    nodes = list(_walk(call.arguments.outputs))
+    if any(why_opaque(kind).startswith("compiled") for kind in set(map(type, nodes))):
+        return None
+    return KeptRun(call, nodes)
 
 
 def _walk(roots: Any) -> Iterator[Any]:
