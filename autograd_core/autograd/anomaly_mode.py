@@ -96,14 +96,15 @@ def _user_stack(frame: FrameType | None) -> list[traceback.FrameSummary]:
 
 
 def run_watched(task: GraphTask, check_nan: bool) -> None:
-    """Run ``task`` node by node; what goes wrong is reported with its forward line.
+    """Run ``task`` under observation; what goes wrong is reported with its forward line.
 
     Raises:
         RuntimeError: a node returned NaN, and ``check_nan`` is set.
     """
-    for index, node in enumerate(task.order):
+    steps = task.observe(copy_grads=False)
+    for node in task.order:
         try:
-            (step,) = task.observe(index, index + 1)
+            step = next(steps)
         except Exception as error:
             _report(node)
             if _HINT in str(error):

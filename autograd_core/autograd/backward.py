@@ -17,9 +17,9 @@ from autograd_core.autograd.call import (
     make_call,
     stand_ins,
 )
-from autograd_core.autograd.deliver import lent
 from autograd_core.notices import warn
 from autograd_core.op.dual import current_level, without_graph
+from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 
 Inputs = Places | dict[Any, Tensor]
@@ -177,8 +177,6 @@ def _batched(
     create_graph: bool,
 ) -> Gradients:
     """The gradients for each of a batch of ``grad_outputs``, stacked."""
-    stack = lent("stack")
-
     roots = stand_ins(outputs)
     given = as_seeds(batches, len(roots))
     for number, (root, batch) in enumerate(zip(roots, given, strict=False)):
@@ -215,6 +213,7 @@ def _batched(
         )
         for number in range(count)
     ]
+    stack = OPS["stack"].call
     return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograd_core.autograd.deliver import Gradient
 from autograd_core.autograd.node import Node, Port
+from autograd_core.autograd.reduce import Gradient
 
 
 class Buffers(dict[Node | Port, Gradient]):

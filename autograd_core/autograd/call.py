@@ -12,7 +12,6 @@ import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.anomaly_mode import run_watched
-from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.engine import GraphTask, evaluating, running
 from autograd_core.autograd.grad_mode import (
     Line,
@@ -23,6 +22,7 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node, resolve
+from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.tensor import Tensor
 
 Place = Tensor | GradientEdge
@@ -119,7 +119,7 @@ def carry_out(call: BackwardCall) -> Gradients:
 
 
 def run(call: BackwardCall) -> Gradients:
-    """Carry out ``call`` with the bare loop."""
+    """Carry out ``call``, observed by anomaly mode or the profiler where one is on."""
     task = start(call)
     mode = current_mode()
     if mode is not None and mode.undo_log is not None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from autograd_core.autograd.deliver import Gradient
 from autograd_core.autograd.node import Edge, Node, Port
+from autograd_core.autograd.reduce import Gradient
 
 
 class Delivery(NamedTuple):

@@ -9,12 +9,10 @@ from collections.abc import Callable
 from typing import Any
 
 from autograd_core import functions
-from autograd_core.autograd.deliver import connect
 from autograd_core.linalg import older
 from autograd_core.methods import filling, forms, operators, questions
 from autograd_core.methods.names import DECISIONS, IN_PLACE, IN_PLACE_VIEWS, LINALG, NAMED
 from autograd_core.op import inplace, inplace_view
-from autograd_core.ops import joining, rearrange, shape
 from autograd_core.tensor import Tensor
 
 
@@ -38,13 +36,6 @@ def bind() -> None:
         setattr(Tensor, name, method)
     for name, method in operators.AUGMENTED.items():
         setattr(Tensor, name, operators.left_to_python(getattr(Tensor, method)))
-    connect(
-        tensor=Tensor.from_array,
-        sum_to=shape.sum_to,
-        cast=functions.to_dtype,
-        stack=joining.stack,
-        as_strided=rearrange.as_strided,
-    )
 
 
 def _without_keywords(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.node import GENERAL, Node, SavedState, next_sequence_nr
+from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, View
 

@@ -12,7 +12,6 @@ from typing import Any
 from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad
-from autograd_core.autograd.deliver import lent
 from autograd_core.autograd.grad_mode import (
     USUAL,
     current_mode,
@@ -179,7 +178,7 @@ def make_anew(t: Tensor, root: Tensor) -> None:
         made = Tensor.from_array(root.array)
         made.edge, made.record = root.edge, root.record
         if root.array.flags.c_contiguous:  # in one step, as PyTorch does
-            made = lent("as_strided")(made, **_strided(t.array, root.array))
+            made = made.as_strided(**_strided(t.array, root.array))
         else:
             for step in recipe(t):
                 made = step.op.call(made, **step.attributes)

@@ -19,9 +19,9 @@ from autograd_core import nn, optim
 from autograd_core.autograd import step as observed_step
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import make_call, pass_mode, start
-from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.node import GENERAL, resolve
 from autograd_core.autograd.plan import make_plan
+from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.dag import capture, trace
 from autograd_core.debug import Session
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program

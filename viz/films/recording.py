@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from autograd_core.autograd.call import BackwardCall
-from autograd_core.autograd.deliver import Gradient
 from autograd_core.autograd.node import Node, resolve
+from autograd_core.autograd.reduce import Gradient
 from autograd_core.autograd.step import Step
 from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.capture.roots import backward_call

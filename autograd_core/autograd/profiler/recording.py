@@ -126,18 +126,19 @@ class profile:
         event.cpu_memory_usage = sum(child.cpu_memory_usage for child in event.cpu_children)
 
     def run(self, task: GraphTask) -> None:
-        """Run ``task`` node by node."""
-        for index, node in enumerate(task.order):
+        """Run ``task`` under observation."""
+        steps = task.observe(copy_grads=False)
+        for node in task.order:
             name = node.name()
             with (
                 self._within(f"autograd::engine::evaluate_function: {name}", _OP) as around,
                 self._within(name, _NODE) as event,
             ):
-                task.run(index, index + 1)
-            sent = [task.pending[edge] for edge in node.edges if edge is not None]
+                step = next(steps)
+            sent = [d.after for d in step.deliveries if d.after is not None]
             for each in (around, event):
                 each.sequence_nr = node.sequence_nr if node.edges else -1
-                each.cpu_memory_usage = sum(g.nbytes for g in sent if g is not None)
+                each.cpu_memory_usage = sum(g.nbytes for g in sent)
             self.ran(node, event.cpu_time_total / 1e6, event.cpu_memory_usage)
 
     def ran(self, node: Node, seconds: float, nbytes: int) -> None:

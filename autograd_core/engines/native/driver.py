@@ -119,7 +119,8 @@ class NativeDriver:
         return steps[0]
 
     def record(self, start: int, stop: int, keep: Keep) -> None:
-        observe, order, packed = self._task.observe_node, self.order, nodes_with_packed or ()
+        order, packed = self.order, nodes_with_packed or ()
+        steps = self._task.observe(start, stop)
         muted = bool(self.muted_edges)
         self._program, self._user_mode, self._leaf_of = current_mode(), None, None
         self._log.forget_random_state()  # the program may have drawn numbers
@@ -129,10 +130,10 @@ class NativeDriver:
                 began = perf_counter()
                 kind = node.kind
                 if node.hooks is not None or kind == LEAF or kind >= GENERAL or node in packed:
-                    step = self._observe_around(index, node)
+                    step = self._observe_around(index, node, steps)
                     packed = nodes_with_packed or ()  # a hook may have set further ones
                 else:
-                    step = observe(index, node)
+                    step = next(steps)
                 if muted:
                     step = self._without_muted(step)
                 if self._guards:
@@ -142,11 +143,11 @@ class NativeDriver:
                 if not keep(step, perf_counter() - began):
                     return
 
-    def _observe_around(self, index: int, node: Node) -> Step:
-        """Observe a node that may change more than sums that wait."""
+    def _observe_around(self, index: int, node: Node, steps: Iterator[Step]) -> Step:
+        """Take the next of ``steps``, of a node that may change more than sums that wait."""
         users = runs_user_code(node)
         if not users and node.hooks is None and node.kind != LEAF:
-            return self._task.observe_node(index, node)
+            return next(steps)
         self.nested = []
         muted = {id for at, id in self.muted_hooks if at == index}
         log, start = self._log, self._log.place()
@@ -160,7 +161,7 @@ class NativeDriver:
             self._keep_state(node, users)
             with self._mode_of(users), watching(node, muted) as watch:
                 try:
-                    step = self._task.observe_node(index, node)
+                    step = next(steps)
                 except BaseException:
                     self.failed_in = watch.running
                     raise

@@ -17,11 +17,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.autograd.deliver import reduce_gradient
 from autograd_core.autograd.function import Function
 from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.grad_mode import USUAL, enter_mode, leave_mode
 from autograd_core.autograd.node import ONE_EDGE, Node, resolve
+from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes

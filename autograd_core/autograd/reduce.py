@@ -1,12 +1,13 @@
-"""How a gradient comes to fit the place it is delivered to.
+"""Reduce gradients to the shapes and dtypes of the inputs they are for.
 
-An input that was broadcast, or promoted to another dtype, gets a gradient of the output's
-shape and dtype; where it is delivered it is summed and cast back.  No derivative rule knows
-of broadcasting.  What a custom Function gives is checked here, too.
+The rule of an op gives an input that was broadcast, or promoted to another dtype, a gradient of
+the output's shape and dtype; the engine sums and casts it back.  No rule knows of broadcasting.
+What a custom Function returns is checked here, too.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,22 +15,11 @@ import numpy as np
 from autograd_core.autograd.node import Edge, Node, resolve
 from autograd_core.dtype import dtype
 
-Gradient = Any
-_bridge: dict[str, Any] = {}  # what lives above: "tensor" boxes an array, "sum_to", "cast", "stack"
-
-
-def connect(**functions: Any) -> None:
-    """Let the op table, which is built on the nodes, lend its ops to the engine below it."""
-    _bridge.update(functions)
-
-
-def lent(name: str) -> Any:
-    """One of these ops."""
-    return _bridge[name]
+Gradient = Any  # an array, a tensor under create_graph, or None
 
 
 def reduce_gradient(g: Gradient, to: tuple[tuple[int, ...], dtype] | None) -> Gradient:
-    """``g`` summed to the shape and cast to the dtype of the input it belongs to."""
+    """Sum ``g`` to the shape and cast it to the dtype of the input it belongs to."""
     if g is None or to is None:
         return g
     shape, kind = to
@@ -38,12 +28,24 @@ def reduce_gradient(g: Gradient, to: tuple[tuple[int, ...], dtype] | None) -> Gr
             g = sum_to_shape(g, shape)
         return g if g.dtype == kind.dtype else g.astype(kind.dtype)
     if g.array.shape != shape:
-        g = _bridge["sum_to"](g, shape)
-    return g if g.dtype is kind else _bridge["cast"](g, kind)
+        g = g.sum_to_size(shape)
+    return g if g.dtype is kind else g.to(kind)
 
 
-def validated(node: Node, number: int, edge: Edge, g: Gradient) -> Gradient:
-    """``g``, which a custom Function gave for its input ``number``, as ``edge`` wants it.
+def reduce_outgoing(node: Node, outgoing: Sequence[Gradient]) -> Sequence[Gradient]:
+    """Reduce what ``node`` returned, one gradient per edge; None for an edge to nowhere."""
+    pairs = enumerate(zip(node.edges, outgoing, strict=True))
+    if node.runs_undefined:  # its hooks see what it gave for inputs that need nothing, too
+        return [validate_gradient(node, number, edge, g) for number, (edge, g) in pairs]
+    to = node.to
+    return [
+        None if edge is None else reduce_gradient(g, None if to is None else to[number])
+        for number, (edge, g) in pairs
+    ]
+
+
+def validate_gradient(node: Node, number: int, edge: Edge, g: Gradient) -> Gradient:
+    """Check ``g``, which a custom Function gave for its input ``number``, and reduce it.
 
     Raises:
         RuntimeError: it cannot be summed to the shape of the input.
@@ -51,13 +53,13 @@ def validated(node: Node, number: int, edge: Edge, g: Gradient) -> Gradient:
     target, nr = resolve(edge)
     if g is None or target is None:
         return g
-    wanted = target._input_metadata[nr]
-    if not _expands(wanted.shape, g.shape):
+    expected = target._input_metadata[nr]
+    if not _expands(expected.shape, g.shape):
         raise RuntimeError(
             f"Function {node.name()} returned an invalid gradient at index {number} - got "
-            f"{list(g.shape)} but expected shape compatible with {list(wanted.shape)}"
+            f"{list(g.shape)} but expected shape compatible with {list(expected.shape)}"
         )
-    return reduce_gradient(g, (wanted.shape, wanted.dtype))
+    return reduce_gradient(g, (expected.shape, expected.dtype))
 
 
 def _expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
