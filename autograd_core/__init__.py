@@ -14,7 +14,7 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autograd_core import autograd, functions, linalg, numeric, return_types
+from autograd_core import autograd, linalg, numeric, return_types
 from autograd_core.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from autograd_core.autograd.grad_mode import (
     enable_grad,
@@ -48,29 +48,19 @@ from autograd_core.dtype import float_ as float
 from autograd_core.dtype import int_ as int
 from autograd_core.fallback import find as _find
 from autograd_core.functions import *  # noqa: F403
-from autograd_core.linalg.older import (
-    cholesky,
-    cholesky_inverse,
-    cholesky_solve,
-    det,
-    inverse,
-    logdet,
-    lu,
-    lu_solve,
-    lu_unpack,
-    matrix_exp,
-    matrix_power,
-    ormqr,
-    pinverse,
-    qr,
-    slogdet,
-    svd,
-    triangular_solve,
-)
 from autograd_core.methods import bind as _bind
-from autograd_core.methods.names import IN_PLACE as _IN_PLACE
 from autograd_core.numeric import *  # noqa: F403
+from autograd_core.op.public import NAMESPACES as _NAMESPACES
+from autograd_core.op.public import has_inplace_function as _has_inplace_function
 from autograd_core.printing import get_printoptions, set_printoptions
+from autograd_core.random import (
+    Generator,
+    get_rng_state,
+    initial_seed,
+    manual_seed,
+    seed,
+    set_rng_state,
+)
 from autograd_core.size import Size
 from autograd_core.tensor import Tensor
 
@@ -122,20 +112,19 @@ def __getattr__(name: str) -> _Any:
         return getattr(_importlib.import_module("autograd_core.serialization"), name)
     if name == "vmap":
         return __getattr__("func").vmap
-    if name.endswith("_") and name[:-1] in _IN_PLACE:
+    if _has_inplace_function(name):
         return getattr(Tensor, name)
+    if name in _NAMESPACES[""]:  # declared since
+        return _NAMESPACES[""][name]
     return _find(__name__, name)
 
 
 __all__ = [
+    "Generator",
     "Size",
     "Tensor",
     "autograd",
     "bool",
-    "cholesky",
-    "cholesky_inverse",
-    "cholesky_solve",
-    "det",
     "device",
     "distributions",
     "double",
@@ -149,53 +138,46 @@ __all__ = [
     "func",
     "get_default_dtype",
     "get_printoptions",
+    "get_rng_state",
     "half",
     "inference_mode",
+    "initial_seed",
     "int",
     "int8",
     "int16",
     "int32",
     "int64",
-    "inverse",
     "is_anomaly_check_nan_enabled",
     "is_anomaly_enabled",
     "is_grad_enabled",
     "is_inference",
     "is_inference_mode_enabled",
     "linalg",
-    "logdet",
     "long",
-    "lu",
-    "lu_solve",
-    "lu_unpack",
-    "matrix_exp",
-    "matrix_power",
+    "manual_seed",
     "nn",
     "no_grad",
     "optim",
-    "ormqr",
-    "pinverse",
     "profiler",
-    "qr",
     "random",
     "return_types",
+    "seed",
     "set_default_dtype",
     "set_grad_enabled",
     "set_printoptions",
+    "set_rng_state",
     "short",
-    "slogdet",
     "special",
-    "svd",
-    "triangular_solve",
     "uint8",
     "utils",
 ]
-__all__ += functions.__all__
+__all__ += sorted(_NAMESPACES[""])
 __all__ += numeric.__all__
 __all__ += _OF_NN
 __all__ += _OF_SERIALIZATION
 
 _bind()
+globals().update(_NAMESPACES[""])
 # PyTorch divides by zero in silence. NumPy would warn, and telling it not to costs an op 0.5 us
 # each time; this filter is for warnings raised in this package's own modules, no others.
 _warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"autograd_core\.")

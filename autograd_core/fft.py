@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from autograd_core.dimensions import wrapped
 from autograd_core.dtype import get_default_dtype
 from autograd_core.fallback import answer_missing_names
-from autograd_core.functions import to_dtype
-from autograd_core.functions.keywords import take_form
+from autograd_core.functions.convert import to_dtype
+from autograd_core.op.keywords import take_form
 from autograd_core.ops.fourier import signal
 from autograd_core.ops.rearrange import roll
 from autograd_core.tensor import Tensor

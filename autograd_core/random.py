@@ -1,22 +1,192 @@
-"""The state of random numbers under the names of ``torch.random``."""
+"""Random numbers, and their state under the names of ``torch.random``.
+
+They are NumPy's, not PyTorch's: equal seeds give equal runs of this package, and other numbers
+than PyTorch's.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any
 
-from autograd_core.functions.generators import (
-    get_rng_state,
-    initial_seed,
-    manual_seed,
-    seed,
-    set_rng_state,
-)
+import numpy as np
+
+from autograd_core.autograd.grad_mode import undo_log
+from autograd_core.device import device as device_type
+from autograd_core.tensor import Tensor
 
 __all__ = [
     "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",
 ]  # fmt: skip
+
+_SEED_AT_START = 67280421310721  # PyTorch's
+_refused: ContextVar[bool] = ContextVar("autograd_core_random_refused", default=False)
+_WORD = 16  # bytes of each of the two numbers that the state of NumPy's generator consists of
+
+
+class Generator:
+    """Random numbers of their own, for whatever takes a ``generator``."""
+
+    def __init__(self, device: Any = "cpu") -> None:
+        self.device = device_type(device)
+        self._rng, self._seed = np.random.default_rng(0), 0
+        self.manual_seed(_SEED_AT_START)
+
+    @property
+    def rng(self) -> np.random.Generator:
+        """NumPy's generator behind this one, from which the caller is about to draw."""
+        if _refused.get():
+            raise RuntimeError(
+                "vmap: called random operation while in randomness error mode. Please either use "
+                "the 'same' or 'different' randomness flags on vmap or perform the randomness "
+                "operation out of vmap"
+            )
+        if (log := undo_log()) is not None:
+            log.keep(_State, self)
+        return self._rng
+
+    @rng.setter
+    def rng(self, rng: np.random.Generator) -> None:
+        if (log := undo_log()) is not None:
+            log.keep(_State, self)
+        self._rng = rng
+
+    def manual_seed(self, seed: int) -> Generator:
+        """Start from ``seed``; returns the generator itself."""
+        seed = int(seed) % 2**64
+        self.rng = np.random.default_rng(seed)
+        self._seed = seed
+        return self
+
+    def seed(self) -> int:
+        """Start from a seed that nobody knows, which is returned."""
+        self.manual_seed(int(np.random.default_rng().integers(2**63)))
+        return self._seed
+
+    def initial_seed(self) -> int:
+        return self._seed
+
+    def get_state(self) -> Tensor:
+        """The state, as a tensor of bytes."""
+        return Tensor.from_array(np.frombuffer(_packed(self.rng), np.uint8).copy())
+
+    def set_state(self, new_state: Tensor) -> None:
+        """Go on from a state that :meth:`get_state` gave.
+
+        Raises:
+            RuntimeError: it is none.
+        """
+        _unpack(self.rng, new_state)
+
+
+class _State:
+    """Where the numbers of a generator stand, in an undo log."""
+
+    __slots__ = ("generator", "held")
+    nbytes = 0
+
+    def __init__(self, generator: Generator) -> None:
+        self.generator = generator
+        self.held = self._now()
+
+    def _now(self) -> tuple[Any, ...]:
+        g = self.generator
+        return g._seed, g._rng, g._rng.bit_generator.state
+
+    def swap(self) -> None:
+        now, g = self._now(), self.generator
+        g._seed, g._rng, state = self.held
+        g._rng.bit_generator.state = state
+        self.held = now
+
+    def is_idle(self) -> bool:
+        return self._now() == self.held
+
+
+class Draws:
+    """What calls of a function that stand for one call of a batch do about random numbers.
+
+    Args:
+        randomness: they draw the "same" numbers each, or "different" ones; or it is an "error".
+    """
+
+    def __init__(self, randomness: str) -> None:
+        if randomness not in ("error", "different", "same"):
+            raise RuntimeError(
+                "Only allowed values for randomness are 'error', 'different', or 'same'. Got "
+                f"{randomness}"
+            )
+        self._randomness = randomness
+        self._start: Any = None
+
+    @contextmanager
+    def call(self) -> Iterator[None]:
+        """One of the calls."""
+        if self._randomness == "same":
+            numbers = generator().bit_generator
+            if self._start is None:
+                self._start = numbers.state
+            numbers.state = self._start
+        token = _refused.set(_refused.get() or self._randomness == "error")
+        try:
+            yield
+        finally:
+            _refused.reset(token)
+
+
+_default = Generator()
+_default.seed()
+
+
+def generator() -> np.random.Generator:
+    """NumPy's generator that random numbers come from now."""
+    return _default.rng
+
+
+def use_generator(generator: np.random.Generator) -> None:
+    """Draw random numbers from ``generator`` from now on."""
+    _default.rng = generator
+
+
+@contextmanager
+def drawing_from(own: Generator | None) -> Iterator[None]:
+    """Within this, random numbers come from ``own``."""
+    if own is None:
+        yield
+        return
+    before = _default.rng
+    _default.rng = own.rng
+    try:
+        yield
+    finally:
+        _default.rng = before
+
+
+def manual_seed(seed: int) -> Generator:
+    """Start the random numbers of this package from ``seed``."""
+    return _default.manual_seed(seed)
+
+
+def seed() -> int:
+    """Start them from a seed that nobody knows, which is returned."""
+    return _default.seed()
+
+
+def initial_seed() -> int:
+    """The seed that they started from."""
+    return _default.initial_seed()
+
+
+def get_rng_state() -> Tensor:
+    """How far the random numbers are, as a tensor of bytes."""
+    return _default.get_state()
+
+
+def set_rng_state(new_state: Tensor) -> None:
+    """Go on from a state that :func:`get_rng_state` gave."""
+    _default.set_state(new_state)
 
 
 @contextmanager
@@ -36,3 +206,26 @@ def fork_rng(devices: Sequence[Any] | None = None, enabled: bool = True) -> Iter
     finally:
         if enabled:
             set_rng_state(state)
+
+
+def _packed(rng: np.random.Generator) -> bytes:
+    whole: Any = rng.bit_generator.state
+    numbers = whole["state"]
+    words = [numbers["state"], numbers["inc"], whole["has_uint32"] << 32 | whole["uinteger"]]
+    return b"".join(int(word).to_bytes(_WORD, "little") for word in words)
+
+
+def _unpack(rng: np.random.Generator, packed: Tensor) -> None:
+    data = packed.array.astype(np.uint8).tobytes()
+    if len(data) != 3 * _WORD:
+        raise RuntimeError("RNG state is wrong size")
+    state, inc, rest = (
+        int.from_bytes(data[start : start + _WORD], "little")
+        for start in range(0, len(data), _WORD)
+    )
+    rng.bit_generator.state = {
+        "bit_generator": type(rng.bit_generator).__name__,
+        "state": {"state": state, "inc": inc},
+        "has_uint32": rest >> 32,
+        "uinteger": rest & 0xFFFFFFFF,
+    }

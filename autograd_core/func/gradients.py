@@ -14,8 +14,8 @@ from autograd_core.autograd.functional import jacobian
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
 from autograd_core.autograd.graph import disable_saved_tensors_hooks
 from autograd_core.func.structure import leaves_of, rebuilt, structure_of
-from autograd_core.functions.generators import Draws
 from autograd_core.op.dual import without_graph
+from autograd_core.random import Draws
 from autograd_core.tensor import Tensor
 
 Argnums = int | tuple[int, ...]

@@ -7,8 +7,8 @@ from functools import wraps
 from typing import Any
 
 from autograd_core.func.structure import leaves_of, rebuilt
-from autograd_core.functions.generators import Draws
 from autograd_core.ops.joining import stack
+from autograd_core.random import Draws
 from autograd_core.tensor import Tensor
 
 Dims = Any  # a dimension, or None for what has no batch; a tuple, list or dictionary of them

@@ -12,6 +12,7 @@ from autograd_core.dimensions import wrapped, wrapped_all
 from autograd_core.dtype import bool_, float16, get_default_dtype, uint8
 from autograd_core.functions.reduction import cumsum
 from autograd_core.functions.shapes import narrow, squeeze
+from autograd_core.op import public
 from autograd_core.ops import cumulative, scatter, sorting
 from autograd_core.ops.index import select, slice_
 from autograd_core.ops.joining import cat
@@ -21,12 +22,8 @@ from autograd_core.ops.select import lerp_number, lerp_tensor
 from autograd_core.ops.shape import reshape, squeeze_result, transpose, unsqueeze
 from autograd_core.tensor import Tensor
 
-__all__ = [
-    "bucketize", "cummax", "cummin", "cumulative_trapezoid", "diff", "gradient", "msort",
-    "nanquantile", "quantile", "searchsorted", "sort", "topk", "trapezoid", "trapz",
-]  # fmt: skip
 
-
+@public("function method")
 def sort(
     x: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
 ) -> return_types.sort:
@@ -35,11 +32,13 @@ def sort(
     return return_types.sort(*call(x, dim, descending))
 
 
+@public("function method")
 def msort(x: Tensor) -> Tensor:
     """The elements in order along the first dimension."""
     return sorting.sort(x, 0)[0]
 
 
+@public("function method")
 def topk(
     x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> return_types.topk:
@@ -47,6 +46,7 @@ def topk(
     return return_types.topk(*sorting.topk(x, k, dim, largest, sorted))
 
 
+@public()
 def searchsorted(
     sorted_sequence: Tensor,
     values: Tensor | float,
@@ -60,6 +60,7 @@ def searchsorted(
     return sorting.searchsorted(sorted_sequence, values, right or side == "right")
 
 
+@public()
 def bucketize(x: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
     """Between which of the sorted ``boundaries`` each element lies."""
     if boundaries.ndim != 1:
@@ -67,11 +68,13 @@ def bucketize(x: Tensor | float, boundaries: Tensor, *, right: bool = False) -> 
     return searchsorted(boundaries, x, right=right)
 
 
+@public("function method")
 def cummax(x: Tensor, dim: int) -> return_types.cummax:
     """The largest element so far along ``dim``, and where it is."""
     return return_types.cummax(*cumulative.cummax(x, dim))
 
 
+@public("function method")
 def cummin(x: Tensor, dim: int) -> return_types.cummin:
     """The smallest element so far along ``dim``, and where it is."""
     return return_types.cummin(*cumulative.cummin(x, dim))
@@ -80,6 +83,7 @@ def cummin(x: Tensor, dim: int) -> return_types.cummin:
 # Quantiles
 
 
+@public("function method")
 def quantile(
     x: Tensor,
     q: Tensor | float,
@@ -92,6 +96,7 @@ def quantile(
     return _quantile(x, q, dim, keepdim, interpolation, False)
 
 
+@public("function method")
 def nanquantile(
     x: Tensor,
     q: Tensor | float,
@@ -173,6 +178,7 @@ def _at(ordered: Tensor, ranks: Any) -> Tensor:
 # Differences and integrals
 
 
+@public("function method")
 def diff(
     x: Tensor,
     n: int = 1,
@@ -220,6 +226,7 @@ def _check_numbers(name: str, y: Tensor, x: Tensor | None) -> None:
         raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
 
 
+@public(aliases="trapz")
 def trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
@@ -236,6 +243,7 @@ def trapezoid(
     return (sum_dim(y, dim) - ends) * (1.0 if dx is None else dx)
 
 
+@public()
 def cumulative_trapezoid(
     y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
 ) -> Tensor:
@@ -248,9 +256,7 @@ def cumulative_trapezoid(
     return cumsum((after + before) * (0.5 * (1.0 if dx is None else dx)), dim)
 
 
-trapz = trapezoid
-
-
+@public()
 def gradient(
     x: Tensor,
     *,

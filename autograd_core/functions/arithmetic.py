@@ -9,17 +9,10 @@ import numpy as np
 from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype, float64, number_dtype, result_type
 from autograd_core.functions.convert import check_gradient, to_dtype
+from autograd_core.op import public
 from autograd_core.op.refusals import no_difference
 from autograd_core.ops import assign, elementwise, exponential, rounding, select, special_functions
 from autograd_core.tensor import Tensor
-
-__all__ = [
-    "add", "addcdiv", "clamp", "clamp_max", "clamp_min", "clip", "conj", "conj_physical",
-    "copysign", "div", "divide", "fill", "float_power", "floor_divide", "fmod", "frexp", "lerp",
-    "logit", "mvlgamma", "nan_to_num", "polygamma", "positive", "pow", "real", "remainder",
-    "resolve_conj", "resolve_neg", "round", "rsub", "square", "sub", "subtract", "true_divide",
-    "xlogy",
-]  # fmt: skip
 
 
 def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
@@ -36,18 +29,21 @@ def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
         )
 
 
+@public("function method inplace")
 def add(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``x + alpha * y``."""
     _check_alpha(x, y, alpha)
     return elementwise.add(x, y) if alpha == 1 else elementwise.add_scaled(x, y, alpha=alpha)
 
 
+@public("function method inplace", aliases="subtract")
 def sub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``x - alpha * y``."""
     _check_alpha(x, y, alpha)
     return elementwise.sub(x, y) if alpha == 1 else elementwise.sub_scaled(x, y, alpha=alpha)
 
 
+@public()
 def rsub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
     """``y - alpha * x``."""
     if isinstance(y, Tensor):
@@ -62,6 +58,7 @@ def rdiv(x: Tensor, y: Number) -> Tensor:
     return elementwise.mul(elementwise.reciprocal(x), y)
 
 
+@public("function method inplace", aliases="divide true_divide")
 def div(x: Tensor, y: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
     """``x / y``; rounded down ("floor") or towards 0 ("trunc") on demand."""
     if rounding_mode is None:
@@ -69,11 +66,13 @@ def div(x: Tensor, y: Tensor | Number, *, rounding_mode: str | None = None) -> T
     return rounding.div_rounded(x, y, rounding_mode=rounding_mode)
 
 
+@public("function method inplace")
 def floor_divide(x: Tensor, y: Tensor | Number) -> Tensor:
     """``x // y``: the quotient rounded down."""
     return rounding.div_rounded(x, y, rounding_mode="floor")
 
 
+@public("function method inplace")
 def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """``x`` to the power of a number or a tensor."""
     if isinstance(exponent, Tensor):
@@ -85,12 +84,14 @@ def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     return elementwise.pow_number(promoted(x, exponent), exponent=exponent)
 
 
+@public("function method inplace")
 def float_power(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """:func:`pow` in float64."""
     base, power = (to_dtype(v, float64) if isinstance(v, Tensor) else v for v in (x, exponent))
     return pow(base, power)
 
 
+@public("function method inplace")
 def square(x: Tensor) -> Tensor:
     """``x * x``."""
     return pow(x, 2)
@@ -112,6 +113,7 @@ def _check_divisor(name: str, *values: Tensor | Number) -> None:
             raise RuntimeError("ZeroDivisionError")
 
 
+@public("function method inplace")
 def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
     """What is left of ``x`` after division by ``y``, with the sign of ``x``."""
     _check_divisor("fmod", x, y)
@@ -120,6 +122,7 @@ def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
     return rounding.fmod_number(promoted(x, y), number=y)
 
 
+@public("function method inplace")
 def remainder(x: Tensor | Number, y: Tensor | Number) -> Tensor:
     """``x % y``: what is left of ``x`` after division by ``y``, with the sign of ``y``."""
     _check_divisor("remainder", x, y)
@@ -128,6 +131,7 @@ def remainder(x: Tensor | Number, y: Tensor | Number) -> Tensor:
     return rounding.remainder_number(promoted(x, y), number=y)
 
 
+@public("function method inplace")
 def copysign(x: Tensor, y: Tensor | Number) -> Tensor:
     """The size of ``x`` with the sign of ``y``."""
     if isinstance(y, Tensor):
@@ -135,6 +139,7 @@ def copysign(x: Tensor, y: Tensor | Number) -> Tensor:
     return rounding.copysign_number(x, number=y)
 
 
+@public("function method inplace", aliases="special.xlogy")
 def xlogy(x: Tensor | Number, y: Tensor | Number) -> Tensor:
     """``x * log(y)``, and 0 where ``x`` is."""
     if not isinstance(y, Tensor):
@@ -144,6 +149,7 @@ def xlogy(x: Tensor | Number, y: Tensor | Number) -> Tensor:
     return exponential.xlogy(x, y)
 
 
+@public("function method inplace", aliases="clip")
 def clamp(
     x: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
 ) -> Tensor:
@@ -165,6 +171,7 @@ def _constant(value: Number, kind: dtype) -> Tensor:
     return Tensor.from_array(np.asarray(value, kind.dtype))
 
 
+@public("function method inplace")
 def clamp_min(x: Tensor, min: Tensor | Number) -> Tensor:
     """``x``, or ``min`` where ``x`` is below it."""
     if isinstance(min, Tensor):
@@ -172,6 +179,7 @@ def clamp_min(x: Tensor, min: Tensor | Number) -> Tensor:
     return select.clamp_min(promoted(x, min), bound=min)
 
 
+@public("function method inplace")
 def clamp_max(x: Tensor, max: Tensor | Number) -> Tensor:
     """``x``, or ``max`` where ``x`` is above it."""
     if isinstance(max, Tensor):
@@ -179,6 +187,7 @@ def clamp_max(x: Tensor, max: Tensor | Number) -> Tensor:
     return select.clamp_max(promoted(x, max), bound=max)
 
 
+@public("function method inplace")
 def lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
     """The point ``weight`` of the way from ``start`` to ``end``."""
     _check_lerp(start, end, weight)
@@ -202,6 +211,7 @@ def _check_lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> None:
         )
 
 
+@public("function method inplace")
 def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
     """``x + value * tensor1 / tensor2``."""
     if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
@@ -216,6 +226,7 @@ def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -
     return select.addcdiv(x, tensor1, tensor2, value=value)
 
 
+@public()
 def fill(x: Tensor, value: Tensor | Number) -> Tensor:
     """``value`` in every place of ``x``."""
     if not isinstance(value, Tensor):
@@ -224,11 +235,13 @@ def fill(x: Tensor, value: Tensor | Number) -> Tensor:
     return select.fill_tensor(x, value)
 
 
+@public("function method inplace", aliases="special.round")
 def round(x: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number, the even one of two; or with ``decimals`` after the point."""
     return rounding.round_decimals(x, decimals=decimals) if decimals else rounding.round_(x)
 
 
+@public("function method inplace")
 def nan_to_num(
     x: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
@@ -236,6 +249,7 @@ def nan_to_num(
     return rounding.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
 
 
+@public("function method")
 def frexp(x: Tensor) -> return_types.frexp:
     """``x`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
     if not x.dtype.is_floating_point:
@@ -243,16 +257,19 @@ def frexp(x: Tensor) -> return_types.frexp:
     return return_types.frexp(*rounding.frexp(x))
 
 
+@public("function method inplace", aliases="special.logit")
 def logit(x: Tensor, eps: float | None = None) -> Tensor:
     """``log(x / (1 - x))``, of ``x`` held between ``eps`` and ``1 - eps`` if that is given."""
     return exponential.logit(x, eps=eps)
 
 
+@public()
 def polygamma(n: int, x: Tensor) -> Tensor:
     """The ``n``-th derivative of :func:`digamma`."""
     return special_functions.polygamma(x, n=n)
 
 
+@public("function method inplace", aliases="special.multigammaln")
 def mvlgamma(x: Tensor, p: int) -> Tensor:
     """Logarithm of the gamma function of ``p`` variables, for ``x > (p - 1) / 2``."""
     if x.dtype is bool_:
@@ -260,6 +277,7 @@ def mvlgamma(x: Tensor, p: int) -> Tensor:
     return special_functions.mvlgamma(x, p=p)
 
 
+@public("function method")
 def positive(x: Tensor) -> Tensor:
     """``+x``: ``x`` itself."""
     if x.dtype is bool_:
@@ -267,11 +285,9 @@ def positive(x: Tensor) -> Tensor:
     return x
 
 
+@public("function method", aliases="resolve_conj resolve_neg", name="conj")
+@public("function method inplace", name="conj_physical")
+@public()
 def real(x: Tensor) -> Tensor:
     """``x`` itself, as all numbers here are real."""
     return x
-
-
-conj = conj_physical = resolve_conj = resolve_neg = real
-divide = true_divide = div
-subtract, clip = sub, clamp

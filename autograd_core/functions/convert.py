@@ -11,8 +11,6 @@ from autograd_core.dtype import dtype as dtype_type
 from autograd_core.ops import convert, shape
 from autograd_core.tensor import Tensor
 
-__all__: list[str] = []
-
 
 def to_dtype(x: Tensor, kind: dtype) -> Tensor:
     """``x`` itself if it has this dtype, else a copy that has."""

@@ -10,11 +10,11 @@ import numpy as np
 from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number
 from autograd_core.functions.indexing import check_slices
+from autograd_core.op import public
 from autograd_core.tensor import Tensor
 
-__all__ = ["gcd", "histc", "isin", "lcm", "unique_consecutive"]
 
-
+@public()
 def histc(x: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """How many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
     ``max``; of the range of ``x``, if these are equal."""
@@ -31,6 +31,7 @@ def histc(x: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tenso
     return Tensor.from_array(counts.astype(x.array.dtype))
 
 
+@public()
 def isin(
     elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
 ) -> Tensor:
@@ -42,6 +43,7 @@ def isin(
     return Tensor.from_array(np.asarray(found))
 
 
+@public()
 def unique_consecutive(
     x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
@@ -66,11 +68,13 @@ def unique_consecutive(
     return tensors if len(tensors) > 1 else tensors[0]
 
 
+@public()
 def gcd(x: Tensor, y: Tensor) -> Tensor:
     """The greatest common divisor of each pair of integers."""
     return Tensor.from_array(np.asarray(np.gcd(x.array, y.array)))
 
 
+@public()
 def lcm(x: Tensor, y: Tensor) -> Tensor:
     """The least common multiple of each pair of integers."""
     return Tensor.from_array(np.asarray(np.lcm(x.array, y.array)))

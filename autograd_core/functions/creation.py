@@ -12,18 +12,13 @@ from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype
 from autograd_core.functions.convert import to_dtype
 from autograd_core.notices import warn
+from autograd_core.op import public
 from autograd_core.ops.checks import fitting_number
 from autograd_core.sequences import holds_tensors, without_tensors
 from autograd_core.tensor import Tensor
 
-__all__ = [
-    "allclose", "arange", "as_tensor", "asarray", "detach", "empty", "empty_like", "equal", "eye",
-    "from_numpy", "full", "full_like", "is_floating_point", "is_nonzero", "is_tensor", "linspace",
-    "logspace", "numel", "ones", "ones_like", "scalar_tensor", "tensor", "tril_indices",
-    "triu_indices", "typename", "zeros", "zeros_like",
-]  # fmt: skip
 
-
+@public()
 def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """A new tensor with a copy of ``data``: a number, nested lists, an array.
 
@@ -96,6 +91,7 @@ def _has_dtype(data: Any) -> bool:
     return isinstance(data, (np.ndarray, np.generic))
 
 
+@public()
 def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
     """``data`` as a tensor, without a copy where that is possible."""
     if isinstance(data, Tensor):
@@ -105,6 +101,7 @@ def as_tensor(data: Any, dtype: dtype | None = None) -> Tensor:
     return tensor(data, dtype)
 
 
+@public()
 def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -> Tensor:
     """``obj`` as a tensor; copied if ``copy`` says so, else where that cannot be avoided."""
     found = as_tensor(obj, dtype)
@@ -113,16 +110,19 @@ def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -
     return found
 
 
+@public()
 def detach(x: Tensor) -> Tensor:
     """The same data without the graph."""
     return x.detach()
 
 
+@public()
 def is_nonzero(x: Tensor) -> bool:
     """Whether the only element of ``x`` is not 0."""
     return bool(x)
 
 
+@public()
 def typename(obj: Any) -> str:
     """The name of the type of ``obj``, with its module; of a tensor, by its dtype."""
     if isinstance(obj, Tensor):
@@ -135,6 +135,7 @@ def typename(obj: Any) -> str:
     )
 
 
+@public()
 def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     """A tensor that shares the memory of ``array``."""
     if not isinstance(array, np.ndarray):
@@ -142,6 +143,7 @@ def from_numpy(array: np.ndarray[Any, Any]) -> Tensor:
     return _traced("from_numpy()", array, Tensor.from_array(array))
 
 
+@public()
 def scalar_tensor(value: Number, *, dtype: dtype | None = None) -> Tensor:
     """A tensor of no dimensions."""
     return tensor(value, dtype or get_default_dtype())
@@ -158,23 +160,27 @@ def size_of(size: tuple[Any, ...]) -> tuple[int, ...]:
     return found
 
 
+@public()
 def zeros(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor of zeros."""
     kind, shape = (dtype or get_default_dtype()).dtype, size_of(size)
     return Tensor.from_array(np.zeros(shape, kind), requires_grad)
 
 
+@public()
 def ones(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor of ones."""
     kind = (dtype or get_default_dtype()).dtype
     return Tensor.from_array(np.ones(size_of(size), kind), requires_grad)
 
 
+@public()
 def empty(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """A tensor of whatever was in memory; here that is zeros, so that runs are alike."""
     return zeros(*size, dtype=dtype, requires_grad=requires_grad)
 
 
+@public()
 def full(
     size: Sequence[int],
     fill_value: Number | Tensor,
@@ -189,6 +195,7 @@ def full(
     return Tensor.from_array(np.full(size_of((size,)), value), requires_grad)
 
 
+@public()
 def full_like(
     x: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -196,19 +203,19 @@ def full_like(
     return full(x._shape, fill_value, dtype or x.dtype, requires_grad)
 
 
+@public(aliases="empty_like")
 def zeros_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Zeros of the shape and dtype of ``x``."""
     return zeros(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
 
 
+@public()
 def ones_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Ones of the shape and dtype of ``x``."""
     return ones(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
 
 
-empty_like = zeros_like
-
-
+@public()
 def eye(
     n: int, m: int | None = None, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
@@ -219,6 +226,7 @@ def eye(
     return Tensor.from_array(np.eye(n, m, dtype=kind), requires_grad)
 
 
+@public()
 def arange(
     *bounds: Number, dtype: dtype | None = None, requires_grad: bool = False, **named: Number
 ) -> Tensor:
@@ -236,6 +244,7 @@ def arange(
     return Tensor.from_array(array if dtype is None else array.astype(dtype.dtype), requires_grad)
 
 
+@public()
 def linspace(
     start: float | Tensor,
     end: float | Tensor,
@@ -275,6 +284,7 @@ def _evenly(first: float, last: float, steps: int, kind: Any) -> Any:
     return np.where(places < max(steps // 2, 1), *ends).astype(own).astype(kind)
 
 
+@public()
 def logspace(
     start: float, end: float, steps: int, base: float = 10.0, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -283,11 +293,13 @@ def logspace(
     return Tensor.from_array(np.logspace(start, end, steps, base=base, dtype=kind))
 
 
+@public()
 def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
     """The places of the lower triangle of a matrix: two rows, of its rows and columns."""
     return Tensor.from_array(np.stack(np.tril_indices(row, offset, col)))
 
 
+@public()
 def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
     """The places of the upper triangle of a matrix: two rows, of its rows and columns."""
     return Tensor.from_array(np.stack(np.triu_indices(row, offset, col)))
@@ -296,21 +308,25 @@ def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
 # Looking at tensors
 
 
+@public()
 def is_tensor(value: Any) -> bool:
     """Whether ``value`` is a tensor."""
     return isinstance(value, Tensor)
 
 
+@public()
 def is_floating_point(x: Tensor) -> bool:
     """Whether ``x`` holds floating point numbers."""
     return x.dtype.is_floating_point
 
 
+@public()
 def numel(x: Tensor) -> int:
     """How many elements ``x`` has."""
     return x.numel()
 
 
+@public("function method")
 def allclose(
     x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
@@ -320,6 +336,7 @@ def allclose(
     return builtins.bool(np.allclose(x.array, y.array, rtol, atol, equal_nan))
 
 
+@public("function method")
 def equal(x: Tensor, y: Tensor) -> bool:
     """Whether shapes and all elements are equal."""
     return builtins.bool(np.array_equal(x.array, y.array))

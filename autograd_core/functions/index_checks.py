@@ -10,8 +10,6 @@ from autograd_core.dimensions import wrapped
 from autograd_core.dtype import int32, int64
 from autograd_core.tensor import Tensor
 
-__all__: list[str] = []
-
 # where the arguments stand
 _POSITION: Final = {"index": 3, "src": 4, "source": 4, "indices": 2}
 

@@ -23,19 +23,15 @@ from autograd_core.functions.index_checks import (
 )
 from autograd_core.functions.subscript import checked_places, type_name
 from autograd_core.notices import warn
+from autograd_core.op import public
 from autograd_core.ops import assign, elementwise, index_along, masking
 from autograd_core.ops import scatter as scattering
 from autograd_core.ops.shape import expand, reshape
 from autograd_core.ops.sorting import nonzero as places
 from autograd_core.tensor import Tensor
 
-__all__ = [
-    "argwhere", "gather", "index_add", "index_copy", "index_fill", "index_put", "index_reduce",
-    "index_select", "masked_fill", "masked_scatter", "masked_select", "nonzero", "put", "scatter",
-    "scatter_add", "scatter_reduce", "take", "take_along_dim", "unique", "where",
-]  # fmt: skip
 
-
+@public()
 def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
     """``x`` where ``condition`` holds, else ``y``; alone, the places where it does."""
     if x is None and y is None:
@@ -57,11 +53,13 @@ def where(condition: Tensor, x: Any = None, y: Any = None) -> Any:
     return elementwise.where(condition, x, y)
 
 
+@public("function method")
 def gather(x: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
     """The elements of ``x`` that ``index`` points to along ``dim``."""
     return scattering.gather(x, checked_index("gather", index), dim)
 
 
+@public("function method")
 def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
     """:func:`gather`, of the flattened tensor without ``dim``; other dimensions broadcast."""
     check_taken_along(x, indices, dim)
@@ -77,6 +75,7 @@ def take_along_dim(x: Tensor, indices: Tensor, dim: int | None = None) -> Tensor
     return scattering.gather(x, indices, dim)
 
 
+@public("function method inplace")
 def scatter(
     x: Tensor, dim: int, index: Tensor, src: Tensor | Number, *, reduce: str = ""
 ) -> Tensor:
@@ -90,12 +89,14 @@ def scatter(
     return scattering.scatter_number(x, index, dim, src)
 
 
+@public("function method inplace")
 def scatter_add(x: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
     """``x`` to which ``src`` was added where ``index`` points along ``dim``."""
     check_source(x, src)
     return scattering.scatter_add(x, src, checked_index("scatter", index), dim)
 
 
+@public("function method inplace")
 def scatter_reduce(
     x: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -105,24 +106,28 @@ def scatter_reduce(
     return scattering.scatter_reduce(x, src, index, dim, reduce, include_self)
 
 
+@public("function method")
 def index_select(x: Tensor, dim: int, index: Tensor) -> Tensor:
     """The slices of ``dim`` that ``index`` lists."""
     check_selected(index)
     return index_along.index_select(x, index, dim)
 
 
+@public("function method inplace")
 def index_add(x: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1) -> Tensor:
     """``x`` to which slices were added where ``index`` says."""
     check_added("index_add", x, dim, index, source)
     return index_along.index_add(x, source, index, dim, alpha)
 
 
+@public("function method inplace")
 def index_copy(x: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
     """``x`` with the slices of ``source`` where ``index`` says."""
     check_copied(x, dim, index, source)
     return index_along.index_copy(x, source, index, dim)
 
 
+@public("function method inplace")
 def index_fill(x: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
     """``x`` with ``value`` in the slices that ``index`` lists."""
     check_filled(index, value)
@@ -132,6 +137,7 @@ def index_fill(x: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Te
     return index_along.index_fill(x, index, dim, value)
 
 
+@public("function method inplace")
 def index_reduce(
     x: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
 ) -> Tensor:
@@ -140,6 +146,7 @@ def index_reduce(
     return index_along.index_reduce(x, source, index, dim, reduce, include_self)
 
 
+@public("function method inplace")
 def index_put(
     x: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False
 ) -> Tensor:
@@ -163,6 +170,7 @@ def index_put(
     return call(x, values, picked)
 
 
+@public("function method inplace")
 def masked_fill(x: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     """``x`` with ``value`` where ``mask`` holds."""
     if isinstance(value, Tensor):
@@ -171,22 +179,26 @@ def masked_fill(x: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
     return masking.masked_fill(x, mask, value=value)
 
 
+@public("function method")
 def masked_select(x: Tensor, mask: Tensor) -> Tensor:
     """The elements of ``x`` where ``mask`` holds, as a vector."""
     return masking.masked_select(x, mask)
 
 
+@public("function method inplace")
 def masked_scatter(x: Tensor, mask: Tensor, source: Tensor) -> Tensor:
     """``x`` with the elements of ``source``, in order, where ``mask`` holds."""
     return masking.masked_scatter(x, source, mask)
 
 
+@public("function method")
 def take(x: Tensor, index: Tensor) -> Tensor:
     """The elements of the flattened ``x`` that ``index`` points to."""
     check_taken("take", x, index)
     return index_along.take(x, index)
 
 
+@public("function method inplace")
 def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
     """``x`` with ``source`` in, or added to, places of the flattened tensor."""
     check_taken("put_", x, index)
@@ -194,6 +206,7 @@ def put(x: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> T
     return index_along.put(x, source, index, accumulate)
 
 
+@public("function method")
 def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     """The places of all elements that are not 0: one row each, or one vector per dimension."""
     found = places(x)
@@ -202,6 +215,7 @@ def nonzero(x: Tensor, *, as_tuple: bool = False) -> Any:
     return tuple(Tensor.from_array(column.copy()) for column in found.array.T)
 
 
+@public("function method")
 def argwhere(x: Tensor) -> Tensor:
     """The places of all elements that are not 0, one row each."""
     return places(x)
@@ -215,6 +229,7 @@ def check_slices(x: Tensor, dim: int) -> None:
         )
 
 
+@public("function method")
 def unique(
     x: Tensor,
     sorted: bool = True,

@@ -12,6 +12,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.functions.shapes import flatten, narrow
+from autograd_core.op import public
 from autograd_core.ops import joining as joined
 from autograd_core.ops.index_along import index_select
 from autograd_core.ops.joining import cat
@@ -19,14 +20,8 @@ from autograd_core.ops.rearrange import block_diag as joined_blocks
 from autograd_core.ops.shape import clone, expand, reshape, unsqueeze, view
 from autograd_core.tensor import Tensor
 
-__all__ = [
-    "atleast_1d", "atleast_2d", "atleast_3d", "block_diag", "broadcast_tensors", "cartesian_prod",
-    "chunk", "column_stack", "combinations", "concat", "concatenate", "dsplit", "dstack", "hsplit",
-    "hstack", "meshgrid", "row_stack", "split", "split_with_sizes_copy", "tensor_split",
-    "unbind_copy", "unsafe_chunk", "unsafe_split", "vsplit", "vstack",
-]  # fmt: skip
 
-
+@public()
 def split(
     x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -36,6 +31,7 @@ def split(
     return joined.split_with_sizes(x, tuple(split_size_or_sections), dim)
 
 
+@public("function method")
 def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunks`` pieces along ``dim``, as equal as they can be."""
     if not x.ndim:
@@ -46,6 +42,7 @@ def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     return split(x, -(-size // chunks) if size else (0,) * chunks, dim)
 
 
+@public("function method")
 def tensor_split(
     x: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -84,7 +81,7 @@ def _equal_split(name: str, dim: int, least: int) -> Callable[..., tuple[Tensor,
 
     divided.__name__ = divided.__qualname__ = name
     divided.__doc__ = f"Views of equal pieces, or up to the places given, along dimension {dim}."
-    return divided
+    return public("function method")(divided)
 
 
 hsplit = _equal_split("hsplit", 1, 1)
@@ -96,6 +93,7 @@ def _copies(parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
     return tuple(clone(part) for part in parts)
 
 
+@public()
 def split_with_sizes_copy(
     x: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
@@ -103,24 +101,25 @@ def split_with_sizes_copy(
     return _copies(split(x, split_sizes, dim))
 
 
+@public("function method")
 def unsafe_split(x: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of pieces of ``split_size`` along ``dim``."""
     return _copies(split(x, split_size, dim))
 
 
+@public("function method")
 def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of ``chunks`` pieces along ``dim``."""
     return _copies(chunk(x, chunks, dim))
 
 
+@public()
 def unbind_copy(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of the slices along ``dim``."""
     return _copies(joined.unbind(x, dim))
 
 
 # Joining
-
-concat = concatenate = cat
 
 
 def _each(call: Callable[[Tensor], Tensor], tensors: tuple[Any, ...]) -> Any:
@@ -131,11 +130,13 @@ def _each(call: Callable[[Tensor], Tensor], tensors: tuple[Any, ...]) -> Any:
     return tuple(call(each) for each in listed)
 
 
+@public()
 def atleast_1d(*tensors: Any) -> Any:
     """Each tensor with one dimension at least."""
     return _each(lambda x: x if x.ndim else reshape(x, (1,)), tensors)
 
 
+@public()
 def atleast_2d(*tensors: Any) -> Any:
     """Each tensor with two dimensions at least; a vector is a row."""
     return _each(_two, tensors)
@@ -145,6 +146,7 @@ def _two(x: Tensor) -> Tensor:
     return reshape(x, (1, 1)) if x.ndim == 0 else unsqueeze(x, 0) if x.ndim == 1 else x
 
 
+@public()
 def atleast_3d(*tensors: Any) -> Any:
     """Each tensor with three dimensions at least; a matrix has depth 1."""
     return _each(_three, tensors)
@@ -158,41 +160,45 @@ def _three(x: Tensor) -> Tensor:
     return unsqueeze(x, -1) if x.ndim == 2 else x
 
 
+@public()
 def hstack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined along the second dimension; vectors end to end."""
     parts = atleast_1d(tuple(tensors))
     return cat(parts, dim=0 if parts[0].ndim == 1 else 1)
 
 
+@public(aliases="row_stack")
 def vstack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined along the first dimension; vectors are rows."""
     return cat(atleast_2d(tuple(tensors)), dim=0)
 
 
-row_stack = vstack
-
-
+@public()
 def dstack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined along the third dimension."""
     return cat(atleast_3d(tuple(tensors)), dim=2)
 
 
+@public()
 def column_stack(tensors: Sequence[Tensor]) -> Tensor:
     """Joined side by side; vectors are columns."""
     return hstack([reshape(x, (x.numel(), 1)) if x.ndim <= 1 else x for x in tensors])
 
 
+@public()
 def block_diag(*tensors: Tensor) -> Tensor:
     """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""
     return joined_blocks(tensors)
 
 
+@public()
 def broadcast_tensors(*tensors: Tensor) -> tuple[Tensor, ...]:
     """All tensors expanded to their common shape."""
     size = np.broadcast_shapes(*(x._shape for x in tensors))
     return tuple(x if x._shape == size else expand(x, size) for x in tensors)
 
 
+@public()
 def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     """For each vector a grid of all of them in which it varies along its own dimension.
 
@@ -224,6 +230,7 @@ def meshgrid(*tensors: Any, indexing: str = "ij") -> tuple[Tensor, ...]:
     return tuple(grids)
 
 
+@public()
 def cartesian_prod(*tensors: Tensor) -> Tensor:
     """All choices of one element from each vector, one row each."""
     for each in tensors:
@@ -238,6 +245,7 @@ def _check_vector(x: Tensor) -> None:
         raise RuntimeError(f"Expect a 1D vector, but got shape {list(x.shape)}")
 
 
+@public()
 def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, one row each, in order."""
     _check_vector(x)

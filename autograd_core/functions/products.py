@@ -8,6 +8,7 @@ from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
 from autograd_core.dimensions import wrapped_all
+from autograd_core.op import public
 from autograd_core.ops import distance, norms
 from autograd_core.ops.diagonals import diagonal
 from autograd_core.ops.linalg import bmm, mm
@@ -16,9 +17,8 @@ from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import permute, reshape, unsafe_view, view
 from autograd_core.tensor import Tensor
 
-__all__ = ["cdist", "cross", "einsum", "ger", "inner", "kron", "outer", "tensordot"]
 
-
+@public("function method", aliases="ger")
 def outer(x: Tensor, y: Tensor) -> Tensor:
     """All products of an element of ``x`` and one of ``y``, both vectors."""
     for name, vector in (("self", x), ("vec2", y)):
@@ -27,9 +27,7 @@ def outer(x: Tensor, y: Tensor) -> Tensor:
     return reshape(x, (x.numel(), 1)) * y
 
 
-ger = outer
-
-
+@public()
 def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
     """The sum of products over some dimensions: the last of ``x`` and first of ``y``, or those
     that the two lists ``dims`` name."""
@@ -71,6 +69,7 @@ def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> T
     return reshape(product, shape)
 
 
+@public("function method")
 def inner(x: Tensor, y: Tensor) -> Tensor:
     """The sum of products over the last dimension of both."""
     if not x.ndim or not y.ndim:
@@ -83,6 +82,7 @@ def inner(x: Tensor, y: Tensor) -> Tensor:
     return tensordot(x, y, ([-1], [-1]))
 
 
+@public("function method")
 def kron(x: Tensor, y: Tensor) -> Tensor:
     """All products of an element of ``x`` and one of ``y``, as blocks of the size of ``y``."""
     rank = max(x.ndim, y.ndim)
@@ -94,11 +94,13 @@ def kron(x: Tensor, y: Tensor) -> Tensor:
     return unsafe_view(product, [m * n for m, n in zip(a, b, strict=True)])
 
 
+@public()
 def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
     """The distances of each point of ``x`` (n, d) from each of ``y`` (m, d): (n, m)."""
     return distance.cdist(x, y, float(p))
 
 
+@public("function method")
 def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
     """The vector product along ``dim``, by default the first that has three elements."""
     if dim is None:
@@ -111,6 +113,7 @@ def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
 # Einstein's sums
 
 
+@public()
 def einsum(equation: Any, *operands: Any) -> Tensor:
     """Products summed over the labels that the result lacks: ``einsum("ij,jk->ik", x, y)``.
 

@@ -9,17 +9,12 @@ import numpy as np
 
 from autograd_core.dtype import dtype, get_default_dtype, int64
 from autograd_core.functions.creation import size_of
-from autograd_core.functions.generators import generator as generator
-from autograd_core.functions.generators import manual_seed as manual_seed
-from autograd_core.functions.generators import use_generator as use_generator
+from autograd_core.op import public
+from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
-__all__ = [
-    "bernoulli", "multinomial", "normal", "rand", "rand_like", "randint", "randint_like", "randn",
-    "randn_like", "randperm",
-]  # fmt: skip
 
-
+@public()
 def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers from 0 to 1."""
     kind = (dtype or get_default_dtype()).dtype
@@ -27,6 +22,7 @@ def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) ->
     return Tensor.from_array(array.astype(kind), requires_grad)
 
 
+@public()
 def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normal random numbers of mean 0 and variance 1."""
     kind = (dtype or get_default_dtype()).dtype
@@ -34,16 +30,19 @@ def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -
     return Tensor.from_array(array.astype(kind), requires_grad)
 
 
+@public()
 def rand_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Uniform random numbers from 0 to 1, in the shape and dtype of ``x``."""
     return rand(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
 
 
+@public()
 def randn_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
     """Normal random numbers, in the shape and dtype of ``x``."""
     return randn(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
 
 
+@public()
 def randint(*arguments: Any, size: Any = None, dtype: dtype | None = None) -> Tensor:
     """Random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
     *bounds, size = arguments if size is None else (*arguments, size)
@@ -56,16 +55,19 @@ def randint(*arguments: Any, size: Any = None, dtype: dtype | None = None) -> Te
     return Tensor.from_array(np.asarray(generator().integers(low, high, tuple(size))).astype(kind))
 
 
+@public()
 def randint_like(x: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
     """Random integers in the shape and dtype of ``x``: ``randint_like(x, [low,] high)``."""
     return randint(*bounds, x._shape, dtype=dtype or x.dtype)
 
 
+@public()
 def randperm(n: int) -> Tensor:
     """The numbers 0 to n - 1 in random order."""
     return Tensor.from_array(generator().permutation(n))
 
 
+@public()
 def normal(
     mean: Tensor | float = 0.0,
     std: Tensor | float = 1.0,
@@ -84,6 +86,7 @@ def normal(
     return Tensor.from_array(array.astype(kind.dtype))
 
 
+@public("function method")
 def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
     """1 with the probability that ``x``, or ``p``, says, else 0."""
     chances = x.array if p is None else np.full(x._shape, p)
@@ -93,6 +96,7 @@ def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
     return Tensor.from_array(drawn.astype(x.dtype.dtype))
 
 
+@public("function method")
 def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
     """Places drawn with the weights of each row of ``x``: (..., num_samples)."""
     rows = np.atleast_2d(x.array.astype(np.float64))

@@ -9,19 +9,20 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.functions.shapes import flatten, several, tuple_of
+from autograd_core.op import public
 from autograd_core.ops import rearrange, shape
 from autograd_core.ops.index_along import index_select
 from autograd_core.ops.shape import reshape
 from autograd_core.tensor import Tensor
 
-__all__ = ["flip", "fliplr", "flipud", "repeat_interleave", "roll", "rot90", "tile"]
 
-
+@public("function method")
 def flip(x: Tensor, *dims: Any) -> Tensor:
     """The order along some dimensions reversed."""
     return rearrange.flip(x, several(dims))
 
 
+@public("function method")
 def fliplr(x: Tensor) -> Tensor:
     """The order of columns reversed."""
     if x.ndim < 2:
@@ -29,6 +30,7 @@ def fliplr(x: Tensor) -> Tensor:
     return rearrange.flip(x, (1,))
 
 
+@public("function method")
 def flipud(x: Tensor) -> Tensor:
     """The order of rows reversed."""
     if not x.ndim:
@@ -36,11 +38,13 @@ def flipud(x: Tensor) -> Tensor:
     return rearrange.flip(x, (0,))
 
 
+@public("function method")
 def roll(x: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
     """Elements moved along some dimensions, or in the flattened tensor, in a circle."""
     return rearrange.roll(x, tuple_of(shifts), tuple_of(dims))
 
 
+@public("function method")
 def rot90(x: Tensor, k: int = 1, dims: Sequence[int] = (0, 1)) -> Tensor:
     """The plane of two dimensions turned ``k`` times by a right angle."""
     return rearrange.rot90(x, k, tuple(dims))
@@ -51,12 +55,14 @@ def repeat(x: Tensor, *repeats: Any) -> Tensor:
     return rearrange.repeat(x, several(repeats))
 
 
+@public("function method")
 def tile(x: Tensor, *dims: Any) -> Tensor:
     """:func:`repeat`, with ones for dimensions that are not given."""
     sizes = several(dims)
     return rearrange.repeat(x, (1,) * (x.ndim - len(sizes)) + sizes)
 
 
+@public("function method")
 def repeat_interleave(
     x: Tensor, repeats: Tensor | int, dim: int | None = None, *, output_size: int | None = None
 ) -> Tensor:

@@ -11,6 +11,7 @@ from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype
 from autograd_core.functions.arithmetic import clamp
 from autograd_core.functions.convert import check_gradient, to_dtype
+from autograd_core.op import public
 from autograd_core.ops import cumulative, distance, loss, norms, order_statistics, reduce, select
 from autograd_core.ops import statistics as statistics_ops
 from autograd_core.ops.diagonals import diagonal
@@ -19,12 +20,6 @@ from autograd_core.ops.linalg import mm
 from autograd_core.ops.logic import isnan, logical_not
 from autograd_core.ops.shape import reshape, squeeze_all, t, unsqueeze
 from autograd_core.tensor import Tensor
-
-__all__ = [
-    "amax", "amin", "aminmax", "corrcoef", "cov", "cumprod", "cumsum", "dist", "kthvalue",
-    "log_softmax", "logsumexp", "max", "mean", "median", "min", "mode", "nanmean", "nanmedian",
-    "nansum", "norm", "prod", "renorm", "softmax", "std", "std_mean", "sum", "var", "var_mean",
-]  # fmt: skip
 
 Dim = int | Sequence[int] | None
 
@@ -38,6 +33,7 @@ def _check_into(x: Tensor, kind: dtype | None) -> None:
         check_gradient(kind, x)
 
 
+@public("function method")
 def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
     """The sum of all elements, or over ``dim``."""
     _check_into(x, dtype)
@@ -50,6 +46,7 @@ def _every(x: Tensor, dim: Dim) -> Any:
     return reduce.every(x._shape, _dims(dim))
 
 
+@public("function method")
 def mean(
     x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -69,6 +66,7 @@ def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
     )
 
 
+@public("function method")
 def nansum(
     x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -77,6 +75,7 @@ def nansum(
     return statistics_ops.nansum(x, _dims(dim), keepdim, dtype)
 
 
+@public("function method")
 def nanmean(
     x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -92,6 +91,7 @@ def nanmean(
     return div(nansum(x, dim, keepdim, dtype=dtype), number)
 
 
+@public("function method")
 def prod(
     x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -102,28 +102,33 @@ def prod(
     return cumulative.prod_dim(x, dim, keepdim, dtype)
 
 
+@public("function method inplace_dtype")
 def cumsum(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Running sums along ``dim``."""
     _check_into(x, dtype)
     return cumulative.cumsum(x, dim, dtype)
 
 
+@public("function method inplace_dtype")
 def cumprod(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Running products along ``dim``."""
     _check_into(x, dtype)
     return cumulative.cumprod(x, dim, dtype)
 
 
+@public("function method", aliases="special.softmax")
 def softmax(x: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
     return loss.softmax(x if dtype is None else to_dtype(x, dtype), dim)
 
 
+@public("function method", aliases="special.log_softmax")
 def log_softmax(x: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """The logarithm of :func:`softmax`, without its underflow."""
     return loss.log_softmax(x if dtype is None else to_dtype(x, dtype), dim)
 
 
+@public("function method")
 def max(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element; with ``dim`` a pair of the largest along it and their indices; with
     another tensor the larger of two, elementwise."""
@@ -134,6 +139,7 @@ def max(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     return return_types.max(*reduce.max_dim(x, dim, keepdim))
 
 
+@public("function method")
 def min(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; with ``dim`` a pair of the smallest along it and their indices; with
     another tensor the smaller of two, elementwise."""
@@ -144,16 +150,19 @@ def min(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     return return_types.min(*reduce.min_dim(x, dim, keepdim))
 
 
+@public("function method")
 def amax(x: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
     """The largest elements over some dimensions, or of all; equals share the gradient."""
     return statistics_ops.amax(x, _dims(dim), keepdim)
 
 
+@public("function method")
 def amin(x: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
     """The smallest elements over some dimensions, or of all; equals share the gradient."""
     return statistics_ops.amin(x, _dims(dim), keepdim)
 
 
+@public("function method")
 def aminmax(x: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
     """The smallest and the largest elements along ``dim``, or of all."""
     return return_types.aminmax(*statistics_ops.aminmax(x, dim, keepdim))
@@ -170,6 +179,7 @@ def _spread(
     return _dims(dim), correction
 
 
+@public("function method")
 def var(
     x: Tensor,
     dim: Any = None,
@@ -182,6 +192,7 @@ def var(
     return statistics_ops.var(x, *_spread(dim, unbiased, correction), keepdim)
 
 
+@public("function method")
 def std(
     x: Tensor,
     dim: Any = None,
@@ -194,6 +205,7 @@ def std(
     return statistics_ops.std(x, *_spread(dim, unbiased, correction), keepdim)
 
 
+@public()
 def var_mean(
     x: Tensor,
     dim: Any = None,
@@ -206,6 +218,7 @@ def var_mean(
     return statistics_ops.var_mean(x, *_spread(dim, unbiased, correction), keepdim)
 
 
+@public()
 def std_mean(
     x: Tensor,
     dim: Any = None,
@@ -218,11 +231,13 @@ def std_mean(
     return statistics_ops.std_mean(x, *_spread(dim, unbiased, correction), keepdim)
 
 
+@public("function method", aliases="special.logsumexp")
 def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
     """``log(sum(exp(x)))`` over ``dim``, without overflow."""
     return statistics_ops.logsumexp(x, _dims(dim), keepdim)
 
 
+@public("function method")
 def norm(
     x: Tensor,
     p: float | str | None = "fro",
@@ -258,11 +273,13 @@ def check_norm_dtype(name: str, x: Tensor, kind: dtype | None) -> None:
         )
 
 
+@public("function method")
 def dist(x: Tensor, y: Tensor, p: float = 2) -> Tensor:
     """The ``p``-norm of the difference."""
     return distance.dist(x, y, p)
 
 
+@public("function method inplace")
 def renorm(x: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
     """``x`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
     return distance.renorm(x, p, dim, maxnorm)
@@ -271,6 +288,7 @@ def renorm(x: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
 # One element picked
 
 
+@public("function method")
 def median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower of the middle elements; along ``dim`` with where it is."""
     if dim is None:
@@ -278,6 +296,7 @@ def median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return return_types.median(*order_statistics.median_dim(x, dim, keepdim))
 
 
+@public("function method")
 def nanmedian(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower of the middle elements that are not NaN; along ``dim`` with where it is."""
     if dim is None:
@@ -285,11 +304,13 @@ def nanmedian(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     return return_types.nanmedian(*order_statistics.nanmedian_dim(x, dim, keepdim))
 
 
+@public("function method")
 def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     """The most frequent element along ``dim``, and where it is."""
     return return_types.mode(*order_statistics.mode(x, dim, keepdim))
 
 
+@public("function method")
 def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
     """The ``k``-th smallest element along ``dim``, and where it is."""
     return return_types.kthvalue(*order_statistics.kthvalue(x, k, dim, keepdim))
@@ -298,6 +319,7 @@ def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_
 # Covariance
 
 
+@public("function method")
 def cov(x: Tensor, *, correction: int = 1) -> Tensor:
     """The covariances of the variables in the rows of ``x``, whose columns are observations."""
     if x.ndim > 2:
@@ -314,6 +336,7 @@ def cov(x: Tensor, *, correction: int = 1) -> Tensor:
     return squeeze_all(div(mm(apart, t(apart)), freedom if freedom else math.nan))
 
 
+@public("function method")
 def corrcoef(x: Tensor) -> Tensor:
     """The correlation coefficients of the variables in the rows of ``x``."""
     matrix = cov(x)

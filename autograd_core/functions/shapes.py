@@ -8,18 +8,13 @@ from typing import Any
 
 from autograd_core.dimensions import wrapped
 from autograd_core.notices import warn
+from autograd_core.op import public
 from autograd_core.op.views import root_of
 from autograd_core.ops import copies, diagonals, rearrange, shape
 from autograd_core.ops import index as index_ops
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import reshape as reshape
 from autograd_core.tensor import Tensor
-
-__all__ = [
-    "adjoint", "as_strided", "broadcast_to", "diag", "diagflat", "flatten", "moveaxis", "movedim",
-    "narrow", "ravel", "reshape", "select", "squeeze", "swapaxes", "swapdims", "unflatten",
-    "unsqueeze",
-]  # fmt: skip
 
 
 def tuple_of(value: Any) -> tuple[Any, ...]:
@@ -32,6 +27,7 @@ def several(values: tuple[Any, ...]) -> tuple[Any, ...]:
     return tuple(values[0]) if len(values) == 1 and not isinstance(values[0], int) else values
 
 
+@public("function method")
 def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from ``start_dim`` to ``end_dim`` made one."""
     first, last = wrapped(start_dim, x.ndim), wrapped(end_dim, x.ndim)
@@ -43,11 +39,13 @@ def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     return reshape(x, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
+@public("function method")
 def ravel(x: Tensor) -> Tensor:
     """All elements in one dimension."""
     return reshape(x, (-1,))
 
 
+@public("function method")
 def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Dimension ``dim`` taken apart into several; one of the sizes may be -1."""
     dim = wrapped(dim, x.ndim)
@@ -78,12 +76,10 @@ def reversed_dims(x: Tensor) -> Tensor:
     return shape.permute(x, tuple(reversed(range(x.ndim))))
 
 
+@public("function method", name="adjoint")
 def mT(x: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
     return shape.transpose(x, -2, -1)
-
-
-adjoint = mT
 
 
 def H(x: Tensor) -> Tensor:
@@ -95,14 +91,13 @@ def H(x: Tensor) -> Tensor:
     return shape.transpose(x, 0, 1) if x.ndim else x
 
 
+@public("function method inplace_view", aliases="swapaxes")
 def swapdims(x: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
     return shape.transpose(x, dim0, dim1)
 
 
-swapaxes = swapdims
-
-
+@public("function method", aliases="moveaxis")
 def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """Dimensions moved to other places, the rest in the order they had."""
     given, wanted = tuple_of(source), tuple_of(destination)
@@ -124,14 +119,13 @@ def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[
     )
 
 
-moveaxis = movedim
-
-
+@public("function method")
 def broadcast_to(x: Tensor, size: Sequence[int]) -> Tensor:
     """Dimensions of size 1 stretched, without a copy."""
     return shape.expand(x, tuple(size))
 
 
+@public("function method inplace_view")
 def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """All dimensions of size 1 dropped, or those of ``dim`` that are."""
     if dim is None:
@@ -141,17 +135,20 @@ def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return rearrange.squeeze_dims(x, tuple(dim))
 
 
+@public("function method inplace_view")
 def unsqueeze(x: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1 at ``dim``."""
     return shape.unsqueeze(x, dim)
 
 
+@public("function method")
 def select(x: Tensor, dim: int, index: int) -> Tensor:
     """The slice at ``index`` of dimension ``dim``, which is dropped."""
     index_ops.check_select(x._shape, dim, index)
     return index_ops.select(x, dim, index)
 
 
+@public("function method")
 def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` slices of dimension ``dim`` from ``start`` on."""
     return index_ops.slice_(x, dim, *narrowed(x, dim, start, length), 1)
@@ -174,6 +171,7 @@ def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
     return start, start + length
 
 
+@public("function method")
 def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix, or a matrix with a vector as its diagonal."""
     if x.ndim == 1:
@@ -183,6 +181,7 @@ def diag(x: Tensor, diagonal: int = 0) -> Tensor:
     return copies.diagonal_copy(x, diagonal)
 
 
+@public("function method")
 def diagflat(x: Tensor, offset: int = 0) -> Tensor:
     """A matrix with all elements of ``x`` along a diagonal."""
     return diagonals.diag_embed(ravel(x), offset)
@@ -203,6 +202,7 @@ def sum_to_size(x: Tensor, *size: Any) -> Tensor:
     return sum_dim(x, tuple(dims), True) if dims else x
 
 
+@public("function method inplace_view")
 def as_strided(
     x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:

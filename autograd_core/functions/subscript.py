@@ -20,8 +20,6 @@ from autograd_core.ops import index, shape
 from autograd_core.ops.checks import fitting_number
 from autograd_core.tensor import Tensor
 
-__all__: list[str] = []
-
 Picked = list[Any]  # tensors, and whole slices between them
 
 _ALL: Final = slice(None)

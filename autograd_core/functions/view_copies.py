@@ -6,15 +6,12 @@ from collections.abc import Sequence
 
 from autograd_core.functions.convert import check_gradient
 from autograd_core.functions.shapes import narrowed, within
+from autograd_core.op import public
 from autograd_core.ops import copies, diagonals, rearrange
 from autograd_core.tensor import Tensor
 
-__all__ = [
-    "as_strided_copy", "as_strided_scatter", "diagonal_scatter", "expand_copy", "narrow_copy",
-    "permute_copy", "select_scatter", "slice_scatter", "squeeze_copy", "view_copy",
-]  # fmt: skip
 
-
+@public()
 def squeeze_copy(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """A copy without all dimensions of size 1, or without those of ``dim`` that are."""
     if dim is None:
@@ -24,11 +21,13 @@ def squeeze_copy(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     return copies.squeeze_dims_copy(x, tuple(dim))
 
 
+@public("function method")
 def narrow_copy(x: Tensor, dim: int, start: int, length: int) -> Tensor:
     """A copy of ``length`` slices of dimension ``dim`` from ``start`` on."""
     return copies.slice_copy(x, dim, *narrowed(x, dim, start, length), 1)
 
 
+@public()
 def as_strided_copy(
     x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
@@ -36,21 +35,25 @@ def as_strided_copy(
     return copies.as_strided_copy(x, tuple(size), tuple(stride), within(x, storage_offset))
 
 
+@public()
 def expand_copy(x: Tensor, size: Sequence[int]) -> Tensor:
     """A copy with dimensions of size 1 stretched."""
     return copies.expand_copy(x, tuple(size))
 
 
+@public()
 def permute_copy(x: Tensor, dims: Sequence[int]) -> Tensor:
     """A copy with all dimensions in a new order."""
     return copies.permute_copy(x, tuple(dims))
 
 
+@public()
 def view_copy(x: Tensor, size: Sequence[int]) -> Tensor:
     """A copy under another shape."""
     return copies.view_copy(x, tuple(size))
 
 
+@public("function method")
 def diagonal_scatter(
     x: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
 ) -> Tensor:
@@ -59,6 +62,7 @@ def diagonal_scatter(
     return diagonals.diagonal_scatter(x, src, offset, dim1, dim2)
 
 
+@public("function method")
 def as_strided_scatter(
     x: Tensor,
     src: Tensor,
@@ -72,12 +76,14 @@ def as_strided_scatter(
     return rearrange.as_strided_scatter(x, src, tuple(size), tuple(stride), offset)
 
 
+@public("function method")
 def select_scatter(x: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
     """``x`` with ``src`` at ``index`` of dimension ``dim``."""
     check_gradient(x.dtype, src)
     return rearrange.select_scatter(x, src, dim, index)
 
 
+@public("function method")
 def slice_scatter(
     x: Tensor,
     src: Tensor,

@@ -7,9 +7,8 @@ import math
 import numpy as np
 
 from autograd_core.dtype import dtype, get_default_dtype
+from autograd_core.op import public
 from autograd_core.tensor import Tensor
-
-__all__ = ["bartlett_window", "blackman_window", "hamming_window", "hann_window"]
 
 
 def _cosines(
@@ -23,11 +22,13 @@ def _cosines(
     return Tensor.from_array(values.astype((kind or get_default_dtype()).dtype))
 
 
+@public()
 def hann_window(window_length: int, periodic: bool = True, *, dtype: dtype | None = None) -> Tensor:
     """A raised cosine that starts at 0; ``periodic`` leaves out the last 0."""
     return _cosines(window_length, periodic, dtype, (0.5, -0.5))
 
 
+@public()
 def hamming_window(
     window_length: int,
     periodic: bool = True,
@@ -40,6 +41,7 @@ def hamming_window(
     return _cosines(window_length, periodic, dtype, (alpha, -beta))
 
 
+@public()
 def blackman_window(
     window_length: int, periodic: bool = True, *, dtype: dtype | None = None
 ) -> Tensor:
@@ -47,6 +49,7 @@ def blackman_window(
     return _cosines(window_length, periodic, dtype, (0.42, -0.5, 0.08))
 
 
+@public()
 def bartlett_window(
     window_length: int, periodic: bool = True, *, dtype: dtype | None = None
 ) -> Tensor:

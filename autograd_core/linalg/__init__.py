@@ -1,91 +1,21 @@
-"""Linear algebra, under the names of ``torch.linalg``."""
+"""Linear algebra, under the names of ``torch.linalg``, built from what its functions say they are
+called.
+
+Type checkers read ``__init__.pyi``, which is generated (:mod:`autograd_core.op.stub`).
+"""
 
 from autograd_core.fallback import answer_missing_names
-from autograd_core.functions import matmul
-from autograd_core.functions.keywords import take_form
-from autograd_core.linalg.factorizations import (
-    cholesky,
-    cholesky_ex,
-    eigh,
-    eigvalsh,
-    householder_product,
-    lu,
-    lu_factor,
-    lu_factor_ex,
-    qr,
-    svd,
-    svdvals,
+from autograd_core.linalg import (  # noqa: F401  for what they declare
+    factorizations,
+    older,
+    products,
+    systems,
 )
-from autograd_core.linalg.products import (
-    cond,
-    cross,
-    diagonal,
-    matrix_exp,
-    matrix_norm,
-    matrix_power,
-    matrix_rank,
-    multi_dot,
-    norm,
-    vander,
-    vecdot,
-    vector_norm,
-)
-from autograd_core.linalg.systems import (
-    det,
-    inv,
-    inv_ex,
-    lstsq,
-    lu_solve,
-    pinv,
-    slogdet,
-    solve,
-    solve_ex,
-    solve_triangular,
-    tensorinv,
-    tensorsolve,
-)
+from autograd_core.op.public import NAMESPACES
 from autograd_core.ops.checks import LinAlgError
 
-__all__ = [
-    "LinAlgError",
-    "cholesky",
-    "cholesky_ex",
-    "cond",
-    "cross",
-    "det",
-    "diagonal",
-    "eigh",
-    "eigvalsh",
-    "householder_product",
-    "inv",
-    "inv_ex",
-    "lstsq",
-    "lu",
-    "lu_factor",
-    "lu_factor_ex",
-    "lu_solve",
-    "matmul",
-    "matrix_exp",
-    "matrix_norm",
-    "matrix_power",
-    "matrix_rank",
-    "multi_dot",
-    "norm",
-    "pinv",
-    "qr",
-    "slogdet",
-    "solve",
-    "solve_ex",
-    "solve_triangular",
-    "svd",
-    "svdvals",
-    "tensorinv",
-    "tensorsolve",
-    "vander",
-    "vecdot",
-    "vector_norm",
-]
+globals().update(NAMESPACES["linalg"])
 
-take_form(globals(), [name for name in __all__ if name != "matmul"])
+__all__ = ["LinAlgError", *sorted(NAMESPACES["linalg"])]
 
 answer_missing_names(__name__)

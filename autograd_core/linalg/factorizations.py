@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from autograd_core.linalg import results
+from autograd_core.op import public
 from autograd_core.ops import decompositions
 from autograd_core.ops import lu as lu_ops
 from autograd_core.ops.matrices import check_info
@@ -34,6 +35,7 @@ def not_positive(minor: int) -> str:
     )
 
 
+@public(name="linalg.cholesky")
 def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     """The lower triangular ``L`` of ``A = L @ L.mT`` (the upper one of ``A = L.mT @ L``).
 
@@ -45,6 +47,7 @@ def cholesky(A: Tensor, *, upper: bool = False) -> Tensor:
     return L
 
 
+@public(name="linalg.cholesky_ex")
 def cholesky_ex(
     A: Tensor, *, upper: bool = False, check_errors: bool = False
 ) -> results.linalg_cholesky_ex:
@@ -55,6 +58,7 @@ def cholesky_ex(
     return results.linalg_cholesky_ex(L, info)
 
 
+@public(name="linalg.eigh")
 def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
     """Eigenvalues, ascending, and eigenvectors of symmetric matrices.
 
@@ -63,16 +67,19 @@ def eigh(A: Tensor, UPLO: str = "L") -> results.linalg_eigh:
     return results.linalg_eigh(*decompositions.eigh(A, UPLO))
 
 
+@public(name="linalg.eigvalsh")
 def eigvalsh(A: Tensor, UPLO: str = "L") -> Tensor:
     """Eigenvalues of symmetric matrices, ascending."""
     return decompositions.eigh(A, UPLO)[0]
 
 
+@public(name="linalg.lu")
 def lu(A: Tensor, *, pivot: bool = True) -> results.linalg_lu:
     """``P``, ``L`` and ``U`` of ``A = P @ L @ U``: rows exchanged, then Gauss's algorithm."""
     return results.linalg_lu(*lu_ops.lu(A, pivot))
 
 
+@public(name="linalg.lu_factor")
 def lu_factor(A: Tensor, *, pivot: bool = True) -> results.linalg_lu_factor:
     """Both factors of :func:`lu` in one matrix, and the exchanges of rows (from 1).
 
@@ -96,6 +103,7 @@ def _check_solvable(info: Any) -> None:
     )
 
 
+@public(name="linalg.lu_factor_ex")
 def lu_factor_ex(
     A: Tensor, *, pivot: bool = True, check_errors: bool = False
 ) -> results.linalg_lu_factor_ex:
@@ -106,6 +114,7 @@ def lu_factor_ex(
     return results.linalg_lu_factor_ex(LU, pivots, info)
 
 
+@public(name="linalg.qr")
 def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
     """``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``.
 
@@ -115,11 +124,13 @@ def qr(A: Tensor, mode: str = "reduced") -> results.linalg_qr:
     return results.linalg_qr(*decompositions.qr(A, mode))
 
 
+@public(name="linalg.svd")
 def svd(A: Tensor, full_matrices: bool = True) -> results.linalg_svd:
     """``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``, ``S`` descending."""
     return results.linalg_svd(*decompositions.svd(A, full_matrices))
 
 
+@public(name="linalg.svdvals")
 def svdvals(A: Tensor) -> Tensor:
     """Singular values, descending."""
     return decompositions.svd(A, False)[1]

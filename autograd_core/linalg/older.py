@@ -8,6 +8,7 @@ from autograd_core.linalg import results
 from autograd_core.linalg.factorizations import not_positive
 from autograd_core.linalg.products import matrix_power as matrix_power
 from autograd_core.linalg.systems import inv, pinv
+from autograd_core.op import public
 from autograd_core.ops import decompositions, elementwise, inverses, triangular
 from autograd_core.ops import lu as lu_ops
 from autograd_core.ops.inverses import det as det
@@ -19,6 +20,7 @@ from autograd_core.ops.triangular import cholesky_solve as cholesky_solve
 from autograd_core.tensor import Tensor
 
 
+@public("function method")
 def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     """:func:`autograd_core.linalg.cholesky` under its older name."""
     L, info = decompositions.cholesky_old(input, upper)
@@ -26,11 +28,13 @@ def cholesky(input: Tensor, upper: bool = False) -> Tensor:
     return L
 
 
+@public("function method")
 def qr(input: Tensor, some: bool = True) -> results.qr:
     """:func:`autograd_core.linalg.qr` under its older name."""
     return results.qr(*decompositions.qr(input, "reduced" if some else "complete"))
 
 
+@public("function method")
 def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd:
     """``U``, ``S`` and ``V`` (not transposed) of ``input = U @ diag(S) @ V.mT``."""
     U, S, Vh = decompositions.svd(input, not some)
@@ -39,12 +43,14 @@ def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> results.sv
     return results.svd(U, S, Vh.transpose(-2, -1))
 
 
+@public("function method")
 def lu(A: Tensor, pivot: bool = True, get_infos: bool = False) -> tuple[Tensor, ...]:
     """:func:`autograd_core.linalg.lu_factor_ex` under its older name."""
     LU, pivots, info = lu_ops.lu_factor_ex(A, pivot)
     return (LU, pivots, info) if get_infos else (LU, pivots)
 
 
+@public()
 def lu_unpack(
     LU_data: Tensor, LU_pivots: Tensor, unpack_data: bool = True, unpack_pivots: bool = True
 ) -> results.lu_unpack:
@@ -53,17 +59,20 @@ def lu_unpack(
     return results.lu_unpack(*parts)
 
 
+@public("function method")
 def slogdet(input: Tensor) -> results.slogdet:
     """:func:`autograd_core.linalg.slogdet` under its older name."""
     return results.slogdet(*inverses.slogdet(input))
 
 
+@public("function method")
 def logdet(input: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where that is negative."""
     sign, logabsdet = inverses.slogdet(input)
     return elementwise.where(sign == -1, math.nan, logabsdet)
 
 
+@public("function method")
 def triangular_solve(
     b: Tensor,
     A: Tensor,
@@ -76,16 +85,19 @@ def triangular_solve(
     return results.triangular_solve(*found)
 
 
+@public("function method")
 def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
     """:func:`autograd_core.linalg.lu_solve` under its older name."""
     return lu_ops.lu_solve(LU_data, LU_pivots, b)
 
 
+@public("function method")
 def inverse(input: Tensor) -> Tensor:
     """:func:`autograd_core.linalg.inv` under its older name."""
     return inv(input)
 
 
+@public("function method")
 def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
     """:func:`autograd_core.linalg.pinv` under its older name, with a tolerance near zero."""
     return pinv(input, rcond)

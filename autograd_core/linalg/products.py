@@ -14,6 +14,7 @@ from autograd_core.dtype import dtype
 from autograd_core.functions.convert import to_dtype
 from autograd_core.functions.reduction import check_norm_dtype
 from autograd_core.linalg.systems import inv
+from autograd_core.op import public
 from autograd_core.ops import (
     cumulative,
     decompositions,
@@ -54,6 +55,7 @@ Order = float | str | None
 _NORMS = (2, -2, 1, -1, math.inf, -math.inf)
 
 
+@public(name="linalg.vector_norm")
 def vector_norm(
     x: Tensor,
     ord: float = 2,
@@ -80,6 +82,7 @@ def _dims(dim: Any) -> Any:
     return dim if dim is None or isinstance(dim, int) else tuple(dim)
 
 
+@public(name="linalg.matrix_norm")
 def matrix_norm(
     A: Tensor,
     ord: float | str = "fro",
@@ -139,6 +142,7 @@ def _put_back(result: Tensor, order: Sequence[int]) -> Tensor:
     return shape.permute(shape.unsqueeze(result, -1), shape.inverse(order))
 
 
+@public(name="linalg.norm")
 def norm(
     A: Tensor,
     ord: Order = None,
@@ -166,6 +170,7 @@ def norm(
     return vector_norm(A, order, dim, keepdim, dtype=dtype)
 
 
+@public(name="linalg.matrix_rank")
 def matrix_rank(
     A: Tensor, tol: Any = None, hermitian: bool = False, *, atol: Any = None, rtol: Any = None
 ) -> Tensor:
@@ -187,6 +192,7 @@ def _number(value: Any) -> Any:
     return value.array[..., None] if isinstance(value, Tensor) else value
 
 
+@public(name="linalg.cond")
 def cond(A: Tensor, p: Order = None) -> Tensor:
     """How much an error grows when a system with ``A`` is solved: the norms of ``A`` and of its
     inverse, multiplied."""
@@ -211,6 +217,7 @@ def cond(A: Tensor, p: Order = None) -> Tensor:
     return rounding.nan_to_num(product, nan=math.inf)
 
 
+@public("function method", aliases="linalg.matrix_power")
 def matrix_power(A: Tensor, n: int) -> Tensor:
     """``A`` multiplied with itself ``n`` times; of its inverse, if ``n`` is negative."""
     if not isinstance(n, int):
@@ -239,6 +246,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
     return result
 
 
+@public(name="linalg.multi_dot")
 def multi_dot(tensors: Sequence[Tensor]) -> Tensor:
     """The product of many matrices, in the order that takes the fewest multiplications.
 
@@ -298,6 +306,7 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
     return products[0, count - 1]
 
 
+@public(name="linalg.vander")
 def vander(x: Tensor, N: int | None = None) -> Tensor:
     """The powers 0 to ``N - 1`` of each element, along a new dimension."""
     x = shape.at_least_1d(x)
@@ -309,6 +318,7 @@ def vander(x: Tensor, N: int | None = None) -> Tensor:
     return joining.cat([ones, cumulative.cumprod(wide, -1)], dim=-1)
 
 
+@public(name="linalg.vecdot")
 def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     """Inner products of vectors along ``dim``."""
     if x.ndim == 1 and y.ndim == 1:
@@ -316,11 +326,13 @@ def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
     return reduce.sum_dim(x * y, dim)
 
 
+@public(name="linalg.cross")
 def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vectors at right angles to both, for vectors of three elements along ``dim``."""
     return _cross(input, other, dim)
 
 
+@public(name="linalg.diagonal")
 def diagonal(A: Tensor, *, offset: int = 0, dim1: int = -2, dim2: int = -1) -> Tensor:
     """The diagonals of matrices, as a view."""
     return diagonals.diagonal(A, offset, dim1, dim2)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_core.linalg import results
+from autograd_core.op import public
 from autograd_core.ops import inverses, linalg, shape, triangular
 from autograd_core.ops import lu as lu_ops
 from autograd_core.ops.checks import LinAlgError
@@ -37,6 +38,7 @@ def _zero_pivot(place: int) -> str:
     )
 
 
+@public(name="linalg.inv")
 def inv(A: Tensor) -> Tensor:
     """The inverse of square matrices.
 
@@ -48,6 +50,7 @@ def inv(A: Tensor) -> Tensor:
     return inverse
 
 
+@public(name="linalg.inv_ex")
 def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
     """:func:`inv`, and instead of an error which diagonal element was zero; 0 if none."""
     inverse, info = inverses.inv_ex(A)
@@ -56,6 +59,7 @@ def inv_ex(A: Tensor, *, check_errors: bool = False) -> results.linalg_inv_ex:
     return results.linalg_inv_ex(inverse, info)
 
 
+@public(name="linalg.pinv")
 def pinv(
     A: Tensor,
     rcond: Any = None,
@@ -70,11 +74,13 @@ def pinv(
     return inverses.pinv(A, absolute, None if rtol is None else float(rtol), hermitian)
 
 
+@public(name="linalg.slogdet")
 def slogdet(A: Tensor) -> results.linalg_slogdet:
     """The sign of the determinant, and the logarithm of its absolute value."""
     return results.linalg_slogdet(*inverses.slogdet(A))
 
 
+@public(name="linalg.solve")
 def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     """The ``X`` of ``A @ X = B``, or of ``X @ A = B``, for square matrices ``A``.
 
@@ -88,6 +94,7 @@ def solve(A: Tensor, B: Tensor, *, left: bool = True) -> Tensor:
     return linalg.solve_matrix(A, B, left)
 
 
+@public(name="linalg.solve_ex")
 def solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
 ) -> results.linalg_solve_ex:
@@ -101,6 +108,7 @@ def solve_ex(
         return results.linalg_solve_ex(B * math.nan, info)
 
 
+@public(name="linalg.solve_triangular")
 def solve_triangular(
     A: Tensor, B: Tensor, *, upper: bool, left: bool = True, unitriangular: bool = False
 ) -> Tensor:
@@ -108,6 +116,7 @@ def solve_triangular(
     return triangular.solve_triangular(A, B, upper, left, unitriangular)
 
 
+@public(name="linalg.lu_solve")
 def lu_solve(
     LU: Tensor, pivots: Tensor, B: Tensor, *, left: bool = True, adjoint: bool = False
 ) -> Tensor:
@@ -115,6 +124,7 @@ def lu_solve(
     return lu_ops.lu_solve(LU, pivots, B, left, adjoint)
 
 
+@public(name="linalg.lstsq")
 def lstsq(
     A: Tensor, B: Tensor, rcond: float | None = None, *, driver: str | None = None
 ) -> results.linalg_lstsq:
@@ -126,6 +136,7 @@ def lstsq(
     return results.linalg_lstsq(*inverses.lstsq(A, B, rcond, driver or "gelsy"))
 
 
+@public(name="linalg.tensorinv")
 def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     """The inverse for :func:`autograd_core.tensordot` over ``ind`` dimensions."""
     rows, columns = math.prod(A._shape[:ind]), math.prod(A._shape[ind:])
@@ -140,6 +151,7 @@ def tensorinv(A: Tensor, ind: int = 2) -> Tensor:
     return shape.reshape(inverse, (*A._shape[ind:], *A._shape[:ind]))
 
 
+@public(name="linalg.tensorsolve")
 def tensorsolve(A: Tensor, B: Tensor, dims: Sequence[int] | None = None) -> Tensor:
     """The ``X`` of ``tensordot(A, X, X.ndim) = B``; ``dims`` of ``A`` go to its end first."""
     if dims is not None:

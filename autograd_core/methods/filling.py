@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import wraps
 from typing import Any, Final
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from autograd_core import functions
 from autograd_core.dtype import bool_
 from autograd_core.ops import assign
+from autograd_core.random import generator as random_numbers
 from autograd_core.tensor import Tensor
 
 
@@ -21,7 +21,7 @@ def _drawn(draw: Callable[..., Any]) -> Callable[..., Any]:
     """
 
     def call(self: Tensor, *parameters: float, generator: Any = None, **named: float) -> Any:
-        rng = functions.generator() if generator is None else generator.rng
+        rng = random_numbers() if generator is None else generator.rng
         array = np.asarray(draw(rng, self, *parameters, **named))
         return assign.copy(self, Tensor.from_array(array.astype(self.dtype.dtype)))
 
@@ -42,36 +42,10 @@ def _integers(rng: Any, x: Tensor, *bounds: int) -> Any:
     return rng.integers(low, high - 1, x._shape, endpoint=True)
 
 
-def decided(call: Callable[..., Tensor]) -> Callable[..., Any]:
-    """Truth values in the place of a tensor, as 0 and 1 of its dtype."""
-
-    @wraps(call)
-    def decided(self: Tensor, *args: Any) -> Any:
-        return assign.copy(self, functions.to_dtype(call(self, *args), self.dtype))
-
-    return decided
-
-
 def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     """``src``, broadcast over what was there; its gradient ends at whole numbers."""
     whole = not self.dtype.is_floating_point and isinstance(src, Tensor) and src.requires_grad
     return assign.copy(self, src.detach() if whole else src)
-
-
-def of_own_dtype(call: Callable[..., Tensor]) -> Callable[..., Any]:
-    """``call``, which may be told a dtype, where the result must be stored in the tensor."""
-
-    @wraps(call)
-    def of_own_dtype(self: Tensor, *args: Any, dtype: Any = None, **keywords: Any) -> Any:
-        if dtype is not None and dtype is not self.dtype:
-            raise RuntimeError(
-                f"Bad in-place call: input tensor dtype {self.dtype.c_name} and output tensor "
-                f"dtype {dtype.c_name} should match"
-            )
-        kind = None if self.dtype.is_floating_point else self.dtype
-        return call(self, *args, dtype=kind, **keywords)
-
-    return of_own_dtype
 
 
 FILLINGS: Final[dict[str, Callable[..., Any]]] = {

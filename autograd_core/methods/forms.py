@@ -19,7 +19,8 @@ from autograd_core.dtype import (
     int64,
     uint8,
 )
-from autograd_core.functions import rearranging, shapes, subscript
+from autograd_core.functions import convert, rearranging, shapes, subscript
+from autograd_core.op import public
 from autograd_core.ops import activation, elementwise, joining, logic, shape
 from autograd_core.tensor import Tensor
 
@@ -73,7 +74,7 @@ def _iterate(self: Tensor) -> Iterator[Tensor]:
 
 def _type(target: dtype) -> Callable[..., Tensor]:
     def method(self: Tensor, memory_format: Any = None) -> Tensor:
-        return functions.to_dtype(self, target)
+        return convert.to_dtype(self, target)
 
     method.__doc__ = f"This tensor as {target.name}."
     return method
@@ -81,9 +82,10 @@ def _type(target: dtype) -> Callable[..., Tensor]:
 
 def _cuda(self: Tensor, device: Any = None, non_blocking: bool = False) -> Tensor:
     """Refused: there is no GPU."""
-    return functions.to(self, "cuda")
+    return convert.to(self, "cuda")
 
 
+@public("method inplace", name="polygamma")
 def _polygamma(self: Tensor, n: int) -> Tensor:
     """The ``n``-th derivative of digamma."""
     return functions.polygamma(n, self)
@@ -139,7 +141,6 @@ FORMS: Final[dict[str, Callable[..., Any]]] = {
     "reshape_as": _reshaped_as,
     "expand_as": _expanded_as,
     "hardshrink": _hardshrink,
-    "polygamma": _polygamma,
     "repeat": _varargs(rearranging.repeat, "repeats"),
     "split": _split,
     "sum_to_size": shapes.sum_to_size,
@@ -154,10 +155,10 @@ FORMS: Final[dict[str, Callable[..., Any]]] = {
     "mT": property(shapes.mT),  # type: ignore[dict-item]
     "mH": property(shapes.mT),  # type: ignore[dict-item]
     "H": property(shapes.H),  # type: ignore[dict-item]
-    "contiguous": functions.contiguous,
+    "contiguous": convert.contiguous,
     "backward": _backward,
-    "to": functions.to,
-    "type": functions.type_,
+    "to": convert.to,
+    "type": convert.type_,
     "cuda": _cuda,
     "double": _type(float64),
     "float": _type(float32),

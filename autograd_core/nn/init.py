@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.fallback import answer_missing_names
-from autograd_core.functions import generator
+from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
 

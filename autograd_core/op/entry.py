@@ -22,6 +22,7 @@ from typing import Any, Final, ParamSpec
 
 from autograd_core.op.generate import prepare
 from autograd_core.op.gradient import gradient_arguments, gradient_of
+from autograd_core.op.public import publish
 from autograd_core.op.record import (
     OPS,
     Op,
@@ -79,6 +80,8 @@ def pointwise(
     node: str = "",
     of: str = "",
     saved_as: str = "",
+    variants: str = "",
+    aliases: str = "",
     second: Second | None = None,
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
@@ -97,6 +100,8 @@ def pointwise(
         linear: whether it is linear in each input taken alone.
         node: the node's name, where it is not PyTorch's usual spelling of the op's.
         of: the public function that this is an overload of.
+        variants: the forms in which users call it: "function method inplace" (see ``op.public``).
+        aliases: its other names: "absolute", "special.expit".
         saved_as: PyTorch's names of saved values, where they are not ``self``, ``other`` and
             ``result`` for x, y and the result, or the same: "a:mat1 b:mat2".
         second: how the first rule is differentiated again, where operations do not show it.
@@ -117,6 +122,8 @@ def pointwise(
             node=node,
             of=of,
             saved_as=saved_as,
+            variants=variants,
+            aliases=aliases,
             second=second,
             samples=samples,
             pointwise=True,
@@ -144,6 +151,8 @@ def op(
     node: str = "",
     of: str = "",
     saved_as: str = "",
+    variants: str = "",
+    aliases: str = "",
     second: Second | None = None,
     samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
@@ -183,6 +192,8 @@ def op(
             node=node,
             of=of,
             saved_as=saved_as,
+            variants=variants,
+            aliases=aliases,
             second=second,
             samples=samples,
             joint=joint,
@@ -211,6 +222,8 @@ def _declare(
     node: str,
     of: str,
     saved_as: str,
+    variants: str,
+    aliases: str,
     second: Second | None,
     samples: Sequence[Sample],
     joint: Callable[..., Any] | None = None,
@@ -264,6 +277,8 @@ def _declare(
     prepare(declared)
     declared.make_gradient = gradient_of
     OPS[name] = declared
+    if variants or aliases:
+        publish(declared.call, variants, aliases, of)
     return declared.call
 
 

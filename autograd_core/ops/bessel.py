@@ -7,9 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, pointwise
+from autograd_core.dtype import Number
+from autograd_core.op import Sample, pointwise, public
 from autograd_core.ops.elementwise import exp, log, neg, sign, where
 from autograd_core.ops.exponential import log1p
+from autograd_core.ops.special_functions import erf
+from autograd_core.ops.special_functions import polygamma as _polygamma
+from autograd_core.tensor import Tensor
 
 _ONE = (Sample(([-1.5, 0.3, 2.0],)), Sample(([[0.5], [1.25]],)))
 _FRACTION = (Sample(([0.1, 0.5, 0.85],)),)
@@ -29,6 +33,7 @@ def _scipy(name: str, *arrays: Any) -> Any:
     node="SpecialEntrBackward0",
     x=lambda g, x: g * (-log(x) - 1),
     samples=(Sample(([0.5, 1.0, 2.5],)),),
+    aliases="special.entr",
 )
 def entr(x):
     """``-x * log(x)``; 0 at 0, -inf below."""
@@ -40,6 +45,7 @@ def entr(x):
     node="SpecialErfcxBackward0",
     x=lambda g, x, ans: g * (2 * x * ans - 2 / math.sqrt(math.pi)),
     samples=_ONE,
+    aliases="special.erfcx",
 )
 def erfcx(x):
     """``exp(x ** 2) * erfc(x)``."""
@@ -51,6 +57,7 @@ def erfcx(x):
     node="SpecialI0EBackward0",
     x=lambda g, x, ans: g * (i1e(x) - sign(x) * ans),
     samples=_ONE,
+    aliases="special.i0e",
 )
 def i0e(x):
     """The modified Bessel function of order 0, times ``exp(-abs(x))``."""
@@ -62,6 +69,7 @@ def i0e(x):
     node="SpecialI1EBackward0",
     x=lambda g, x, ans: g * bessel_slope(x, i0e(x), ans),
     samples=_ONE,
+    aliases="special.i1e",
 )
 def i1e(x):
     """The modified Bessel function of order 1, times ``exp(-abs(x))``."""
@@ -80,6 +88,7 @@ def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
     node="SpecialLogNdtrBackward0",
     x=lambda g, x, ans: g * (exp(neg(ans) - x * x / 2) / _ROOT),
     samples=_ONE,
+    aliases="special.log_ndtr",
 )
 def log_ndtr(x):
     """The logarithm of the normal distribution's area below ``x``."""
@@ -91,6 +100,7 @@ def log_ndtr(x):
     node="SpecialNdtriBackward0",
     x=lambda g, ans: g * (exp(ans * ans / 2) * _ROOT),
     samples=_FRACTION,
+    aliases="special.ndtri",
 )
 def ndtri(x):
     """Where the normal distribution's area below is ``x``."""
@@ -99,12 +109,13 @@ def ndtri(x):
 
 @pointwise(
     result="float",
+    of="xlog1py",
     node="SpecialXlog1PyBackward0",
     x=lambda g, y: g * log1p(y),
     y=lambda g, x, y: g * x / (y + 1),
     samples=(Sample(([0.5, 2.0], [1.5, 0.25])), Sample(([[0.5], [2.0]], [1.5, 0.25]))),
 )
-def xlog1py(x, y):
+def xlog1py_tensor(x, y):
     """``x * log1p(y)``; 0 where ``x`` is 0."""
     return _scipy("xlog1py", x, y)
 
@@ -131,3 +142,25 @@ def xlog1py_of_number(y, *, number):
 def xlog1py_number(x, *, number):
     """``x * log1p(number)``."""
     return _scipy("xlog1py", x, np.asarray(number, x.dtype))
+
+
+@public(name="special.ndtr")
+def ndtr(input: Tensor) -> Tensor:
+    """The area below ``input`` of the normal distribution, by way of :func:`erf`."""
+    return (erf(input * math.sqrt(0.5)) + 1) * 0.5
+
+
+@public(name="special.polygamma")
+def polygamma(n: int, input: Tensor) -> Tensor:
+    """The ``n``-th derivative of digamma."""
+    return _polygamma(input, n=n)
+
+
+@public(name="special.xlog1py")
+def xlog1py(input: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """``input * log1p(other)``; 0 where ``input`` is 0."""
+    if not isinstance(input, Tensor):
+        return xlog1py_of_number(other, number=input)
+    if not isinstance(other, Tensor):
+        return xlog1py_number(input, number=other)
+    return xlog1py_tensor(input, other)

@@ -13,7 +13,7 @@ from autograd_core.ops import index, rearrange, shape
 from autograd_core.ops.diagonals import diagonal
 
 
-def _copying(view: Callable[..., Any], node: str = "") -> Callable[..., Any]:
+def _copying(view: Callable[..., Any], node: str = "", variants: str = "") -> Callable[..., Any]:
     """The op that copies what the op ``view`` looks at."""
     entry: Op = view.op  # type: ignore[attr-defined]
 
@@ -21,23 +21,24 @@ def _copying(view: Callable[..., Any], node: str = "") -> Callable[..., Any]:
     def kernel(x: Any, **attributes: Any) -> Any:
         return np.array(entry.kernel(x, **attributes))
 
+    kernel.__module__ = __name__
     kernel.__name__ = kernel.__qualname__ = f"{entry.name}_copy"
     rules: dict[str, Any] = {edge: rule.function for edge, rule in entry.rules.items()}
     node = node or f"{entry.node_name}_copy"
-    return op(**rules, linear=True, node=node, samples=entry.samples)(kernel)
+    return op(**rules, linear=True, node=node, samples=entry.samples, variants=variants)(kernel)
 
 
-alias_copy = _copying(index.alias)
+alias_copy = _copying(index.alias, variants="function")
 as_strided_copy = _copying(rearrange.as_strided)
-diagonal_copy = _copying(diagonal)
+diagonal_copy = _copying(diagonal, variants="function")
 expand_copy = _copying(shape.expand)
 permute_copy = _copying(shape.permute)
 squeeze_all_copy = _copying(shape.squeeze_all)
 squeeze_dim_copy = _copying(shape.squeeze_dim)
 squeeze_dims_copy = _copying(rearrange.squeeze_dims)
-t_copy = _copying(shape.t)
-transpose_copy = _copying(shape.transpose)
-unfold_copy = _copying(rearrange.unfold)
-unsqueeze_copy = _copying(shape.unsqueeze)
+t_copy = _copying(shape.t, variants="function")
+transpose_copy = _copying(shape.transpose, variants="function")
+unfold_copy = _copying(rearrange.unfold, variants="function")
+unsqueeze_copy = _copying(shape.unsqueeze, variants="function")
 view_copy = _copying(shape.view)
 slice_copy = _copying(index.slice_, node="NarrowCopyBackward0")

@@ -144,7 +144,11 @@ def _extrema(x, ufunc, dim):
     return values, np.maximum.accumulate(np.where(here, own, 0), axis=dim)
 
 
-@op(x=lambda g, x, ans, dim: logcumsumexp_slope(g, x, ans, dim), samples=_ONE_WAY)
+@op(
+    x=lambda g, x, ans, dim: logcumsumexp_slope(g, x, ans, dim),
+    samples=_ONE_WAY,
+    variants="function method",
+)
 def logcumsumexp(x, /, dim):
     """``log(cumsum(exp(x)))`` along ``dim``, without overflow."""
     check_implemented("logcumsumexp_out_cpu", x)

@@ -15,14 +15,24 @@ from autograd_core.ops.shape import expand
 _MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))
 
 
-@op(x=lambda g, diagonal: tril(g, diagonal), linear=True, samples=_MATRICES)
+@op(
+    x=lambda g, diagonal: tril(g, diagonal),
+    linear=True,
+    samples=_MATRICES,
+    variants="function method inplace",
+)
 def tril(x, /, diagonal=0):
     """The lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
     _check_matrix("tril", x)
     return np.tril(x, diagonal)
 
 
-@op(x=lambda g, diagonal: triu(g, diagonal), linear=True, samples=_MATRICES)
+@op(
+    x=lambda g, diagonal: triu(g, diagonal),
+    linear=True,
+    samples=_MATRICES,
+    variants="function method inplace",
+)
 def triu(x, /, diagonal=0):
     """The upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
     _check_matrix("triu", x)
@@ -46,6 +56,7 @@ _PLANES = (
     view=True,
     linear=True,
     samples=_PLANES,
+    variants="function method",
 )
 def diagonal(x, /, offset=0, dim1=0, dim2=1):
     """The diagonal of the plane of two dimensions, as last dimension."""
@@ -86,6 +97,7 @@ def diagonal_backward(x, /, shape, offset, dim1, dim2):
     x=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
     samples=(Sample(((2, 3),)), Sample(((2, 3),), {"offset": 1, "dim1": 0, "dim2": 2})),
+    variants="function method",
 )
 def diag_embed(x, /, offset=0, dim1=-2, dim2=-1):
     """Matrices of zeros with the last dimension of ``x`` on a diagonal."""
@@ -124,6 +136,7 @@ def diagonal_scatter(x, src, /, offset=0, dim1=0, dim2=1):
     x=lambda g, x_shape: trace_backward(g, x_shape),
     linear=True,
     samples=(Sample(((3, 4),)),),
+    variants="function method",
 )
 def trace(x, /):
     """The sum of a matrix's diagonal."""

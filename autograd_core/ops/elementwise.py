@@ -62,7 +62,14 @@ def rsub(x, *, number):
     return np.subtract(np.array(number).astype(x.dtype), x)
 
 
-@pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x, samples=PAIR)
+@pointwise(
+    np.multiply,
+    x=lambda g, y: g * y,
+    y=lambda g, x: g * x,
+    samples=PAIR,
+    variants="function method inplace",
+    aliases="multiply",
+)
 def mul(x, y):
     """Elementwise product."""
 
@@ -104,12 +111,25 @@ def div_number(x, *, number):
     return np.true_divide(x, number)
 
 
-@pointwise(np.reciprocal, result="float", x=lambda g, ans: -g * (ans * ans), samples=POSITIVE)
+@pointwise(
+    np.reciprocal,
+    result="float",
+    x=lambda g, ans: -g * (ans * ans),
+    samples=POSITIVE,
+    variants="function method inplace",
+)
 def reciprocal(x):
     """``1 / x``."""
 
 
-@pointwise(np.negative, linear=True, x=lambda g: -g, samples=ONE)
+@pointwise(
+    np.negative,
+    linear=True,
+    x=lambda g: -g,
+    samples=ONE,
+    variants="function method inplace",
+    aliases="negative",
+)
 def neg(x):
     """``-x``."""
 
@@ -170,32 +190,68 @@ def natural_log(number: float) -> float:
     return math.log(number) if number > 0 else -math.inf if number == 0 else math.nan
 
 
-@pointwise(np.exp, result="float", x=lambda g, ans: g * ans, samples=ONE)
+@pointwise(
+    np.exp,
+    result="float",
+    x=lambda g, ans: g * ans,
+    samples=ONE,
+    variants="function method inplace",
+)
 def exp(x):
     """``e`` to the power of ``x``."""
 
 
-@pointwise(np.log, result="float", x=lambda g, x: g / x, samples=POSITIVE)
+@pointwise(
+    np.log,
+    result="float",
+    x=lambda g, x: g / x,
+    samples=POSITIVE,
+    variants="function method inplace",
+)
 def log(x):
     """Natural logarithm; -inf at 0, NaN below."""
 
 
-@pointwise(np.sqrt, result="float", x=lambda g, ans: g / (2 * ans), samples=POSITIVE)
+@pointwise(
+    np.sqrt,
+    result="float",
+    x=lambda g, ans: g / (2 * ans),
+    samples=POSITIVE,
+    variants="function method inplace",
+)
 def sqrt(x):
     """Square root; NaN below 0.  Its derivative at 0 is infinite."""
 
 
-@pointwise(np.sin, result="float", x=lambda g, x: g * cos(x), samples=ONE)
+@pointwise(
+    np.sin,
+    result="float",
+    x=lambda g, x: g * cos(x),
+    samples=ONE,
+    variants="function method inplace",
+)
 def sin(x):
     """Sine of an angle in radians."""
 
 
-@pointwise(np.cos, result="float", x=lambda g, x: g * -sin(x), samples=ONE)
+@pointwise(
+    np.cos,
+    result="float",
+    x=lambda g, x: g * -sin(x),
+    samples=ONE,
+    variants="function method inplace",
+)
 def cos(x):
     """Cosine of an angle in radians."""
 
 
-@pointwise(np.tanh, result="float", x=lambda g, ans: g * (1 - ans * ans), samples=ONE)
+@pointwise(
+    np.tanh,
+    result="float",
+    x=lambda g, ans: g * (1 - ans * ans),
+    samples=ONE,
+    variants="function method inplace",
+)
 def tanh(x):
     """Hyperbolic tangent."""
 
@@ -207,7 +263,14 @@ def _sigmoid(x: Any) -> Any:
     return np.add(np.multiply(np.tanh(half), 0.5), 0.5)
 
 
-@pointwise(_sigmoid, result="float", x=lambda g, ans: g * (1 - ans) * ans, samples=ONE)
+@pointwise(
+    _sigmoid,
+    result="float",
+    x=lambda g, ans: g * (1 - ans) * ans,
+    samples=ONE,
+    variants="function method inplace",
+    aliases="special.expit",
+)
 def sigmoid(x):
     """Logistic function, ``1 / (1 + exp(-x))``."""
 
@@ -218,6 +281,7 @@ def sigmoid(x):
     x=lambda g, ans: where(ans != 0, g, 0),
     second=Second("ThresholdBackwardBackward0"),
     samples=(Sample(([-1.0, 0.5, 2.0],)), Sample(([[-0.5, 0.25]],))),
+    variants="function method inplace",
 )
 def relu(x):
     """``x`` where it is positive, else 0."""
@@ -225,7 +289,12 @@ def relu(x):
 
 
 @pointwise(
-    np.absolute, numbers="abs_cpu", x=lambda g, x: g * sgn(x), samples=(Sample(([-1.5, 2.0],)),)
+    np.absolute,
+    numbers="abs_cpu",
+    x=lambda g, x: g * sgn(x),
+    samples=(Sample(([-1.5, 2.0],)),),
+    variants="function method inplace",
+    aliases="absolute",
 )
 def abs(x):
     """Absolute value; its derivative at 0 is 0."""
@@ -236,7 +305,9 @@ def zeros_of(x):
     """Zeros in the place of ``x``; unlike ``x * 0``, also where it is infinite."""
 
 
-@pointwise(x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),))
+@pointwise(
+    x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),), variants="function method inplace"
+)
 def sign(x):
     """-1, 0 or 1, and 0 for NaN; its derivative is 0."""
     return _signs(x)
@@ -249,7 +320,9 @@ def _signs(x):
     return ((x > 0).view(np.int8) - (x < 0).view(np.int8)).astype(x.dtype)
 
 
-@pointwise(x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),))
+@pointwise(
+    x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),), variants="function method inplace"
+)
 def sgn(x):
     """The same as :func:`sign`, as long as there are no complex numbers."""
     return _signs(x)
@@ -313,31 +386,40 @@ def where(condition, x, y):
 # Comparisons: no gradient flows through them.
 
 
-@pointwise(np.equal, result="bool")
+@pointwise(np.equal, result="bool", variants="function method inplace_bool")
 def eq(x, y):
     """``x == y``."""
 
 
-@pointwise(np.not_equal, result="bool")
+@pointwise(
+    np.not_equal, result="bool", variants="function method inplace_bool", aliases="not_equal"
+)
 def ne(x, y):
     """``x != y``."""
 
 
-@pointwise(np.less, result="bool")
+@pointwise(np.less, result="bool", variants="function method inplace_bool", aliases="less")
 def lt(x, y):
     """``x < y``."""
 
 
-@pointwise(np.less_equal, result="bool")
+@pointwise(
+    np.less_equal, result="bool", variants="function method inplace_bool", aliases="less_equal"
+)
 def le(x, y):
     """``x <= y``."""
 
 
-@pointwise(np.greater, result="bool")
+@pointwise(np.greater, result="bool", variants="function method inplace_bool", aliases="greater")
 def gt(x, y):
     """``x > y``."""
 
 
-@pointwise(np.greater_equal, result="bool")
+@pointwise(
+    np.greater_equal,
+    result="bool",
+    variants="function method inplace_bool",
+    aliases="greater_equal",
+)
 def ge(x, y):
     """``x >= y``."""

@@ -23,12 +23,26 @@ _LN2, _LN10 = math.log(2), math.log(10)
 _POSITIVE_PAIR = (Sample(([0.5, 1.0, 2.5], [3.0, 0.25, 1.0])), Sample(([[0.5], [2.0]], [1.5, 3.0])))
 
 
-@pointwise(np.exp2, result="float", x=lambda g, ans: g * (ans * _LN2), samples=ONE)
+@pointwise(
+    np.exp2,
+    result="float",
+    x=lambda g, ans: g * (ans * _LN2),
+    samples=ONE,
+    variants="function method inplace",
+    aliases="special.exp2",
+)
 def exp2(x):
     """2 to the power of ``x``."""
 
 
-@pointwise(np.expm1, result="float", x=lambda g, ans: g * (ans + 1), samples=ONE)
+@pointwise(
+    np.expm1,
+    result="float",
+    x=lambda g, ans: g * (ans + 1),
+    samples=ONE,
+    variants="function method inplace",
+    aliases="special.expm1",
+)
 def expm1(x):
     """``exp(x) - 1``, exact also for small ``x``."""
 
@@ -39,22 +53,41 @@ def expm1(x):
     node="Log1PBackward0",
     x=lambda g, x: g / (x + 1),
     samples=POSITIVE,
+    variants="function method inplace",
+    aliases="special.log1p",
 )
 def log1p(x):
     """``log(1 + x)``, exact also for small ``x``."""
 
 
-@pointwise(np.log2, result="float", x=lambda g, x: g / (x * _LN2), samples=POSITIVE)
+@pointwise(
+    np.log2,
+    result="float",
+    x=lambda g, x: g / (x * _LN2),
+    samples=POSITIVE,
+    variants="function method inplace",
+)
 def log2(x):
     """Logarithm to base 2."""
 
 
-@pointwise(np.log10, result="float", x=lambda g, x: g / (x * _LN10), samples=POSITIVE)
+@pointwise(
+    np.log10,
+    result="float",
+    x=lambda g, x: g / (x * _LN10),
+    samples=POSITIVE,
+    variants="function method inplace",
+)
 def log10(x):
     """Logarithm to base 10."""
 
 
-@pointwise(result="float", x=lambda g, ans: g * (ans * ans * ans) / -2, samples=POSITIVE)
+@pointwise(
+    result="float",
+    x=lambda g, ans: g * (ans * ans * ans) / -2,
+    samples=POSITIVE,
+    variants="function method inplace",
+)
 def rsqrt(x):
     """``1 / sqrt(x)``; infinite at 0, NaN below."""
     return np.reciprocal(np.sqrt(x))
@@ -65,6 +98,7 @@ def rsqrt(x):
     x=lambda g, x, y: g / (1 + exp(y - x)),
     y=lambda g, x, y: g / (1 + exp(x - y)),
     samples=PAIR,
+    variants="function method",
 )
 def logaddexp(x, y):
     """``log(exp(x) + exp(y))`` without overflow."""
@@ -76,6 +110,7 @@ def logaddexp(x, y):
     x=lambda g, x, y: g / (1 + exp2(y - x)),
     y=lambda g, x, y: g / (1 + exp2(x - y)),
     samples=PAIR,
+    variants="function method",
 )
 def logaddexp2(x, y):
     """``log2(2**x + 2**y)`` without overflow."""
@@ -143,6 +178,7 @@ def _inside(x, eps):
     x=lambda g, y: ldexp(g, y),
     y=lambda g, ans: g * (ans * _LN2),
     samples=PAIR,
+    variants="function method inplace",
 )
 def ldexp(x, y):
     """``x * 2**y``."""

@@ -58,6 +58,8 @@ def inverse(x: Any) -> Any:
     x=lambda g, x: _for_matrices(g) * cofactors(x),
     node="LinalgDetBackward0",
     samples=(Sample((_SQUARE,)), Sample(([_SQUARE, [[1.0, 2, 3], [0, 1, 2], [2, 0, 1]]],))),
+    variants="function method",
+    aliases="linalg.det",
 )
 def det(x, /):
     """The determinants of square matrices."""
@@ -195,6 +197,8 @@ def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
     x=lambda g, x: matrix_exp_backward(g, x),
     node="LinalgMatrixExpBackward0",
     samples=(Sample(((2, 2),)), Sample(((2, 3, 3),))),
+    variants="function method",
+    aliases="linalg.matrix_exp",
 )
 def matrix_exp(x, /):
     """The matrix exponential, ``1 + x + x @ x / 2 + ...``."""

@@ -18,6 +18,8 @@ from autograd_core.ops.shape import reshape
     tensors=lambda g, tensors_shape, dim: split_like(g, tensors_shape, dim),
     linear=True,
     samples=(Sample(((2, 3), (4, 3))), Sample(((2, 3), (2, 1)), {"dim": 1})),
+    variants="function",
+    aliases="concat concatenate",
 )
 def cat(*tensors, dim=0):
     """Tensors joined along an existing dimension."""
@@ -32,6 +34,7 @@ def cat(*tensors, dim=0):
     tensors=lambda g, dim: unbind(g, dim),
     linear=True,
     samples=(Sample(((2, 3), (2, 3)), {"dim": 1}),),
+    variants="function",
 )
 def stack(*tensors, dim=0):
     """Tensors of one shape joined along a new dimension."""
@@ -87,6 +90,7 @@ def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]
     view="each",
     linear=True,
     samples=(Sample(((3, 2),)), Sample(((3, 2),), {"dim": 1}), Sample(((3,),))),
+    variants="function method",
 )
 def unbind(x, /, dim=0):
     """The slices along ``dim``, each a view."""
@@ -123,6 +127,7 @@ def split_size_(x, /, split_size, dim=0):
     view="each",
     linear=True,
     samples=(Sample(((5, 2),), {"split_sizes": (2, 3)}),),
+    variants="function method",
 )
 def split_with_sizes(x, /, split_sizes, dim=0):
     """Pieces of the given sizes along ``dim``."""

@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op
+from autograd_core.op import Sample, op, public
 from autograd_core.op.refusals import no_common_shape
 from autograd_core.ops.checks import (
     LinAlgError,
@@ -67,6 +67,7 @@ def _product(a: Any, b: Any) -> Any:
     linear=True,
     saved_as="a:self b:mat2",
     samples=(Sample(((2, 3), (3, 4))),),
+    variants="function method",
 )
 def mm(a, b, /):
     """Product of two matrices, (n, k) by (k, m)."""
@@ -81,6 +82,7 @@ def mm(a, b, /):
     linear=True,
     saved_as="a:self b:mat2",
     samples=(Sample(((2, 2, 3), (2, 3, 2))),),
+    variants="function method",
 )
 def bmm(a, b, /):
     """Products of two batches of matrices, (b, n, k) by (b, k, m)."""
@@ -108,6 +110,7 @@ def check_batches(a: Any, b: Any) -> None:
     linear=True,
     saved_as="a:self b:vec",
     samples=(Sample(((2, 3), (3,))),),
+    variants="function method",
 )
 def mv(a, b, /):
     """A matrix times a vector."""
@@ -143,6 +146,7 @@ def check_addmv(bias: Any, a: Any, b: Any, shape: tuple[int, ...]) -> None:
     linear=True,
     saved_as="a:self b:tensor",
     samples=(Sample(((3,), (3,))),),
+    variants="function method",
 )
 def dot(a, b, /):
     """Inner product of two vectors."""
@@ -163,6 +167,7 @@ def dot(a, b, /):
         Sample(((4,), (2, 3), (3, 4))),
         Sample(((2, 1), (2, 3), (3, 4)), {"beta": 0.5, "alpha": 2}),
     ),
+    variants="function method inplace",
 )
 def addmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * (a @ b)`` for matrices ``a`` and ``b``."""
@@ -197,6 +202,7 @@ def factor_of(x: Any, number: float) -> Any:
     return number if x.dtype.kind == "f" else int(number)
 
 
+@public("function method", aliases="linalg.matmul")
 def matmul(x: Any, y: Any) -> Any:
     """Matrix product of anything with at least one dimension, broadcasting over batches.
 

@@ -118,6 +118,7 @@ def cross(x, y, /, dim=-1):
     y=lambda g, x: g * x,
     linear=True,
     samples=(Sample(((3,), (3,))),),
+    variants="function method",
 )
 def vdot(x, y, /):
     """Inner product of two vectors."""

@@ -49,6 +49,7 @@ def _outer(x: Any, y: Any) -> Any:
     b=lambda g, a, alpha: _times(mv(t(a), g), alpha),
     broadcasts="bias",
     samples=(Sample(((2,), (2, 3), (3,))), Sample(((1,), (2, 3), (3,)), _SCALED)),
+    variants="function method inplace",
 )
 def addmv(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * (a @ b)`` for a matrix and a vector."""
@@ -62,6 +63,7 @@ def addmv(bias, a, b, /, beta=1, alpha=1):
     b=lambda g, a, alpha: _times(mv(t(g), a), alpha),
     broadcasts="bias",
     samples=(Sample(((2, 3), (2,), (3,))), Sample(((3,), (2,), (3,)), _SCALED)),
+    variants="function method inplace",
 )
 def addr(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * outer(a, b)`` for two vectors."""
@@ -89,6 +91,7 @@ def addr(bias, a, b, /, beta=1, alpha=1):
         Sample(((2, 2, 4), (2, 2, 3), (2, 3, 4))),
         Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
     ),
+    variants="function method inplace",
 )
 def baddbmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * bmm(a, b)`` for batches of matrices."""
@@ -114,6 +117,7 @@ def baddbmm(bias, a, b, /, beta=1, alpha=1):
         Sample(((2, 4), (2, 2, 3), (2, 3, 4))),
         Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
     ),
+    variants="function method inplace",
 )
 def addbmm(bias, a, b, /, beta=1, alpha=1):
     """``beta * bias + alpha * bmm(a, b)``, the products of the batch summed."""

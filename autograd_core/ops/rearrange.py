@@ -99,6 +99,7 @@ def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any
         Sample(((2, 3),), {"pad": (1, 2)}),
         Sample(((2, 3),), {"pad": (1, -1, 0, 2), "value": 0.5}),
     ),
+    variants="function",
 )
 def constant_pad_nd(x, /, pad, value=0):
     """``value`` around ``x``, or its border cut off: (before, after) of the last dimension first.
@@ -130,6 +131,7 @@ def constant_pad_nd(x, /, pad, value=0):
     view=True,
     linear=True,
     samples=(Sample(((2, 5),), {"dimension": 1, "size": 3, "step": 1}),),
+    variants="function method",
 )
 def unfold(x, /, dimension, size, step):
     """The windows of ``size`` along a dimension, one every ``step``, as a new last dimension."""

@@ -232,14 +232,14 @@ def take_along(x, indices, /, dim, keepdim):
     return values if keepdim else np.squeeze(values, dim)
 
 
-@op()
+@op(variants="function method")
 def argmax(x, /, dim=None, keepdim=False):
     """Where the largest element is; in the flattened tensor without ``dim``."""
     _check_order("argmax", x)
     return np.argmax(x, axis=dim, keepdims=keepdim)
 
 
-@op()
+@op(variants="function method")
 def argmin(x, /, dim=None, keepdim=False):
     """Where the smallest element is; in the flattened tensor without ``dim``."""
     _check_order("argmin", x)

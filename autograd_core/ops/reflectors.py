@@ -26,6 +26,7 @@ from autograd_core.ops.shape import unsqueeze
     edges="a tau",
     node="LinalgHouseholderProductBackward0",
     samples=(Sample(((3, 2), (2,))), Sample(((2, 3, 3), (2, 2)))),
+    aliases="linalg.householder_product",
 )
 def householder_product(a, tau, /):
     """The first columns of the product of the reflectors in ``a``."""
@@ -57,6 +58,7 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
         Sample(((3, 2), (2,), (2, 3)), {"left": False}),
         Sample(((2, 3, 2), (2, 2), (2, 3, 1)), {"transpose": True}),
     ),
+    variants="function method",
 )
 def ormqr(a, tau, other, /, left=True, transpose=False):
     """``other`` times the whole product of the reflectors in ``a``, or times its transpose."""

@@ -15,17 +15,36 @@ _PAIR = (Sample(([1.5, -2.25, 7.0], [0.5, 0.75, -2.0])), Sample(([[1.5], [-7.25]
 _ODD_PAIR = (Sample(([1.6, -2.3, 7.0], [0.7, 0.9, -3.0])), Sample(([[1.6], [-7.3]], [2.0, 0.9])))
 
 
-@pointwise(np.floor, numbers="floor_vml_cpu", x=lambda g: zeros_of(g), samples=FRACTIONS)
+@pointwise(
+    np.floor,
+    numbers="floor_vml_cpu",
+    x=lambda g: zeros_of(g),
+    samples=FRACTIONS,
+    variants="function method inplace",
+)
 def floor(x):
     """The largest whole number that is not above ``x``."""
 
 
-@pointwise(np.ceil, numbers="ceil_vml_cpu", x=lambda g: zeros_of(g), samples=FRACTIONS)
+@pointwise(
+    np.ceil,
+    numbers="ceil_vml_cpu",
+    x=lambda g: zeros_of(g),
+    samples=FRACTIONS,
+    variants="function method inplace",
+)
 def ceil(x):
     """The smallest whole number that is not below ``x``."""
 
 
-@pointwise(np.trunc, numbers="trunc_vml_cpu", x=lambda g: zeros_of(g), samples=FRACTIONS)
+@pointwise(
+    np.trunc,
+    numbers="trunc_vml_cpu",
+    x=lambda g: zeros_of(g),
+    samples=FRACTIONS,
+    variants="function method inplace",
+    aliases="fix",
+)
 def trunc(x):
     """``x`` without what is after the point."""
 
@@ -54,7 +73,7 @@ def round_decimals(x, *, decimals):
     return np.round(x, decimals)
 
 
-@pointwise(floats="frac_cpu", x=lambda g: g, samples=FRACTIONS)
+@pointwise(floats="frac_cpu", x=lambda g: g, samples=FRACTIONS, variants="function method inplace")
 def frac(x):
     """What is after the point."""
     return x - np.trunc(x)
@@ -182,13 +201,14 @@ def frexp(x, /):
     x=lambda g, x, y: where(x == y, 0, g),
     y=lambda g: zeros_of(g),
     samples=_PAIR,
+    variants="function method inplace",
 )
 def nextafter(x, y):
     """The next number after ``x`` that there is, towards ``y``."""
     return np.nextafter(x, y)
 
 
-@pointwise()
+@pointwise(variants="function method inplace")
 def heaviside(x, y):
     """0 below 0, 1 above, and ``y`` at 0."""
     return np.where(x == 0, y, x > 0).astype(x.dtype, copy=False)

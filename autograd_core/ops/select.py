@@ -22,6 +22,7 @@ _BOUNDS = (
     x=lambda g, x, y: where(x < y, 0, where(x == y, g / 2, g)),
     y=lambda g, x, y: where(x > y, 0, where(x == y, g / 2, g)),
     samples=PAIR,
+    variants="function method",
 )
 def maximum(x, y):
     """The larger of two; the gradient is shared between equals."""
@@ -32,6 +33,7 @@ def maximum(x, y):
     x=lambda g, x, y: where(x > y, 0, where(x == y, g / 2, g)),
     y=lambda g, x, y: where(x < y, 0, where(x == y, g / 2, g)),
     samples=PAIR,
+    variants="function method",
 )
 def minimum(x, y):
     """The smaller of two; the gradient is shared between equals."""
@@ -42,6 +44,7 @@ def minimum(x, y):
     x=lambda g, x, y: where(logical_or(x >= y, isnan(y)), g, 0),
     y=lambda g, x, y: where(logical_or(x >= y, isnan(y)), 0, g),
     samples=PAIR,
+    variants="function method",
 )
 def fmax(x, y):
     """The larger of two, a number rather than NaN."""
@@ -52,6 +55,7 @@ def fmax(x, y):
     x=lambda g, x, y: where(logical_or(x <= y, isnan(y)), g, 0),
     y=lambda g, x, y: where(logical_or(x <= y, isnan(y)), 0, g),
     samples=PAIR,
+    variants="function method",
 )
 def fmin(x, y):
     """The smaller of two, a number rather than NaN."""
@@ -167,6 +171,7 @@ def _lerp(start, end, weight):
     y=lambda g, z, value: g * (z * value),
     z=lambda g, y, value: g * (y * value),
     samples=_THREE,
+    variants="function method inplace",
 )
 def addcmul(x, y, z, *, value=1):
     """``x + value * y * z``."""

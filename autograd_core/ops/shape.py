@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op
+from autograd_core.op import Sample, op, public
 
 
 @op(
@@ -45,7 +45,7 @@ def unsafe_view(x, /, size):
     return x.reshape(infer_size(x.shape, size))
 
 
-@op(x=lambda g: g, linear=True, samples=(Sample(((2, 3),)),))
+@op(x=lambda g: g, linear=True, samples=(Sample(((2, 3),)),), variants="function method")
 def clone(x, /):
     """A copy that gradients flow through."""
     return np.array(x, order="C")
@@ -66,6 +66,7 @@ def reshape_alias(x, /, size):
     return result
 
 
+@public()
 def reshape(x: Any, shape: Sequence[int]) -> Any:
     """A view where that is possible, else a copy."""
     if isinstance(x, (np.ndarray, np.generic)):
@@ -108,6 +109,7 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
     view=True,
     linear=True,
     samples=(Sample(((2, 3, 4),), {"dim0": 0, "dim1": -1}),),
+    variants="function method inplace_view",
 )
 def transpose(x, /, dim0, dim1):
     """Two dimensions exchanged."""
@@ -118,7 +120,13 @@ def transpose(x, /, dim0, dim1):
     return x.swapaxes(dim0, dim1)
 
 
-@op(x=lambda g: t(g), view=True, linear=True, samples=(Sample(((2, 3),)),))
+@op(
+    x=lambda g: t(g),
+    view=True,
+    linear=True,
+    samples=(Sample(((2, 3),)),),
+    variants="function method inplace_view",
+)
 def t(x, /):
     """A matrix transposed."""
     if x.ndim > 2:
@@ -131,6 +139,7 @@ def t(x, /):
     view=True,
     linear=True,
     samples=(Sample(((2, 3, 4),), {"dims": (2, 0, 1)}),),
+    variants="function",
 )
 def permute(x, /, dims):
     """All dimensions in a new order."""

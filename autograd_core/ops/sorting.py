@@ -54,7 +54,7 @@ def sort_stable(x, /, dim=-1, descending=False):
     return _sorted(x, dim, descending)
 
 
-@op()
+@op(variants="function method")
 def argsort(x, /, dim=-1, descending=False, stable=False):
     """The places of the elements in order along ``dim``."""
     return _order(x, dim, descending)
@@ -108,7 +108,7 @@ def searchsorted(sequence, values, /, right=False):
     return result
 
 
-@op()
+@op(variants="function method")
 def bincount(x, weights=None, /, minlength=0):
     """How often each number from 0 on occurs, or the sum of its ``weights``."""
     if x.ndim != 1 or x.dtype.kind not in "iu" or (x.size and x.min() < 0):

@@ -19,13 +19,25 @@ def _scipy(name: str, *arguments: Any) -> Any:
         return np.asarray(getattr(special, name)(*arguments)).astype(arguments[-1].dtype)
 
 
-@pointwise(result="float", x=lambda g, x: g * (exp(-x * x) * (2 / math.pi**0.5)), samples=ONE)
+@pointwise(
+    result="float",
+    x=lambda g, x: g * (exp(-x * x) * (2 / math.pi**0.5)),
+    samples=ONE,
+    variants="function method inplace",
+    aliases="special.erf",
+)
 def erf(x):
     """Error function."""
     return _scipy("erf", x)
 
 
-@pointwise(result="float", x=lambda g, x: -g * (exp(-x * x) * (2 / math.pi**0.5)), samples=ONE)
+@pointwise(
+    result="float",
+    x=lambda g, x: -g * (exp(-x * x) * (2 / math.pi**0.5)),
+    samples=ONE,
+    variants="function method inplace",
+    aliases="special.erfc",
+)
 def erfc(x):
     """``1 - erf(x)``, exact also for large ``x``."""
     return _scipy("erfc", x)
@@ -35,19 +47,33 @@ def erfc(x):
     result="float",
     x=lambda g, ans: g * (exp(ans * ans) * (math.pi**0.5 / 2)),
     samples=(Sample(([-0.5, 0.25, 0.75],)),),
+    variants="function method inplace",
+    aliases="special.erfinv",
 )
 def erfinv(x):
     """Inverse of the error function; NaN beyond -1 and 1."""
     return _scipy("erfinv", x)
 
 
-@pointwise(result="float", x=lambda g, x: g * digamma(x), samples=POSITIVE)
+@pointwise(
+    result="float",
+    x=lambda g, x: g * digamma(x),
+    samples=POSITIVE,
+    variants="function method inplace",
+    aliases="special.gammaln",
+)
 def lgamma(x):
     """Logarithm of the size of the gamma function."""
     return _scipy("gammaln", x)
 
 
-@pointwise(result="float", x=lambda g, x: g * polygamma(x, n=1), samples=POSITIVE)
+@pointwise(
+    result="float",
+    x=lambda g, x: g * polygamma(x, n=1),
+    samples=POSITIVE,
+    variants="function method inplace",
+    aliases="special.digamma special.psi",
+)
 def digamma(x):
     """Derivative of :func:`lgamma`."""
     return _scipy("digamma", x)
@@ -76,7 +102,13 @@ def mvlgamma(x, *, p):
     return terms + p * (p - 1) / 4 * math.log(math.pi)
 
 
-@pointwise(result="float", x=lambda g, x: g * i1(x), samples=ONE)
+@pointwise(
+    result="float",
+    x=lambda g, x: g * i1(x),
+    samples=ONE,
+    variants="function method inplace",
+    aliases="special.i0",
+)
 def i0(x):
     """Modified Bessel function of order 0."""
     return _scipy("i0", x)
@@ -88,6 +120,7 @@ def i0(x):
     of="special_i1",
     node="SpecialI1Backward0",
     samples=POSITIVE,
+    aliases="special.i1",
 )
 def i1(x):
     """Modified Bessel function of order 1."""

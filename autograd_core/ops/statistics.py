@@ -225,19 +225,19 @@ def _truth(result, x):
     return result.astype(np.uint8) if x.dtype == np.uint8 else result
 
 
-@op()
+@op(variants="function method")
 def all(x, /, dim=None, keepdim=False):
     """Whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
     return _truth(np.all(x, axis=_some(x.shape, dim), keepdims=keepdim), x)
 
 
-@op()
+@op(variants="function method")
 def any(x, /, dim=None, keepdim=False):
     """Whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is empty."""
     return _truth(np.any(x, axis=_some(x.shape, dim), keepdims=keepdim), x)
 
 
-@op()
+@op(variants="function method")
 def count_nonzero(x, /, dim=None):
     """How many elements along ``dim`` are not 0."""
     return np.count_nonzero(x, axis=every(x.shape, dim))

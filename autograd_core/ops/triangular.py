@@ -118,6 +118,7 @@ def transposed_if(condition: bool, a: Any) -> Any:
         Sample(((3, 2), _TRIANGLE)),
         Sample(((2, 3, 1), _TRIANGLE), {"upper": True}),
     ),
+    variants="function method",
 )
 def cholesky_solve(b, L, /, upper=False):
     """The ``x`` of ``L @ L.mT @ x = b``, reading one triangle of ``L``."""
@@ -136,6 +137,7 @@ def cholesky_solve(b, L, /, upper=False):
 @op(
     L=lambda g, L, ans, upper: cholesky_factor_gradient(matmul(matmul(ans, g), ans), L, upper),
     samples=(Sample((_TRIANGLE,)), Sample(([_TRIANGLE, _TRIANGLE],), {"upper": True})),
+    variants="function method",
 )
 def cholesky_inverse(L, /, upper=False):
     """The inverse of ``L @ L.mT``, reading one triangle of ``L``."""

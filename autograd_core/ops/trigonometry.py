@@ -13,37 +13,83 @@ from autograd_core.ops.elementwise import ONE, PAIR, POSITIVE, cos, sqrt, where,
 _WITHIN_ONE = (Sample(([-0.5, 0.25, 0.75],)), Sample(([[0.0, 0.5]],)))
 
 
-@pointwise(np.tan, result="float", x=lambda g, ans: g * (1 + ans * ans), samples=ONE)
+@pointwise(
+    np.tan,
+    result="float",
+    x=lambda g, ans: g * (1 + ans * ans),
+    samples=ONE,
+    variants="function method inplace",
+)
 def tan(x):
     """Tangent of an angle in radians."""
 
 
-@pointwise(np.arcsin, result="float", x=lambda g, x: g / sqrt(1 - x * x), samples=_WITHIN_ONE)
+@pointwise(
+    np.arcsin,
+    result="float",
+    x=lambda g, x: g / sqrt(1 - x * x),
+    samples=_WITHIN_ONE,
+    variants="function method inplace",
+    aliases="arcsin",
+)
 def asin(x):
     """The angle whose sine is ``x``; NaN beyond -1 and 1."""
 
 
-@pointwise(np.arccos, result="float", x=lambda g, x: -g / sqrt(1 - x * x), samples=_WITHIN_ONE)
+@pointwise(
+    np.arccos,
+    result="float",
+    x=lambda g, x: -g / sqrt(1 - x * x),
+    samples=_WITHIN_ONE,
+    variants="function method inplace",
+    aliases="arccos",
+)
 def acos(x):
     """The angle whose cosine is ``x``; NaN beyond -1 and 1."""
 
 
-@pointwise(np.arctan, result="float", x=lambda g, x: g / (x * x + 1), samples=ONE)
+@pointwise(
+    np.arctan,
+    result="float",
+    x=lambda g, x: g / (x * x + 1),
+    samples=ONE,
+    variants="function method inplace",
+    aliases="arctan",
+)
 def atan(x):
     """The angle whose tangent is ``x``."""
 
 
-@pointwise(np.sinh, result="float", x=lambda g, x: g * cosh(x), samples=ONE)
+@pointwise(
+    np.sinh,
+    result="float",
+    x=lambda g, x: g * cosh(x),
+    samples=ONE,
+    variants="function method inplace",
+)
 def sinh(x):
     """Hyperbolic sine."""
 
 
-@pointwise(np.cosh, result="float", x=lambda g, x: g * sinh(x), samples=ONE)
+@pointwise(
+    np.cosh,
+    result="float",
+    x=lambda g, x: g * sinh(x),
+    samples=ONE,
+    variants="function method inplace",
+)
 def cosh(x):
     """Hyperbolic cosine."""
 
 
-@pointwise(np.arcsinh, result="float", x=lambda g, x: g / sqrt(x * x + 1), samples=ONE)
+@pointwise(
+    np.arcsinh,
+    result="float",
+    x=lambda g, x: g / sqrt(x * x + 1),
+    samples=ONE,
+    variants="function method inplace",
+    aliases="arcsinh",
+)
 def asinh(x):
     """Inverse of the hyperbolic sine."""
 
@@ -53,12 +99,21 @@ def asinh(x):
     result="float",
     x=lambda g, x: g / sqrt(x * x - 1),
     samples=(Sample(([1.5, 2.0],)), Sample(([[4.0]],))),
+    variants="function method inplace",
+    aliases="arccosh",
 )
 def acosh(x):
     """Inverse of the hyperbolic cosine; NaN below 1."""
 
 
-@pointwise(np.arctanh, result="float", x=lambda g, x: g / (1 - x * x), samples=_WITHIN_ONE)
+@pointwise(
+    np.arctanh,
+    result="float",
+    x=lambda g, x: g / (1 - x * x),
+    samples=_WITHIN_ONE,
+    variants="function method inplace",
+    aliases="arctanh",
+)
 def atanh(x):
     """Inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
 
@@ -69,6 +124,8 @@ def atanh(x):
     x=lambda g, x, y: _over_square(g, y, x, y),
     y=lambda g, x, y: _over_square(-g, x, x, y),
     samples=PAIR,
+    variants="function method inplace",
+    aliases="arctan2",
 )
 def atan2(x, y):
     """The angle between the positive abscissa and the point (y, x)."""
@@ -87,6 +144,7 @@ def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
     x=lambda g, x, ans: g * (x / ans),
     y=lambda g, y, ans: g * (y / ans),
     samples=PAIR,
+    variants="function method inplace",
 )
 def hypot(x, y):
     """The length of the hypotenuse over ``x`` and ``y``."""
@@ -99,6 +157,7 @@ def hypot(x, y):
     node="Deg2RadBackward0",
     x=lambda g: g * (math.pi / 180),
     samples=ONE,
+    variants="function method inplace",
 )
 def deg2rad(x):
     """Degrees in radians."""
@@ -111,6 +170,7 @@ def deg2rad(x):
     node="Rad2DegBackward0",
     x=lambda g: g * (180 / math.pi),
     samples=ONE,
+    variants="function method inplace",
 )
 def rad2deg(x):
     """Radians in degrees."""
@@ -121,13 +181,15 @@ def rad2deg(x):
     result="float",
     x=lambda g, x, ans: where(x == 0, 0, g * ((cos(x * math.pi) - ans) / x)),
     samples=POSITIVE,
+    variants="function method inplace",
+    aliases="special.sinc",
 )
 def sinc(x):
     """``sin(pi x) / (pi x)``, and 1 at 0."""
     return np.sinc(x).astype(x.dtype)
 
 
-@pointwise(result="float", x=lambda g: zeros_of(g), samples=ONE)
+@pointwise(result="float", x=lambda g: zeros_of(g), samples=ONE, variants="function method")
 def angle(x):
     """The argument of a real number: 0, or pi where it is negative."""
     return np.where(np.isnan(x), x, np.where(x < 0, math.pi, 0)).astype(x.dtype)

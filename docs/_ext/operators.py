@@ -9,6 +9,7 @@ from generated import Generated, escaped, heading
 from sphinx.application import Sphinx
 
 from autograd_core.op import OPS, Op
+from autograd_core.op.public import names_of
 from tui.commands.ops import import_all, rules, signature
 
 
@@ -23,20 +24,24 @@ class OperatorTable(Generated):
         for family in sorted(families):
             yield from heading(family.replace("_", " ").capitalize())
             for op in families[family]:
-                yield from self._entry(op)
+                yield from entry_lines(op)
 
-    def _entry(self, op: Op) -> Iterator[str]:
-        yield f"``{signature(op)}``"
-        yield f"    {escaped(' '.join(op.doc.split(chr(10) * 2)[0].split()))}"
-        yield ""
-        for edge, text in rules(op):
-            yield f"    | by ``{edge}``: ``{text}``"
-        if op.edges:
-            saved = ", ".join(f"``{name}``" for name in (*op.saved, *op.saved_plain)) or "nothing"
-            yield f"    | ``{op.node_name}`` saves {saved}"
-        else:
-            yield "    | no gradient passes"
-        yield ""
+
+def entry_lines(op: Op) -> Iterator[str]:
+    """Describe an op as its entry declares it."""
+    yield f"``{signature(op)}``"
+    yield f"    {escaped(' '.join(op.doc.split(chr(10) * 2)[0].split()))}"
+    yield ""
+    if names := names_of(op):
+        yield f"    | {', '.join(f'``{name}``' for name in names)}"
+    for edge, text in rules(op):
+        yield f"    | by ``{edge}``: ``{text}``"
+    if op.edges:
+        saved = ", ".join(f"``{name}``" for name in (*op.saved, *op.saved_plain)) or "nothing"
+        yield f"    | ``{op.node_name}`` saves {saved}"
+    else:
+        yield "    | no gradient passes"
+    yield ""
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

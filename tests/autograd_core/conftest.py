@@ -11,6 +11,8 @@ import pytest
 
 import autograd_core
 from autograd_core.op import OPS
+from autograd_core.op.public import NAMESPACES, PUBLIC
+from autograd_core.tensor import Tensor
 
 pytest.register_assert_rewrite("tests.autograd_core.outcomes")  # says what differs
 
@@ -40,8 +42,14 @@ def torch(request: pytest.FixtureRequest) -> Any:
 
 @pytest.fixture
 def declared() -> Iterator[None]:
-    """Takes entries that a test declares out of the table again."""
-    before = dict(OPS)
+    """Takes entries that a test declares out of the table again, and what users have of them."""
+    before, functions, methods = dict(OPS), dict(NAMESPACES[""]), set(vars(Tensor))
+    count = len(PUBLIC)
     yield
     OPS.clear()
     OPS.update(before)
+    NAMESPACES[""].clear()
+    NAMESPACES[""].update(functions)
+    del PUBLIC[count:]
+    for name in set(vars(Tensor)) - methods:
+        delattr(Tensor, name)

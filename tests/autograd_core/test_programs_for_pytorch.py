@@ -17,7 +17,7 @@ import numpy as np
 import pytest
 
 import autograd_core
-from autograd_core.functions.random import generator, manual_seed
+from autograd_core.random import generator, manual_seed
 
 PROGRAMS = sorted((Path(__file__).parent / "programs_for_pytorch").glob("*.py"))
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
@@ -72,7 +72,7 @@ def pytorch(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
     monkeypatch.setattr(torch.Tensor, "normal_", normal)
     before = generator()
     yield torch
-    autograd_core.functions.random.use_generator(before)
+    autograd_core.random.use_generator(before)
 
 
 def printed(program: Path, library: str) -> list[str]:
@@ -95,7 +95,7 @@ def test_a_program_runs_to_its_end_without_pytorch(program: Path) -> None:
     try:
         assert printed(program, "autograd_core")
     finally:
-        autograd_core.functions.random.use_generator(before)
+        autograd_core.random.use_generator(before)
 
 
 @pytest.mark.torch

@@ -28,6 +28,7 @@ def test_one_op_is_shown_with_all_its_entry_says(capsys: pytest.CaptureFixture[s
         "  node: TanhBackward0",
         "  saves: ans",
         "  is: elementwise",
+        "  called: torch.tanh, Tensor.tanh, Tensor.tanh_",
     ]
 
 

@@ -13,6 +13,7 @@ from autograd_core import ops
 from autograd_core.op import OPS, Op
 from autograd_core.op.formula import rule_text
 from autograd_core.op.generate import code_text
+from autograd_core.op.public import names_of
 from autograd_core.op.record import REQUIRED
 from autograd_core.text import did_you_mean
 from tui.errors import ExitCode, Failure
@@ -107,6 +108,7 @@ def _entry(op: Op) -> str:
         ("results", ", ".join(op.visible_outputs) if len(op.visible_outputs) > 1 else ""),
         ("saves", ", ".join([*op.saved, *op.saved_plain]) if op.edges else ""),
         ("is", ", ".join(traits)),
+        ("called", ", ".join(names_of(op))),
         ("overload of", op.public_name if op.public_name != op.name else ""),
     ]
     lines = [signature(op), indent(op.doc, "  "), ""]

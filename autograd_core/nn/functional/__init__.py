@@ -1,7 +1,6 @@
 """The functions behind the modules; compositions of ops, taken apart as PyTorch does it."""
 
 from autograd_core.fallback import answer_missing_names
-from autograd_core.functions.keywords import take_form
 from autograd_core.nn.functional.activation import (
     celu,
     celu_,
@@ -134,6 +133,7 @@ from autograd_core.nn.functional.resize import (
 )
 from autograd_core.nn.functional.unpooling import max_unpool1d, max_unpool2d, max_unpool3d
 from autograd_core.nn.functional.vision import affine_grid, grid_sample
+from autograd_core.op.keywords import take_form
 
 __all__ = [
     "adaptive_avg_pool1d",

@@ -9,9 +9,11 @@ from functools import cache
 import numpy as np
 
 from autograd_core.dtype import dtype
-from autograd_core.functions import generator, reshape, to_dtype
+from autograd_core.functions import reshape
+from autograd_core.functions.convert import to_dtype
 from autograd_core.op import inplace as inplace_form
 from autograd_core.ops import activation, elementwise, loss
+from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
 logsigmoid = activation.log_sigmoid

@@ -11,6 +11,7 @@ from autograd_core import functions
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.dtype import bool_, float16, float32
 from autograd_core.functions import reshape
+from autograd_core.functions.convert import contiguous, to_dtype
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.normalization import dropout
 from autograd_core.ops import (
@@ -65,10 +66,10 @@ def scaled_dot_product_attention(
     masked = attn_mask is not None and attn_mask.requires_grad and is_grad_enabled()
     if query.ndim == 4 and not dropout_p and not masked and query._shape[-1] == value._shape[-1]:
         if attn_mask is not None:
-            attn_mask = functions.to_dtype(attn_mask, kind)
+            attn_mask = to_dtype(attn_mask, kind)
         return attention.attention(query, key, value, attn_mask, is_causal, factor)
     if kind is float16:
-        query, key, value = (functions.to_dtype(each, float32) for each in (query, key, value))
+        query, key, value = (to_dtype(each, float32) for each in (query, key, value))
     if is_causal:
         seen = np.tri(query._shape[-2], key._shape[-2], dtype=bool)
         attn_mask = masking(Tensor.from_array(~seen), query)
@@ -78,7 +79,7 @@ def scaled_dot_product_attention(
     if attn_mask is not None:
         scores = elementwise.add(scores, attn_mask)
     weights = dropout(attention.safe_softmax(scores, -1), dropout_p)
-    return functions.to_dtype(linalg.matmul(weights, value), kind)
+    return to_dtype(linalg.matmul(weights, value), kind)
 
 
 def masking(hidden: Tensor, like: Tensor) -> Tensor:
@@ -197,7 +198,7 @@ def _fused(
         mask = reshape(mask, (*lead, *mask._shape[1:]))
     q, k, v = (shape.view(x, (batch, num_heads, *x._shape[1:])) for x in (q, k, v))
     found = scaled_dot_product_attention(q, k, v, mask, dropout_p, is_causal)
-    together = functions.contiguous(shape.permute(found, (2, 0, 1, 3)))
+    together = contiguous(shape.permute(found, (2, 0, 1, 3)))
     return shape.view(together, (batch * length, size))
 
 
@@ -235,7 +236,7 @@ def _parts(x: Tensor, count: int, size: int) -> list[Tensor]:
     """The last dimension in ``count`` pieces, each of which lies in memory by itself."""
     apart = shape.unsqueeze(shape.view(x, (*x._shape[:-1], count, size)), 0)
     together = shape.squeeze_dim(shape.transpose(apart, 0, -2), -2)
-    copied = functions.contiguous(together)
+    copied = contiguous(together)
     return [index.select(copied, 0, i) for i in range(count)]
 
 

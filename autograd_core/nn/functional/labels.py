@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.functions import generator
 from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.reduction import known
 from autograd_core.ops import ctc, elementwise, loss, reduce, shape
+from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd_core.functions import generator
 from autograd_core.nn.functional.reduction import check_constant
 from autograd_core.nn.functional.sizes import Sizes, flat, signal, sizes
 from autograd_core.nn.functional.window_checks import (
@@ -17,6 +16,7 @@ from autograd_core.nn.functional.window_checks import (
 )
 from autograd_core.ops import fractional_pooling, places, pooling
 from autograd_core.ops.checks import check_implemented
+from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
 

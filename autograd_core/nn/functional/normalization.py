@@ -12,7 +12,8 @@ from autograd_core import functions
 from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.dimensions import wrapped
 from autograd_core.dtype import float16, float32
-from autograd_core.functions import generator, reshape, to_dtype
+from autograd_core.functions import reshape
+from autograd_core.functions.convert import to_dtype
 from autograd_core.nn.functional.reduction import check_constant
 from autograd_core.ops import batch_norm as norms
 from autograd_core.ops import elementwise, normalization, reduce, shape
@@ -20,6 +21,7 @@ from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.exponential import rsqrt
 from autograd_core.ops.normalization import normalized_in, refuse_normalized
 from autograd_core.ops.rearrange import repeat
+from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
 

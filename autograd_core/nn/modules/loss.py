@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from autograd_core.functions.keywords import torch_form
 from autograd_core.nn import functional as F
 from autograd_core.nn.functional.reduction import reduction_of
 from autograd_core.nn.modules.module import Module
+from autograd_core.op.keywords import torch_form
 from autograd_core.tensor import Tensor
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from autograd_core.functions import generator
+from autograd_core.random import generator
 
 
 def random_state() -> Any:

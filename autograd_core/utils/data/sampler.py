@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from autograd_core.functions.creation import tensor
-from autograd_core.functions.generators import drawing_from
 from autograd_core.functions.random import multinomial, randint, randperm
+from autograd_core.random import drawing_from
 
 T_co = TypeVar("T_co", covariant=True)
 

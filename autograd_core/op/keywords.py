@@ -1,16 +1,18 @@
-"""Keywords as PyTorch's functions take them, for all functions at once.
+"""The keyword wrapper: PyTorch's keywords, for all functions that users call.
 
-Functions and entries name their inputs as their formulas read best, ``x`` and ``y``; users may
-call them ``input`` and ``other``, or ``a`` and ``x2`` as NumPy does, and give ``out`` or ``device``
-to whatever takes them in PyTorch.
+A wrapper of ``*args, **keywords`` costs as much as half an op.  So each is text with the
+parameters of its function, as the code of ops is (see ``op.generate``), made when it is first
+called; a call whose keywords are the function's own costs one more frame.  The others, ``out``,
+``device``, and the names that NumPy has for arguments, take the slow path, :func:`_by_name`.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache, update_wrapper
 from inspect import Parameter, signature
+from types import CodeType
 from typing import Any, Final, NamedTuple
 
 import numpy as np
@@ -18,14 +20,17 @@ import numpy as np
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.device import check_device
 from autograd_core.dtype import bool_, dtype, float64, int64
-from autograd_core.functions.front import in_front
-from autograd_core.functions.generators import drawing_from
 from autograd_core.op.argument_names import argument_names
 from autograd_core.op.dual import tangent_of
+from autograd_core.random import drawing_from
 from autograd_core.tensor import Tensor
 
-__all__: list[str] = []
-
+ABSENT: Final = object()
+_FIRST: Final = compile(
+    "def call(*args, **keywords): return first(call, function)(*args, **keywords)",
+    "<op first call by keywords>",
+    "exec",
+)
 # What changes nothing here: there is one layout, one device and no other memory.
 _WITHOUT_EFFECT: Final = (
     "layout", "pin_memory", "memory_format", "non_blocking", "sparse_grad", "driver",
@@ -40,8 +45,11 @@ _ATTRIBUTES: Final = {
 
 
 def torch_form(function: Callable[..., Any]) -> Callable[..., Any]:
-    """``function`` with PyTorch's keywords; without any, nothing is added but a call."""
-    return in_front(function, _with_keywords)
+    """``function`` with PyTorch's keywords."""
+    namespace: dict[str, Any] = {"function": function, "first": _first, "by_name": _by_name}
+    exec(_FIRST, namespace)
+    call: Callable[..., Any] = update_wrapper(namespace["call"], function)
+    return call
 
 
 def take_form(namespace: dict[str, Any], names: list[str]) -> None:
@@ -49,6 +57,61 @@ def take_form(namespace: dict[str, Any], names: list[str]) -> None:
     for name in names:
         if callable(namespace[name]) and not isinstance(namespace[name], type):
             namespace[name] = torch_form(namespace[name])
+
+
+def _first(call: Any, function: Callable[..., Any]) -> Any:
+    """Put the real code in place of the one that led here; the function stays the same."""
+    parameters = signature(function).parameters.values()
+    namespace = call.__globals__
+    defaults = {f"default_{p.name}": p.default for p in parameters if not _required(p)}
+    namespace.update(defaults, ABSENT=ABSENT, given=_given, dtype_type=dtype)
+    exec(_compiled(_text(list(parameters))), namespace)
+    made, namespace["call"] = namespace["call"], call
+    call.__code__ = made.__code__
+    call.__defaults__, call.__kwdefaults__ = made.__defaults__, made.__kwdefaults__
+    return call
+
+
+@cache
+def _compiled(text: str) -> CodeType:
+    return compile(text, "<op call by keywords>", "exec")
+
+
+def _text(parameters: list[Parameter]) -> str:
+    if any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in parameters):
+        return (
+            "def call(*args, **keywords):\n"
+            "    if keywords: return by_name(function, args, keywords)\n"
+            "    return function(*args)\n"
+        )
+    named_only = [p for p in parameters if p.kind is p.KEYWORD_ONLY]
+    placed = [p for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    head = [f"{p.name}={'ABSENT' if _required(p) else f'default_{p.name}'}" for p in parameters]
+    if named_only:
+        head.insert(len(placed), "*")
+    tests = ["keywords", *(f"{p.name} is ABSENT" for p in parameters if _required(p))]
+    if any(p.name == "dtype" for p in parameters):  # may be Python's type, or no dtype at all
+        tests.append("dtype is not None and type(dtype) is not dtype_type")
+    values = ", ".join(f"({p.name!r}, {p.name}, {_default(p)})" for p in parameters)
+    passed = [p.name for p in placed] + [f"{p.name}={p.name}" for p in named_only]
+    return (
+        f"def call({', '.join([*head, '**keywords'])}):\n"
+        f"    if {' or '.join(tests)}: return by_name(function, (), given([{values}], keywords))\n"
+        f"    return function({', '.join(passed)})\n"
+    )
+
+
+def _required(parameter: Parameter) -> bool:
+    return parameter.default is Parameter.empty
+
+
+def _default(parameter: Parameter) -> str:
+    return "ABSENT" if _required(parameter) else f"default_{parameter.name}"
+
+
+def _given(values: Iterable[tuple[str, Any, Any]], keywords: dict[str, Any]) -> dict[str, Any]:
+    """What was given by name or place, and by unknown names."""
+    return {name: value for name, value, default in values if value is not default} | keywords
 
 
 class _Form(NamedTuple):
@@ -94,7 +157,8 @@ def _form(function: Callable[..., Any]) -> _Form:
     )
 
 
-def _with_keywords(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> Any:
+def _by_name(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) -> Any:
+    """Call ``function`` with keywords of which some are not its own."""
     form, name = _form(function), function.__name__
     given: dict[str, Any] = {}
     later: dict[str, Any] = {}
