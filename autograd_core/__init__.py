@@ -14,7 +14,7 @@ import importlib as _importlib
 import warnings as _warnings
 from typing import TYPE_CHECKING as _TYPE_CHECKING
 
-from autograd_core import autograd, linalg, numeric, return_types
+from autograd_core import autograd, linalg, return_types
 from autograd_core.autograd.anomaly_mode import is_anomaly_check_nan_enabled, is_anomaly_enabled
 from autograd_core.autograd.grad_mode import (
     enable_grad,
@@ -49,10 +49,8 @@ from autograd_core.dtype import int_ as int
 from autograd_core.fallback import find as _find
 from autograd_core.functions import *  # noqa: F403
 from autograd_core.methods import bind as _bind
-from autograd_core.numeric import *  # noqa: F403
 from autograd_core.op.public import NAMESPACES as _NAMESPACES
 from autograd_core.op.public import has_inplace_function as _has_inplace_function
-from autograd_core.printing import get_printoptions, set_printoptions
 from autograd_core.random import (
     Generator,
     get_rng_state,
@@ -61,8 +59,11 @@ from autograd_core.random import (
     seed,
     set_rng_state,
 )
-from autograd_core.size import Size
 from autograd_core.tensor import Tensor
+from autograd_core.tensor import numeric as _numeric
+from autograd_core.tensor.numeric import *  # noqa: F403
+from autograd_core.tensor.printing import get_printoptions, set_printoptions
+from autograd_core.tensor.size import Size
 
 if _TYPE_CHECKING:
     from typing import Any as _Any
@@ -172,7 +173,7 @@ __all__ = [
     "utils",
 ]
 __all__ += sorted(_NAMESPACES[""])
-__all__ += numeric.__all__
+__all__ += _numeric.__all__
 __all__ += _OF_NN
 __all__ += _OF_SERIALIZATION
 

@@ -7,8 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from autograd_core.collector import collector_paused
 from autograd_core.dag.capture.sources import with_portable_sources
+from autograd_core.dag.collector import collector_paused
 from autograd_core.dag.model import Graph
 from viz.errors import (
     FormatMismatch,

@@ -14,8 +14,8 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias
 
 from autograd_core.autograd.grad_mode import Line
 from autograd_core.autograd.hooks import NodeHooks, RemovableHandle
+from autograd_core.autograd.optional_slot import optional_slot
 from autograd_core.dtype import dtype
-from autograd_core.seldom import seldom
 
 SavedState = Literal["kept", "freed", "changed", "packed"]
 Edge: TypeAlias = "Node | Port | None"
@@ -72,8 +72,8 @@ class Node:
     # of the forward op's (first) output, and so of the gradient that arrives
     output_shape: tuple[int, ...]
     output_dtype: dtype
-    record = seldom("_record")
-    ran_on = seldom("_ran_on")  # the inputs of its op, kept while tracing with values
+    record = optional_slot("_record")
+    ran_on = optional_slot("_ran_on")  # the inputs of its op, kept while tracing with values
     _metadata: dict[Any, Any]
 
     def name(self) -> str:

@@ -114,7 +114,7 @@ def set_default_device(device: Any) -> None:
 
 def set_default_tensor_type(t: Any) -> None:
     """Make the dtype of ``t``, as ``torch.DoubleTensor`` or its name, the default dtype."""
-    from autograd_core import numeric
+    from autograd_core.tensor import numeric
 
     if isinstance(t, str):
         package, _, name = t.rpartition(".")

@@ -9,8 +9,8 @@ from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.distributions import constraints
 from autograd_core.distributions.distribution import Distribution, Shape, sum_rightmost
 from autograd_core.distributions.transforms import ComposeTransform, Transform
-from autograd_core.size import Size
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.size import Size
 
 
 class Independent(Distribution):

@@ -19,8 +19,8 @@ from autograd_core.functions import (
     where,
 )
 from autograd_core.nn import functional as F
-from autograd_core.numeric import finfo, nan
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.numeric import finfo, nan
 
 
 class _Discrete(Distribution):

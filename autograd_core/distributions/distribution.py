@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 from autograd_core.autograd.grad_mode import enable_grad, no_grad
 from autograd_core.distributions.constraints import Constraint
 from autograd_core.functions import as_tensor, broadcast_tensors
-from autograd_core.size import Size
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.size import Size
 
 Shape = Sequence[int]
 

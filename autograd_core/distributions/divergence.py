@@ -12,8 +12,8 @@ from autograd_core.distributions.discrete import Bernoulli, Categorical
 from autograd_core.distributions.distribution import Distribution, sum_rightmost
 from autograd_core.distributions.vectors import Beta, Dirichlet, MultivariateNormal, mahalanobis
 from autograd_core.nn import functional as F
-from autograd_core.numeric import inf
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.numeric import inf
 
 Divergence = Callable[[Any, Any], Tensor]
 _known: dict[tuple[type, type], Divergence] = {}

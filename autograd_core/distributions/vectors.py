@@ -13,8 +13,8 @@ from autograd_core.dtype import float64
 from autograd_core.functions import eye, randn, stack
 from autograd_core.linalg.older import cholesky_inverse
 from autograd_core.nn import functional as F
-from autograd_core.numeric import broadcast_shapes
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.numeric import broadcast_shapes
 
 
 class Dirichlet(Distribution):

@@ -14,8 +14,8 @@ from autograd_core.functions.convert import to_dtype
 from autograd_core.notices import warn
 from autograd_core.op import public
 from autograd_core.ops.checks import fitting_number
-from autograd_core.sequences import holds_tensors, without_tensors
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.sequences import holds_tensors, without_tensors
 
 
 @public()

@@ -50,7 +50,7 @@ def test_a_type_checker_knows_the_methods_and_finds_what_is_wrong(tmp_path: Path
         cwd=Path(torch.__file__).parents[1], capture_output=True, text=True, check=False,
     )  # fmt: skip
     found = [line.split(": ", 1)[1] for line in done.stdout.splitlines()]
-    tensor = 'note: Revealed type is "autograd_core.tensor.Tensor"'
+    tensor = 'note: Revealed type is "autograd_core.tensor.tensor.Tensor"'
     assert found[:3] == [tensor] * 3
     assert found[3].startswith('error: "Tensor" has no attribute "summ"')
     assert (

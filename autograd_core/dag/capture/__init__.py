@@ -15,7 +15,6 @@ from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.autograd.profiler import profile as profile_type
 from autograd_core.autograd.profiler import running_profile
 from autograd_core.autograd.step import Step
-from autograd_core.collector import collector_paused
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.backward import add_backward
 from autograd_core.dag.capture.costs import add_costs
@@ -23,6 +22,7 @@ from autograd_core.dag.capture.forward import ForwardOf, add_derived_forward, ad
 from autograd_core.dag.capture.gradients import HookChanges, add_hooks
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.capture.statement import statement_of
+from autograd_core.dag.collector import collector_paused
 from autograd_core.dag.errors import NotInGraph
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names

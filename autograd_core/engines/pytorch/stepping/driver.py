@@ -26,7 +26,7 @@ from torch.autograd.graph import GradientEdge
 from autograd_core.autograd.call import BackwardCall, Interceptor
 from autograd_core.autograd.node import LEAF, Port
 from autograd_core.autograd.step import Delivery, Step
-from autograd_core.collector import collector_paused
+from autograd_core.dag.collector import collector_paused
 from autograd_core.debug.history.driver_protocol import (
     STEP_BYTES,
     Keep,

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from autograd_core.conversion import Conversion
 from autograd_core.dtype import dtype
-from autograd_core.sequences import holds_tensors, without_tensors
-from autograd_core.size import Size
+from autograd_core.tensor.base import TensorBase
+from autograd_core.tensor.sequences import holds_tensors, without_tensors
+from autograd_core.tensor.size import Size
 
 
 def legacy_array(kind: dtype, data: tuple[Any, ...]) -> NDArray[Any]:
@@ -32,7 +32,7 @@ def legacy_array(kind: dtype, data: tuple[Any, ...]) -> NDArray[Any]:
         return np.zeros(sizes, kind.dtype)
     if isinstance(values, str):
         raise TypeError("new(): invalid data type 'str'")
-    if isinstance(values, Conversion):
+    if isinstance(values, TensorBase):
         return values.array
     if not hasattr(values, "__len__"):
         raise TypeError(f"new(): data must be a sequence (got {type(values).__name__})")

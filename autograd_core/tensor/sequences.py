@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd_core.conversion import Conversion
 from autograd_core.dtype import dtype, number_dtype, promote_types
+from autograd_core.tensor.base import TensorBase
 
 
 def holds_tensors(data: Any) -> bool:
@@ -13,7 +13,7 @@ def holds_tensors(data: Any) -> bool:
     first, row = data, ()
     while isinstance(first, (list, tuple)) and first:
         first, row = first[0], first
-    return any(issubclass(kind, Conversion) for kind in set(map(type, row)))
+    return any(issubclass(kind, TensorBase) for kind in set(map(type, row)))
 
 
 def without_tensors(data: Any) -> tuple[Any, dtype | None]:
@@ -29,6 +29,6 @@ def without_tensors(data: Any) -> tuple[Any, dtype | None]:
         for _, own in parts:
             kind = own if kind is None else kind if own is None else promote_types(kind, own)
         return [values for values, _ in parts], kind
-    if isinstance(data, Conversion):
+    if isinstance(data, TensorBase):
         return float(data) if data.dtype.is_floating_point else int(data), data.dtype
     return data, number_dtype(data)

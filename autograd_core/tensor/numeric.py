@@ -23,8 +23,8 @@ from autograd_core.dtype import (
     uint8,
 )
 from autograd_core.dtype import result_type as combined
-from autograd_core.size import Size
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.size import Size
 
 __all__ = [
     "BoolTensor",

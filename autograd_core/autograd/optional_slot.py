@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 
-def seldom(slot: str, default: Any = None) -> Any:
+def optional_slot(slot: str, default: Any = None) -> Any:
     """A property over ``slot``, which is left unset until somebody stores into it.
 
     Storing None into every object costs each op 10 ns per slot, and a ``__getattr__`` that

@@ -1,0 +1,553 @@
+"""Tensor: a NumPy array with a place in a graph.
+
+The operators and most methods come from the op table (:mod:`autograd_core.methods` binds
+them); here is what a tensor is made of, and what needs no op.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from copy import deepcopy
+from typing import TYPE_CHECKING, Any, Final, NamedTuple, Self, SupportsIndex
+from weakref import ref
+
+import numpy as np
+from numpy.typing import NDArray
+
+from autograd_core.autograd.accumulate import AccumulateGrad, check_assigned_gradient
+from autograd_core.autograd.grad_mode import (
+    Creation,
+    is_grad_enabled,
+    is_inference_mode_enabled,
+    trace_cut,
+    trace_taken_out,
+    undo_log,
+)
+from autograd_core.autograd.hooks import RemovableHandle
+from autograd_core.autograd.node import Edge, Node, Nowhere, hooks_of, resolve
+from autograd_core.autograd.optional_slot import optional_slot
+from autograd_core.autograd.undo_log import UNSET
+from autograd_core.autograd.version import (
+    INFERENCE,
+    Detached,
+    Versions,
+    count_change,
+    first_version,
+)
+from autograd_core.device import CPU
+from autograd_core.device import device as device_type
+from autograd_core.dimensions import wrapped
+from autograd_core.dtype import from_numpy_dtype, get_default_dtype
+from autograd_core.notices import warn
+from autograd_core.tensor.base import TensorBase
+from autograd_core.tensor.legacy import legacy_array
+from autograd_core.tensor.printing import tensor_text
+from autograd_core.tensor.size import Size
+
+
+class View(NamedTuple):
+    """How a view came to be: its base, the op that made it, and where."""
+
+    base: Tensor
+    op: Any
+    attributes: dict[str, Any]
+    creation: Creation
+
+
+if TYPE_CHECKING:  # the methods that the op table gives
+    from autograd_core.tensor_methods import TensorMethods  # generated: autograd_core.op.stub
+else:
+    TensorMethods = object
+
+CANNOT_REQUIRE: Final = "Tensors of floating point and complex dtype can require gradients"
+
+_NO_LEAF: Final = (
+    "The .grad attribute of a Tensor that is not a leaf Tensor is being accessed. Its .grad "
+    "attribute won't be populated during autograd.backward(). If you indeed want the .grad field "
+    "to be populated for a non-leaf Tensor, use .retain_grad() on the non-leaf Tensor. If you "
+    "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
+    "github.com/pytorch/pytorch/pull/30531 for more information."
+)
+
+
+class _TensorMeta(type):
+    """Lets users call Tensor with data, and the core without any, at the cost of an allocation:
+    to bypass an ``__init__`` took every op 20 ns."""
+
+    def __call__(cls: Any, *data: Any) -> Any:
+        t = cls.__new__(cls)
+        t.array = legacy_array(get_default_dtype(), data)
+        t._shape, t.dtype = t.array.shape, from_numpy_dtype(t.array.dtype)
+        t.version, t.edge = first_version(), None
+        if cls.__init__ is not object.__init__:  # a subclass has one
+            t.__init__(*data)
+        return t
+
+
+class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
+    """A tensor of real numbers; make one with :func:`autograd_core.tensor`.
+
+    Called, it makes one of the default dtype: from a list or an array, or, given sizes, of zeros.
+
+    ``array`` is the NumPy array itself, not a copy.  ``edge`` says where a gradient of this
+    tensor goes (see :mod:`autograd_core.autograd.node`); None for one that needs none.
+    ``version`` is None as long as no in-place op, view or saved result needs a counter, then
+    a one-element list that views share.  ``record`` is what tracing left here.
+    """
+
+    __slots__ = (
+        "__dict__",  # for the user's own attributes; made when first stored into
+        "__weakref__",
+        "_grad",
+        "_is_parameter",
+        "_leaf_node",
+        "_record",
+        "_shape",
+        "_tangent",
+        "_view_of",
+        "_views",
+        "array",
+        "dtype",
+        "edge",
+        "version",
+    )
+
+    _shape: tuple[int, ...]
+    edge: Edge
+    version: Versions | None
+    _view_of: View
+
+    view_of = optional_slot("_view_of")
+    record = optional_slot("_record")
+    is_parameter = optional_slot("_is_parameter", False)
+
+    __module__ = "autograd_core"  # where users find it
+    __array_priority__ = 1000  # NumPy leaves ndarray * Tensor to this class
+
+    if TYPE_CHECKING:
+
+        def __init__(self, *data: Any) -> None: ...
+
+    @classmethod
+    def from_array(cls, array: NDArray[Any], requires_grad: bool = False) -> Tensor:
+        """A leaf around ``array``, sharing its memory."""
+        t = blank()
+        if type(array) is not np.ndarray:
+            array = np.asarray(array)
+        t.array = array
+        t._shape = array.shape
+        t.dtype = from_numpy_dtype(array.dtype)
+        t.version = first_version()
+        t.edge = None
+        if requires_grad:
+            if not t.dtype.is_floating_point:
+                raise RuntimeError(f"Only {CANNOT_REQUIRE}")
+            t.requires_grad_()
+        return t
+
+    # what it is
+
+    @property
+    def shape(self) -> Size:
+        return Size(self._shape)
+
+    @property
+    def ndim(self) -> int:
+        return len(self._shape)
+
+    def dim(self) -> int:
+        return len(self._shape)
+
+    def size(self, dim: int | None = None) -> Any:
+        if dim is None:
+            return self.shape
+        try:
+            return self._shape[dim]
+        except IndexError:
+            return wrapped(dim, self.ndim, of_scalars=False)  # which raises
+
+    def numel(self) -> int:
+        return self.array.size
+
+    nelement = numel
+
+    def __len__(self) -> int:
+        if not self._shape:
+            raise TypeError("len() of a 0-d tensor")
+        return self._shape[0]
+
+    def element_size(self) -> int:
+        return self.dtype.itemsize
+
+    def is_floating_point(self) -> bool:
+        return self.dtype.is_floating_point
+
+    @property
+    def nbytes(self) -> int:
+        return self.array.nbytes
+
+    @property
+    def device(self) -> device_type:
+        return CPU
+
+    @property
+    def layout(self) -> Any:
+        from autograd_core.compat.constants import strided
+
+        return strided
+
+    def is_pinned(self) -> bool:
+        return False
+
+    @property
+    def _base(self) -> Tensor | None:
+        view = self.view_of
+        while view is not None and view.base.view_of is not None:
+            view = view.base.view_of
+        return None if view is None else view.base
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    # its place in a graph
+
+    @property
+    def grad(self) -> Any:
+        """The gradient of a leaf, or of a tensor that is to retain it; None as long as there is
+        none."""
+        try:
+            return self._grad
+        except AttributeError:
+            if not self.is_leaf and not self.retains_grad:
+                warnings.warn(_NO_LEAF, stacklevel=2)
+            return None
+
+    @grad.setter
+    def grad(self, g: Tensor | None) -> None:
+        check_assigned_gradient(self, g)
+        if (log := undo_log()) is not None:
+            log.keep_fields(self)
+        self._grad = g
+
+    @property
+    def grad_fn(self) -> Node | None:
+        """The node that made this tensor; None for a leaf."""
+        edge = self.edge
+        return None if edge is None or type(edge) is AccumulateGrad else resolve(edge)[0]
+
+    @property
+    def output_nr(self) -> int:
+        return resolve(self.edge)[1]
+
+    @property
+    def is_leaf(self) -> bool:
+        return self.grad_fn is None
+
+    @property
+    def requires_grad(self) -> bool:
+        return self.edge is not None
+
+    @requires_grad.setter
+    def requires_grad(self, wanted: bool) -> None:
+        if wanted == self.requires_grad and type(self.edge) is not Nowhere:
+            return
+        if not self.is_leaf:
+            raise RuntimeError(
+                "you can only change requires_grad flags of leaf variables. If you want to use a "
+                "computed variable in a subgraph that doesn't require differentiation use "
+                "var_no_grad = var.detach()."
+            )
+        if wanted and not self.dtype.is_floating_point:
+            raise RuntimeError(f"only {CANNOT_REQUIRE}")
+        if wanted and self.is_inference() and not is_inference_mode_enabled():
+            raise RuntimeError(
+                "Setting requires_grad=True on inference tensor outside InferenceMode is not "
+                "allowed."
+            )
+        log = undo_log()
+        if log is not None:
+            log.keep_fields(self)
+        self.edge = self._accumulator() if wanted else self._edge_of_view()
+        for each in getattr(self, "_views", ()):
+            view = each()
+            if view is not None and (view.edge is None or type(view.edge) is Nowhere):
+                if log is not None:
+                    log.keep_fields(view)
+                view.edge = view._edge_of_view()
+
+    def _accumulator(self) -> AccumulateGrad:
+        """Where gradients of this leaf go; the same node, with its hooks, whenever it is wanted."""
+        known: AccumulateGrad | None = getattr(self, "_leaf_node", None)
+        if known is None:
+            known = self._leaf_node = AccumulateGrad(self)
+        known.array, known.output_shape, known.output_dtype = self.array, self._shape, self.dtype
+        return known
+
+    def _edge_of_view(self) -> Nowhere | None:
+        """The edge of a leaf that does not require a gradient itself: a view of what does requires
+        one with it."""
+        base = self._base
+        return None if base is None or base.edge is None else Nowhere()
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Say whether gradients for this leaf are wanted; returns the tensor itself."""
+        if requires_grad and not self.dtype.is_floating_point:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        self.requires_grad = requires_grad
+        return self
+
+    @property
+    def _version(self) -> int:
+        if self.version is INFERENCE:
+            raise RuntimeError("Inference tensors do not track version counter.")
+        return 0 if self.version is None else int(self.version[0])
+
+    def is_inference(self) -> bool:
+        """Whether this was made in inference mode, and so may enter no graph."""
+        return self.version is INFERENCE
+
+    def bump(self) -> None:
+        """Note that the data is about to change in place: those who saved this tensor can tell
+        afterwards, and a debugger that is to undo the change keeps what is there now."""
+        count_change(self)
+
+    def retain_grad(self) -> None:
+        """Keep ``.grad`` although this tensor is no leaf."""
+        node, nr = resolve(self.edge)
+        if node is None:
+            raise RuntimeError("can't retain_grad on Tensor that has requires_grad=False")
+        if self.is_leaf:
+            return
+
+        # weakly: the tensor holds its node, so that must not hold the tensor
+        retain = hooks_of(node).retain
+        if (log := undo_log()) is not None:
+            log.keep_items(retain)
+        retain.setdefault(nr, ref(self))
+
+    @property
+    def retains_grad(self) -> bool:
+        """Whether this is no leaf and :meth:`retain_grad` was called."""
+        node, nr = resolve(self.edge)
+        return node is not None and node.hooks is not None and nr in node.hooks.retain
+
+    def register_hook(self, hook: Callable[[Tensor], Tensor | None]) -> RemovableHandle:
+        """Call ``hook(gradient)`` when the gradient of this tensor is there; what it returns, if
+        anything, takes the gradient's place."""
+        node, nr = resolve(self.edge)
+        if node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        return hooks_of(node).add("tensor", hook, nr)
+
+    def register_post_accumulate_grad_hook(self, hook: Callable[[Tensor], None]) -> RemovableHandle:
+        """Call ``hook(leaf)`` after ``.grad`` of this leaf was updated."""
+        node = resolve(self.edge)[0]
+        if node is None:
+            raise RuntimeError("cannot register a hook on a tensor that doesn't require gradient")
+        if type(node) is not AccumulateGrad:
+            raise RuntimeError(
+                "post accumulate grad hooks cannot be registered on non-leaf tensors"
+            )
+        return hooks_of(node).add("accumulated", hook)
+
+    def detach(self) -> Tensor:
+        """The same data without the graph; an in-place change of one is seen by the other."""
+        return self._without_graph("detach()")
+
+    def _without_graph(self, how: str) -> Tensor:
+        t = blank()
+        t.array, t._shape, t.dtype, t.edge = self.array, self._shape, self.dtype, None
+        if self.version is None:
+            self.version = [0]
+        t.version = self.version
+        trace_cut(how, self, t)
+        return t
+
+    def detach_(self) -> Tensor:
+        """Leave the graph, in place.
+
+        Raises:
+            RuntimeError: this is a view; its base would not leave the graph with it.
+        """
+        if self.view_of is not None:
+            raise RuntimeError(
+                "Can't detach views in-place. Use detach() instead. If you are using "
+                "DistributedDataParallel (DDP) for training, and gradient_as_bucket_view is set as "
+                "True, gradients are views of DDP buckets, and hence detach_() cannot be called on "
+                "these gradients. To fix this error, please refer to the Optimizer.zero_grad() "
+                "function in torch/optim/optimizer.py as the solution."
+            )
+        trace_cut("detach_()", self, self)
+        if is_inference_mode_enabled() and not self.is_inference():
+            return self  # as in PyTorch
+        if (log := undo_log()) is not None:
+            log.keep_fields(self)
+        if self.grad_fn is not None:
+            self.version = Detached([0] if self.version is None else self.version)
+        self.edge = None
+        return self
+
+    @property
+    def data(self) -> Tensor:
+        """The same data without the graph, and without the version counter's protection."""
+        t = self._without_graph(".data")
+        if not t.is_inference():
+            t.version = None
+        return t
+
+    @data.setter
+    def data(self, value: Tensor) -> None:
+        if (log := undo_log()) is not None:
+            log.keep_fields(self)
+        self.array, self._shape, self.dtype = value.array, value._shape, value.dtype
+        if type(self.edge) is AccumulateGrad:
+            self.edge.array = value.array
+
+    # out to NumPy and to Python, where no gradient follows; whoever traces is told
+
+    def numpy(self) -> NDArray[Any]:
+        """The array itself; a tensor that requires a gradient must be detached first."""
+        if self.requires_grad and is_grad_enabled():
+            raise RuntimeError(
+                "Can't call numpy() on Tensor that requires grad. "
+                "Use tensor.detach().numpy() instead."
+            )
+        trace_taken_out("numpy()", self)
+        if (log := undo_log()) is not None:  # what is handed out may be changed
+            log.keep_values(self)
+        return self.array
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        return np.array(self.numpy(), dtype=dtype, copy=copy)
+
+    def __array_wrap__(
+        self, array: NDArray[Any], context: Any = None, return_scalar: bool = False
+    ) -> Any:
+        """The result of a function of NumPy's, as a tensor; of a test, as numbers."""
+        found = np.asarray(array)
+        return type(self).from_array(found.astype(np.uint8) if found.dtype == np.bool_ else found)
+
+    def item(self) -> Any:
+        if self.array.size != 1:
+            raise RuntimeError(
+                f"a Tensor with {self.array.size} elements cannot be converted to Scalar"
+            )
+        trace_taken_out("item()", self)
+        return self.array.item()
+
+    def tolist(self) -> Any:
+        trace_taken_out("tolist()", self)
+        return self.array.tolist()
+
+    def __float__(self) -> float:
+        if self.requires_grad and is_grad_enabled():
+            warn(
+                "Converting a tensor with requires_grad=True to a scalar may lead to unexpected "
+                "behavior.\nConsider using tensor.detach() first."
+            )
+        return float(self._only_element())
+
+    def __int__(self) -> int:
+        return int(self._only_element())
+
+    def _only_element(self) -> Any:
+        if self.array.size != 1:
+            raise ValueError("only one element tensors can be converted to Python scalars")
+        return self.item()
+
+    def __index__(self) -> int:
+        if self.dtype.is_floating_point or self.array.size != 1:
+            raise TypeError("only integer tensors of a single element can be converted to an index")
+        return int(self.item())
+
+    def __bool__(self) -> bool:
+        if self.array.size != 1:
+            count = "more than one value" if self.array.size else "no values"
+            raise RuntimeError(f"Boolean value of Tensor with {count} is ambiguous")
+        return bool(self.array)
+
+    def __format__(self, spec: str) -> str:
+        return format(self.array.item(), spec) if not self._shape else format(repr(self), spec)
+
+    def __round__(self, digits: SupportsIndex | None = None) -> Any:
+        return round(self.item(), digits) if digits is not None else round(self.item())
+
+    # copies
+
+    def cpu(self) -> Tensor:
+        return self
+
+    def new(self, *data: Any) -> Tensor:
+        """A new tensor of this dtype: from an array or a list, or, given sizes, of zeros.
+
+        (PyTorch leaves the elements of the latter as they are in memory.)
+        """
+        return Tensor.from_array(legacy_array(self.dtype, data))
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> Tensor:
+        if not self.is_leaf:
+            raise RuntimeError(
+                "Only Tensors created explicitly by the user (graph leaves) support the deepcopy "
+                "protocol at the moment.  If you were attempting to deepcopy a module, this may be "
+                "because of a torch.nn.utils.weight_norm usage, see "
+                "https://github.com/pytorch/pytorch/pull/103001"
+            )
+        copied = memo[id(self)] = Tensor.from_array(self.array.copy(), self.requires_grad)
+        if self.is_parameter:  # of which PyTorch copies neither gradient nor own attributes
+            copied.is_parameter = True
+            return copied
+        if self.grad is not None:
+            copied.grad = Tensor.from_array(self.grad.array.copy())
+        copied.__dict__.update(deepcopy(self.__dict__, memo))
+        return copied
+
+    def __copy__(self) -> Tensor:
+        copied = self.detach().requires_grad_(self.requires_grad)
+        if self.is_parameter:
+            copied.is_parameter = True
+        copied.__dict__.update(self.__dict__)
+        return copied
+
+    # for debuggers, which undo changes
+
+    def _fields(self) -> tuple[Any, ...]:
+        """All that this tensor consists of but the elements of its array, for an undo log."""
+        optional = [getattr(self, name, UNSET) for name in _OPTIONAL_SLOTS]
+        parts = self.array, self._shape, self.dtype, self.version, _edge.__get__(self)
+        return (type(self), *parts, *optional)
+
+    def _set_fields(self, fields: tuple[Any, ...]) -> None:
+        """Become again what :meth:`_fields` told."""
+        kind, self.array, self._shape, self.dtype, self.version, edge, *optional = fields
+        self.__class__ = kind
+        _edge.__set__(self, edge)
+        for name, value in zip(_OPTIONAL_SLOTS, optional, strict=True):
+            if value is not UNSET:
+                setattr(self, name, value)
+            elif hasattr(self, name):
+                delattr(self, name)
+        if type(edge) is AccumulateGrad:
+            edge.array = self.array
+
+    # how it prints
+
+    def __repr__(self) -> str:
+        return self._text()
+
+    def _text(self, tangent: object = None) -> str:
+        try:
+            node = self.grad_fn
+            name = None if node is None else node.name().rpartition("::")[2]
+        except RuntimeError:  # a stale view
+            name = "Invalid"
+        text = tensor_text(self.array, name, self.requires_grad, tangent)
+        return f"Parameter containing:\n{text}" if self.is_parameter else text
+
+
+_edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide (see op.stale_views)
+_OPTIONAL_SLOTS: Final = ("_grad", "_view_of", "_record", "_tangent")
+
+
+# A tensor to be filled in by whoever makes it: calls the class past its metaclass.
+blank: Callable[[], Tensor] = super(_TensorMeta, Tensor).__call__  # type: ignore[misc]
