@@ -22,6 +22,11 @@ settings.load_profile("ci")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
+# Every worker has a core of its own, and more threads would only wait for each other. It also makes
+# results the same every time: where several threads write to one place, as `max_unpool2d` of
+# PyTorch does for repeated indices, the last one wins. NumPy and PyTorch read it when imported.
+os.environ["OMP_NUM_THREADS"] = "1"
+
 
 @functools.cache
 def a_font_is_seen() -> bool:

@@ -68,7 +68,7 @@ def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
 
 @cache
 def _server() -> subprocess.Popen[str]:
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"}
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
         [sys.executable, __file__], cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True
     )
