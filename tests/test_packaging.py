@@ -211,14 +211,6 @@ def test_imports_point_down(
     assert wrong == []
 
 
-KNOWN_CYCLES = {  # the Module, still in several files
-    ("autograd_core.nn.modules.conversion", "autograd_core.nn.modules.tree"),
-    ("autograd_core.nn.modules.module", "autograd_core.nn.modules.state"),
-    ("autograd_core.nn.modules.module", "autograd_core.nn.modules.tree"),
-    ("autograd_core.nn.modules.state", "autograd_core.nn.modules.tree"),
-}
-
-
 def test_no_two_modules_need_each_other_not_even_for_their_types() -> None:
     needs = {
         module: {
@@ -226,7 +218,7 @@ def test_no_two_modules_need_each_other_not_even_for_their_types() -> None:
             for each in imports_of(module)
             if not each.in_function
             for name in each.names
-            if name in MODULES and (module, name) not in KNOWN_CYCLES
+            if name in MODULES
         }
         for module in MODULES
     }

@@ -54,68 +54,7 @@ def add_hook(hooks: dict[int, H], hook: H, prepend: bool = False) -> RemovableHa
     return RemovableHandle(hooks, id)
 
 
-class Hooked:
-    """The part of a module that is called, with hooks before and after.
-
-    Attributes:
-        _is_full_backward_hook: whether the backward hooks are full ones; None as long as
-            there are none.
-    """
-
-    _forward_pre_hooks: ForwardHooks
-    _forward_hooks: ForwardHooks
-    _backward_pre_hooks: BackwardCalls
-    _backward_hooks: BackwardCalls
-    _is_full_backward_hook: bool | None = None
-
-    def register_forward_pre_hook(
-        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, args)`` before ``forward``; what it returns are the arguments.
-
-        With ``with_kwargs`` it is ``hook(module, args, kwargs)``, which may return both.
-        """
-        return add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs), prepend)
-
-    def register_forward_hook(
-        self,
-        hook: Callable[..., Any],
-        *,
-        prepend: bool = False,
-        with_kwargs: bool = False,
-        always_call: bool = False,
-    ) -> RemovableHandle:
-        """Call ``hook(module, args, output)`` after ``forward``; what it returns is the output.
-
-        With ``with_kwargs`` it is ``hook(module, args, kwargs, output)``; with
-        ``always_call`` it runs even if ``forward`` raised.
-        """
-        made = ForwardHook(hook, with_kwargs, always_call)
-        return add_hook(self._forward_hooks, made, prepend)
-
-    def register_full_backward_pre_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, grad_output)`` when the gradients of all outputs are there; what
-        it returns takes their place."""
-        return add_hook(self._backward_pre_hooks, hook, prepend)
-
-    def register_full_backward_hook(
-        self, hook: Callable[..., Any], prepend: bool = False
-    ) -> RemovableHandle:
-        """Call ``hook(module, grad_input, grad_output)`` when the gradients of all inputs are
-        there; what it returns takes the place of ``grad_input``."""
-        _use_full_backward_hooks(self, True)
-        return add_hook(self._backward_hooks, hook, prepend)
-
-    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, grad_input, grad_output)`` with the gradients around the last op
-        within the module; deprecated in PyTorch for :meth:`register_full_backward_hook`."""
-        _use_full_backward_hooks(self, False)
-        return add_hook(self._backward_hooks, hook)
-
-
-def is_hooked(module: Hooked) -> bool:
+def is_hooked(module: Any) -> bool:
     """Whether a call of ``module`` has any hook to run."""
     return bool(
         module._forward_hooks
@@ -209,7 +148,12 @@ def _legacy_hooks(module: Any) -> tuple[Callable[..., Any], ...]:
     return tuple(found.values())
 
 
-def _use_full_backward_hooks(module: Hooked, full: bool) -> None:
+def use_full_backward_hooks(module: Any, full: bool) -> None:
+    """Take note that the backward hooks of ``module`` are ``full`` ones, or deprecated ones.
+
+    Raises:
+        RuntimeError: it has some of the other kind.
+    """
     if module._is_full_backward_hook is (not full):
         raise RuntimeError(
             "Cannot use both regular backward hooks and full backward hooks on a single "

@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode, undo_log
-from autograd_core.nn.modules.conversion import Convertible
+from autograd_core.autograd.hooks import RemovableHandle
+from autograd_core.device import check_device
+from autograd_core.dtype import dtype as dtype_type
+from autograd_core.dtype import float16, float32, float64
 from autograd_core.nn.modules.hooks import (
-    Hooked,
+    BackwardCalls,
+    ForwardHook,
+    ForwardHooks,
+    add_hook,
     call_with_hooks,
     is_hooked,
     register_module_backward_hook,
@@ -19,9 +27,19 @@ from autograd_core.nn.modules.hooks import (
     register_module_forward_pre_hook,
     register_module_full_backward_hook,
     register_module_full_backward_pre_hook,
+    use_full_backward_hooks,
 )
-from autograd_core.nn.modules.state import IncompatibleKeys, Stateful
-from autograd_core.nn.modules.tree import children_first
+from autograd_core.nn.modules.state import (
+    EXTRA,
+    IncompatibleKeys,
+    load_all,
+    own_state,
+    quoted,
+    returning_none,
+    run_hooks_after_saving,
+    save_own,
+    take,
+)
 from autograd_core.nn.parameter import Buffer, Parameter
 from autograd_core.tensor import Tensor
 
@@ -36,6 +54,7 @@ __all__ = [
 ]
 
 M = TypeVar("M", bound="Module")
+T = TypeVar("T")
 _HELD = ("_parameters", "_buffers", "_modules")
 _HOOKS = (
     "_forward_pre_hooks", "_forward_hooks", "_backward_pre_hooks", "_backward_hooks",
@@ -44,7 +63,7 @@ _HOOKS = (
 )  # fmt: skip
 
 
-class Module(Hooked, Stateful, Convertible):
+class Module:
     """The base of all layers and models.
 
     Assigning a :class:`Parameter` or a Module to an attribute registers it under that name.
@@ -54,6 +73,22 @@ class Module(Hooked, Stateful, Convertible):
     >>> [name for name, _ in model.named_parameters()]
     ['0.weight', '0.bias']
     """
+
+    training: bool
+    _parameters: dict[str, Tensor | None]
+    _buffers: dict[str, Tensor | None]
+    _modules: dict[str, Module | None]
+    _non_persistent_buffers_set: set[str]
+    _forward_pre_hooks: ForwardHooks
+    _forward_hooks: ForwardHooks
+    _backward_pre_hooks: BackwardCalls
+    _backward_hooks: BackwardCalls
+    _is_full_backward_hook: bool | None = None  # None as long as there are no backward hooks
+    _state_dict_pre_hooks: dict[int, Callable[..., Any]]
+    _state_dict_hooks: dict[int, Callable[..., Any]]
+    _load_state_dict_pre_hooks: dict[int, Callable[..., Any]]
+    _load_state_dict_post_hooks: dict[int, Callable[..., Any]]
+    _version = 1  # of what is saved
 
     def __init__(self) -> None:
         own = self.__dict__
@@ -165,11 +200,84 @@ class Module(Hooked, Stateful, Convertible):
 
     register_module = add_module
 
+    # what it holds, and all below it
+
+    def named_modules(
+        self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Module]]:
+        """This module and all below it, each once, parents first, with dotted names."""
+        seen = set() if memo is None else memo
+        stack: list[tuple[str, Module]] = [(prefix, self)]
+        while stack:
+            name, module = stack.pop()
+            if remove_duplicate:
+                if module in seen:
+                    continue
+                seen.add(module)
+            yield name, module
+            children = [(n, m) for n, m in module._modules.items() if m is not None]
+            stack += [(_join(name, n), m) for n, m in reversed(children)]
+
+    def modules(self) -> Iterator[Module]:
+        """This module and all below it, each once."""
+        return (module for _, module in self.named_modules())
+
+    def named_children(self) -> Iterator[tuple[str, Module]]:
+        """The modules directly below, each once, with their names."""
+        return _each_once((n, m) for n, m in self._modules.items() if m is not None)
+
+    def children(self) -> Iterator[Module]:
+        """The modules directly below."""
+        return (module for _, module in self.named_children())
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All parameters, each once, with dotted names."""
+        return _held(self, "_parameters", prefix, recurse, remove_duplicate)
+
+    def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All parameters, each once."""
+        return (parameter for _, parameter in self.named_parameters(recurse=recurse))
+
+    def named_buffers(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, Tensor]]:
+        """All buffers, each once, with dotted names."""
+        return _held(self, "_buffers", prefix, recurse, remove_duplicate)
+
+    def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
+        """All buffers, each once."""
+        return (buffer for _, buffer in self.named_buffers(recurse=recurse))
+
+    def get_submodule(self, target: str) -> Module:
+        """The module under a dotted name.
+
+        Raises:
+            AttributeError: there is none of that name.
+        """
+        found: Module = self
+        for name in target.split(".") if target else ():
+            if not hasattr(found, name):
+                raise AttributeError(f"{type(found).__name__} has no attribute `{name}`")
+            found = getattr(found, name)
+            if not isinstance(found, Module):
+                raise AttributeError(f"`{name}` is not an nn.Module")
+        return found
+
+    def get_parameter(self, target: str) -> Tensor:
+        """The parameter under a dotted name."""
+        return _get(self, "_parameters", target, "nn.Parameter")
+
+    def get_buffer(self, target: str) -> Tensor:
+        """The buffer under a dotted name."""
+        return _get(self, "_buffers", target, "buffer")
+
     # changing all of it
 
     def apply(self: M, function: Callable[[Module], Any]) -> M:
         """Call ``function`` with every module, children before their parents."""
-        children_first(self, function)
+        _children_first(self, function)
         return self
 
     def train(self: M, mode: bool = True) -> M:
@@ -203,6 +311,256 @@ class Module(Hooked, Stateful, Convertible):
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return made
 
+    # giving it another dtype
+
+    def to(
+        self: M,
+        *target: Any,
+        device: Any = None,
+        dtype: dtype_type | None = None,
+        non_blocking: bool = False,
+        memory_format: Any = None,
+    ) -> M:
+        """Convert floating point parameters and buffers to a dtype.
+
+        Args:
+            target: a dtype, a device, or a tensor that has both.
+        """
+        for value in (*target, device, dtype):
+            if isinstance(value, Tensor):
+                dtype = value.dtype
+            elif isinstance(value, dtype_type):
+                dtype = value
+            elif not isinstance(value, bool):
+                check_device(value)
+        if dtype is None:
+            return self
+        if not dtype.is_floating_point:
+            raise TypeError(
+                "nn.Module.to only accepts floating point or complex dtypes, but got "
+                f"desired dtype={dtype}"
+            )
+        for tensor in (*self.parameters(), *self.buffers()):
+            if tensor.is_floating_point():
+                tensor.data = Tensor.from_array(tensor.array.astype(dtype.dtype))
+        return self
+
+    def double(self: M) -> M:
+        """Convert to float64."""
+        return self.to(float64)
+
+    def float(self: M) -> M:
+        """Convert to float32."""
+        return self.to(float32)
+
+    def half(self: M) -> M:
+        """Convert to float16."""
+        return self.to(float16)
+
+    def type(self: M, dst_type: dtype_type) -> M:
+        """Convert floating point parameters and buffers to a dtype."""
+        return self.to(dst_type)
+
+    def cuda(self: M, device: Any = None) -> M:
+        """Refused: there is no GPU."""
+        return self.to("cuda")
+
+    def cpu(self: M) -> M:
+        """Nothing to do: there is no other device."""
+        return self
+
+    # hooks
+
+    def register_forward_pre_hook(
+        self, hook: Callable[..., Any], *, prepend: bool = False, with_kwargs: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, args)`` before ``forward``; what it returns are the arguments.
+
+        With ``with_kwargs`` it is ``hook(module, args, kwargs)``, which may return both.
+        """
+        return add_hook(self._forward_pre_hooks, ForwardHook(hook, with_kwargs), prepend)
+
+    def register_forward_hook(
+        self,
+        hook: Callable[..., Any],
+        *,
+        prepend: bool = False,
+        with_kwargs: bool = False,
+        always_call: bool = False,
+    ) -> RemovableHandle:
+        """Call ``hook(module, args, output)`` after ``forward``; what it returns is the output.
+
+        With ``with_kwargs`` it is ``hook(module, args, kwargs, output)``; with
+        ``always_call`` it runs even if ``forward`` raised.
+        """
+        made = ForwardHook(hook, with_kwargs, always_call)
+        return add_hook(self._forward_hooks, made, prepend)
+
+    def register_full_backward_pre_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_output)`` when the gradients of all outputs are there; what
+        it returns takes their place."""
+        return add_hook(self._backward_pre_hooks, hook, prepend)
+
+    def register_full_backward_hook(
+        self, hook: Callable[..., Any], prepend: bool = False
+    ) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` when the gradients of all inputs are
+        there; what it returns takes the place of ``grad_input``."""
+        use_full_backward_hooks(self, True)
+        return add_hook(self._backward_hooks, hook, prepend)
+
+    def register_backward_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, grad_input, grad_output)`` with the gradients around the last op
+        within the module; deprecated in PyTorch for :meth:`register_full_backward_hook`."""
+        use_full_backward_hooks(self, False)
+        return add_hook(self._backward_hooks, hook)
+
+    # saving and loading
+
+    def state_dict(
+        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
+    ) -> Any:
+        """All parameters and persistent buffers by name, sharing their memory.
+
+        They are detached from the graph unless ``keep_vars``.
+        """
+        if destination is None:
+            destination = OrderedDict()
+            destination._metadata = OrderedDict()  # the version of each module that saves itself
+        stack: list[tuple[str, Any, bool]] = [(prefix, self, True)]
+        while stack:
+            name, module, entering = stack.pop()
+            if not entering:
+                destination = run_hooks_after_saving(module, destination, name)
+            elif module is not self and type(module).state_dict is not Module.state_dict:
+                module.state_dict(destination=destination, prefix=name, keep_vars=keep_vars)
+            else:
+                save_own(module, destination, name, keep_vars)
+                children = [(n, m) for n, m in module._modules.items() if m is not None]
+                stack.append((name, module, False))
+                stack += [(f"{name}{n}.", m, True) for n, m in reversed(children)]
+        return destination
+
+    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
+        """Put the module's own tensors, not its children's, into ``destination``."""
+        for name, value in own_state(self).items():
+            destination[prefix + name] = value if keep_vars else value.detach()
+        if type(self).get_extra_state is not Module.get_extra_state:
+            destination[prefix + EXTRA] = self.get_extra_state()
+
+    def get_extra_state(self) -> Any:
+        """What else to save, if a subclass says so."""
+        raise RuntimeError(
+            "Reached a code path in Module.get_extra_state() that should never be called."
+        )
+
+    def set_extra_state(self, state: Any) -> None:
+        """Take back what :meth:`get_extra_state` gave."""
+        raise RuntimeError(
+            "Reached a code path in Module.set_extra_state() that should never be called."
+        )
+
+    def load_state_dict(
+        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
+    ) -> IncompatibleKeys:
+        """Copy the tensors of ``state_dict`` into the parameters and buffers of those names;
+        with ``assign``, put them in their place.
+
+        Raises:
+            RuntimeError: a shape differs, or, under ``strict``, a name is missing or
+                unknown.  The model is as it was, then.
+        """
+        if not isinstance(state_dict, Mapping):
+            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
+        before = [
+            (module, dict(module._parameters), dict(module._buffers)) for module in self.modules()
+        ]
+        arrays = [(t, t.array.copy()) for t in (*self.parameters(), *self.buffers())]
+        keys, errors = load_all(self, state_dict, strict, assign)
+        if strict and keys.unexpected_keys:
+            errors.insert(0, f"Unexpected key(s) in state_dict: {quoted(keys.unexpected_keys)}. ")
+        if strict and keys.missing_keys:
+            errors.insert(0, f"Missing key(s) in state_dict: {quoted(keys.missing_keys)}. ")
+        if not errors:
+            return keys
+        for module, parameters, buffers in before:
+            module._parameters.update(parameters)
+            module._buffers.update(buffers)
+        for t, array in arrays:
+            np.copyto(t.array, array)
+        details = "\n\t".join(errors)
+        raise RuntimeError(
+            f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{details}"
+        )
+
+    def _load_from_state_dict(
+        self,
+        state_dict: dict[str, Any],
+        prefix: str,
+        local_metadata: dict[str, Any],
+        strict: bool,
+        missing_keys: list[str],
+        unexpected_keys: list[str],
+        error_msgs: list[str],
+    ) -> None:
+        """Take the module's own tensors, not its children's, out of ``state_dict``."""
+        for hook in tuple(self._load_state_dict_pre_hooks.values()):
+            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
+                 error_msgs)  # fmt: skip
+        own = own_state(self)
+        for name, present in own.items():
+            key = prefix + name
+            if key in state_dict:
+                assign = local_metadata.get("assign_to_params_buffers", False)
+                error = take(self, name, present, key, state_dict[key], assign)
+                error_msgs += [error] if error else []
+            elif strict:
+                missing_keys.append(key)
+        takes_extra = type(self).set_extra_state is not Module.set_extra_state
+        if takes_extra and prefix + EXTRA in state_dict:
+            self.set_extra_state(state_dict[prefix + EXTRA])
+        elif takes_extra and strict:
+            missing_keys.append(prefix + EXTRA)
+        if strict:
+            known = {*own, EXTRA} if takes_extra else own
+            for key in state_dict:
+                name, dot, _ = key[len(prefix) :].partition(".")
+                if key.startswith(prefix) and name not in (self._modules if dot else known):
+                    unexpected_keys.append(key)
+
+    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, prefix, keep_vars)`` before the module is saved."""
+        return add_hook(self._state_dict_pre_hooks, hook)
+
+    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, state_dict, prefix, local_metadata)`` when module and children are
+        saved; it may change the dictionary, and returns None."""
+        checked: Callable[..., Any] = partial(returning_none, hook)
+        return add_hook(self._state_dict_hooks, checked)
+
+    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """As :meth:`register_state_dict_post_hook`, for a hook that may return another
+        dictionary."""
+        return add_hook(self._state_dict_hooks, hook)
+
+    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
+        unexpected_keys, error_msgs)`` before the module is loaded."""
+        return self._register_load_state_dict_pre_hook(hook, with_module=True)
+
+    def _register_load_state_dict_pre_hook(
+        self, hook: Callable[..., Any], with_module: bool = False
+    ) -> RemovableHandle:
+        call: Callable[..., Any] = partial(hook, self) if with_module else hook
+        return add_hook(self._load_state_dict_pre_hooks, call)
+
+    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
+        """Call ``hook(module, incompatible_keys)`` when module and children are loaded; what it
+        changes in the lists of keys counts."""
+        return add_hook(self._load_state_dict_post_hooks, hook)
+
     # how it prints
 
     def extra_repr(self) -> str:
@@ -225,12 +583,63 @@ class Module(Hooked, Stateful, Convertible):
         return f"{self._get_name()}(\n  {inside}\n)"
 
 
+def _children_first(module: Module, visit: Callable[[Module], Any]) -> None:
+    """Call ``visit`` with every module, once per place, children before their parents."""
+    order, stack = [], [module]
+    while stack:
+        found = stack.pop()
+        order.append(found)
+        stack += [child for child in found._modules.values() if child is not None]
+    for found in reversed(order):
+        visit(found)
+
+
 def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
     """Drop ``.grad``, or fill it with zeros."""
     if set_to_none:
         parameter.grad = None
     elif parameter.grad is not None:
         parameter.grad = Tensor.from_array(np.zeros_like(parameter.grad.array))
+
+
+def _join(prefix: str, name: str) -> str:
+    """A dotted name."""
+    return f"{prefix}.{name}" if prefix else name
+
+
+def _each_once(pairs: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
+    """Only the first pair of every value."""
+    seen: set[int] = set()
+    for name, value in pairs:
+        if id(value) not in seen:
+            seen.add(id(value))
+            yield name, value
+
+
+def _held(
+    root: Module, registry: str, prefix: str, recurse: bool, once: bool
+) -> Iterator[tuple[str, Tensor]]:
+    modules: Iterable[tuple[str, Module]] = ((prefix, root),)
+    if recurse:
+        modules = root.named_modules(prefix=prefix, remove_duplicate=once)
+    held = (
+        (_join(module_name, name), value)
+        for module_name, module in modules
+        for name, value in module.__dict__[registry].items()
+        if value is not None
+    )
+    return _each_once(held) if once else held
+
+
+def _get(root: Module, registry: str, target: str, kind: str) -> Tensor:
+    path, _, name = target.rpartition(".")
+    module = root.get_submodule(path)
+    if not hasattr(module, name):
+        raise AttributeError(f"{type(module).__name__} has no attribute `{name}`")
+    found: Tensor | None = module.__dict__[registry].get(name)
+    if found is None:
+        raise AttributeError(f"`{name}` is not {'an' if kind[0] == 'n' else 'a'} {kind}")
+    return found
 
 
 def _copied(t: Tensor) -> Tensor:

@@ -1,17 +1,12 @@
-"""Saving and loading what a module holds, with the hooks around both."""
+"""Save what modules hold and load it, one module at a time, with the hooks around both."""
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.autograd.hooks import RemovableHandle
-from autograd_core.nn.modules.hooks import add_hook
-from autograd_core.nn.modules.tree import Tree
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
 
@@ -33,160 +28,8 @@ class IncompatibleKeys(NamedTuple):
         )
 
 
-class Stateful(Tree):
-    """The part of a module that goes into files and comes out of them."""
-
-    _version = 1
-    _non_persistent_buffers_set: set[str]
-    _state_dict_pre_hooks: dict[int, Callable[..., Any]]
-    _state_dict_hooks: dict[int, Callable[..., Any]]
-    _load_state_dict_pre_hooks: dict[int, Callable[..., Any]]
-    _load_state_dict_post_hooks: dict[int, Callable[..., Any]]
-
-    def state_dict(
-        self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
-    ) -> Any:
-        """All parameters and persistent buffers by name, sharing their memory.
-
-        They are detached from the graph unless ``keep_vars``.
-        """
-        if destination is None:
-            destination = OrderedDict()
-            destination._metadata = OrderedDict()  # the version of each module that saves itself
-        stack: list[tuple[str, Any, bool]] = [(prefix, self, True)]
-        while stack:
-            name, module, entering = stack.pop()
-            if not entering:
-                destination = _saved(module, destination, name)
-            elif module is not self and type(module).state_dict is not Stateful.state_dict:
-                module.state_dict(destination=destination, prefix=name, keep_vars=keep_vars)
-            else:
-                _save(module, destination, name, keep_vars)
-                children = [(n, m) for n, m in module._modules.items() if m is not None]
-                stack.append((name, module, False))
-                stack += [(f"{name}{n}.", m, True) for n, m in reversed(children)]
-        return destination
-
-    def _save_to_state_dict(self, destination: Any, prefix: str, keep_vars: bool) -> None:
-        """Put the module's own tensors, not its children's, into ``destination``."""
-        for name, value in _own_state(self).items():
-            destination[prefix + name] = value if keep_vars else value.detach()
-        if type(self).get_extra_state is not Stateful.get_extra_state:
-            destination[prefix + EXTRA] = self.get_extra_state()
-
-    def get_extra_state(self) -> Any:
-        """What else to save, if a subclass says so."""
-        raise RuntimeError(
-            "Reached a code path in Module.get_extra_state() that should never be called."
-        )
-
-    def set_extra_state(self, state: Any) -> None:
-        """Take back what :meth:`get_extra_state` gave."""
-        raise RuntimeError(
-            "Reached a code path in Module.set_extra_state() that should never be called."
-        )
-
-    def load_state_dict(
-        self, state_dict: Mapping[str, Any], strict: bool = True, assign: bool = False
-    ) -> IncompatibleKeys:
-        """Copy the tensors of ``state_dict`` into the parameters and buffers of those names;
-        with ``assign``, put them in their place.
-
-        Raises:
-            RuntimeError: a shape differs, or, under ``strict``, a name is missing or
-                unknown.  The model is as it was, then.
-        """
-        if not isinstance(state_dict, Mapping):
-            raise TypeError(f"Expected state_dict to be dict-like, got {type(state_dict)}.")
-        before = [
-            (module, dict(module._parameters), dict(module._buffers)) for module in self.modules()
-        ]
-        arrays = [(t, t.array.copy()) for t in (*self.parameters(), *self.buffers())]
-        keys, errors = _load(self, state_dict, strict, assign)
-        if strict and keys.unexpected_keys:
-            errors.insert(0, f"Unexpected key(s) in state_dict: {_quoted(keys.unexpected_keys)}. ")
-        if strict and keys.missing_keys:
-            errors.insert(0, f"Missing key(s) in state_dict: {_quoted(keys.missing_keys)}. ")
-        if not errors:
-            return keys
-        for module, parameters, buffers in before:
-            module._parameters.update(parameters)
-            module._buffers.update(buffers)
-        for t, array in arrays:
-            np.copyto(t.array, array)
-        details = "\n\t".join(errors)
-        raise RuntimeError(
-            f"Error(s) in loading state_dict for {type(self).__name__}:\n\t{details}"
-        )
-
-    def _load_from_state_dict(
-        self,
-        state_dict: dict[str, Any],
-        prefix: str,
-        local_metadata: dict[str, Any],
-        strict: bool,
-        missing_keys: list[str],
-        unexpected_keys: list[str],
-        error_msgs: list[str],
-    ) -> None:
-        """Take the module's own tensors, not its children's, out of ``state_dict``."""
-        for hook in tuple(self._load_state_dict_pre_hooks.values()):
-            hook(state_dict, prefix, local_metadata, strict, missing_keys, unexpected_keys,
-                 error_msgs)  # fmt: skip
-        own = _own_state(self)
-        for name, present in own.items():
-            key = prefix + name
-            if key in state_dict:
-                assign = local_metadata.get("assign_to_params_buffers", False)
-                error = _take(self, name, present, key, state_dict[key], assign)
-                error_msgs += [error] if error else []
-            elif strict:
-                missing_keys.append(key)
-        takes_extra = type(self).set_extra_state is not Stateful.set_extra_state
-        if takes_extra and prefix + EXTRA in state_dict:
-            self.set_extra_state(state_dict[prefix + EXTRA])
-        elif takes_extra and strict:
-            missing_keys.append(prefix + EXTRA)
-        if strict:
-            known = {*own, EXTRA} if takes_extra else own
-            for key in state_dict:
-                name, dot, _ = key[len(prefix) :].partition(".")
-                if key.startswith(prefix) and name not in (self._modules if dot else known):
-                    unexpected_keys.append(key)
-
-    def register_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, prefix, keep_vars)`` before the module is saved."""
-        return add_hook(self._state_dict_pre_hooks, hook)
-
-    def register_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata)`` when module and children are
-        saved; it may change the dictionary, and returns None."""
-        checked: Callable[..., Any] = partial(_returning_none, hook)
-        return add_hook(self._state_dict_hooks, checked)
-
-    def _register_state_dict_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """As :meth:`register_state_dict_post_hook`, for a hook that may return another
-        dictionary."""
-        return add_hook(self._state_dict_hooks, hook)
-
-    def register_load_state_dict_pre_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, state_dict, prefix, local_metadata, strict, missing_keys,
-        unexpected_keys, error_msgs)`` before the module is loaded."""
-        return self._register_load_state_dict_pre_hook(hook, with_module=True)
-
-    def _register_load_state_dict_pre_hook(
-        self, hook: Callable[..., Any], with_module: bool = False
-    ) -> RemovableHandle:
-        call: Callable[..., Any] = partial(hook, self) if with_module else hook
-        return add_hook(self._load_state_dict_pre_hooks, call)
-
-    def register_load_state_dict_post_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
-        """Call ``hook(module, incompatible_keys)`` when module and children are loaded; what it
-        changes in the lists of keys counts."""
-        return add_hook(self._load_state_dict_post_hooks, hook)
-
-
-def _own_state(module: Stateful) -> dict[str, Tensor]:
+def own_state(module: Any) -> dict[str, Tensor]:
+    """Return the parameters and persistent buffers of ``module`` itself."""
     held = {
         **module._parameters,
         **{
@@ -198,7 +41,8 @@ def _own_state(module: Stateful) -> dict[str, Tensor]:
     return {name: value for name, value in held.items() if value is not None}
 
 
-def _save(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+def save_own(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
+    """Save ``module`` without its children, after the hooks that come before."""
     if hasattr(destination, "_metadata"):
         destination._metadata[prefix[:-1]] = {"version": module._version}
     for hook in tuple(module._state_dict_pre_hooks.values()):
@@ -206,8 +50,8 @@ def _save(module: Any, destination: Any, prefix: str, keep_vars: bool) -> None:
     module._save_to_state_dict(destination, prefix, keep_vars)
 
 
-def _saved(module: Any, destination: Any, prefix: str) -> Any:
-    """Run the hooks after saving; what ``destination`` is from here on."""
+def run_hooks_after_saving(module: Any, destination: Any, prefix: str) -> Any:
+    """Run the hooks after saving; return what ``destination`` is from here on."""
     metadata = {"version": module._version}
     for hook in tuple(module._state_dict_hooks.values()):
         replaced = hook(module, destination, prefix, metadata)
@@ -215,12 +59,13 @@ def _saved(module: Any, destination: Any, prefix: str) -> Any:
     return destination
 
 
-def _returning_none(hook: Callable[..., Any], *arguments: Any) -> None:
+def returning_none(hook: Callable[..., Any], *arguments: Any) -> None:
+    """Call ``hook``, which may change what it is given, but not replace it."""
     if hook(*arguments) is not None:
         raise RuntimeError("state_dict post-hook must return None")
 
 
-def _load(
+def load_all(
     root: Any, state_dict: Mapping[str, Any], strict: bool, assign: bool
 ) -> tuple[IncompatibleKeys, list[str]]:
     """Load all modules, parents first, and run the hooks after it, children first."""
@@ -249,9 +94,7 @@ def _load(
     return keys, errors
 
 
-def _take(
-    module: Stateful, name: str, present: Tensor, key: str, value: Any, assign: bool
-) -> str | None:
+def take(module: Any, name: str, present: Tensor, key: str, value: Any, assign: bool) -> str | None:
     """Copy or assign ``value`` to what ``module`` has under ``name``; what is wrong, if it is."""
     if not isinstance(value, Tensor):
         return (
@@ -273,5 +116,6 @@ def _take(
     return None
 
 
-def _quoted(names: Iterable[str]) -> str:
+def quoted(names: Iterable[str]) -> str:
+    """List ``names``, each within quotation marks."""
     return ", ".join(f'"{name}"' for name in names)
