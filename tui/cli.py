@@ -13,10 +13,10 @@ from tui.errors import Answered, ExitCode, Failure, exit_code_of, is_message_of_
 from tui.options import Parser
 from tui.output import say
 
-COMMANDS = ("render", "film", "debug", "check", "ops", "embed")
+COMMANDS = ("render", "film", "debug", "why", "check", "ops", "embed")
 """The subcommands, each a module of :mod:`tui.commands`: ``parser()`` and ``run(options)``."""
 
-_WITH_TARGET = ("render", "film", "debug", "check")
+_WITH_TARGET = ("render", "film", "debug", "why", "check")
 _MAIN = """\
 Draw computation graphs, and step through their backward pass.
 
@@ -24,6 +24,7 @@ commands:
   render      draw the graph of a tensor, or of a script's backward() call
   film        show how the graph is built and the gradients run back, as frames
   debug       step through the backward() calls of a script
+  why         explain the gradient of one leaf
   check       hold every derivative to differences, and look for mistakes
   ops         list the ops and their derivatives
   embed       bring pictures in Markdown files up to date
@@ -33,6 +34,7 @@ examples:
   gradstep render train.py                      draw the first backward() call
   gradstep render train.py:loss -o loss.svg     draw a tensor
   gradstep debug train.py                       step, forwards and back
+  gradstep why train.py fc1.weight              explain one gradient
   gradstep check train.py                       find wrong derivatives
   gradstep COMMAND --help                       all about one command
 

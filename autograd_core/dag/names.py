@@ -15,8 +15,8 @@ from autograd_core.tensor import Tensor
 
 class Names:
     """Names of tensors, by identity; variables come before parameters of a module, these before
-    elements of a list or dictionary, and of several the first one stays.  ``modules`` are those
-    among the variables, by name.
+    elements of a list or dictionary, and of several the first one stays.  ``modules`` and
+    ``optimizers`` are those among the variables, by name.
 
     >>> a = Tensor.from_array([1.0])
     >>> Names({"both": [a], "a": a, "b": a}).of(a)
@@ -37,6 +37,9 @@ class Names:
         self.modules: dict[str, Any] = {
             name: value for name, value in variables if _is_module(value)
         }
+        self.optimizers: dict[str, Any] = {
+            name: value for name, value in _and_of_self(variables) if _is_optimizer(value)
+        }
         for find in (_itself, _parameters, _elements):
             for name, value in variables:
                 for path, tensor in find(name, value):
@@ -51,6 +54,7 @@ class Names:
                 self._names[id(tensor)] = others.of(tensor)
                 self._alive.append(tensor)
         self.modules = {**others.modules, **self.modules}
+        self.optimizers = {**others.optimizers, **self.optimizers}
 
     def of(self, tensor: Any) -> str:
         """Return the name of ``tensor``, the program's own or as capture sees it, "" if it has
@@ -108,6 +112,23 @@ def _parameters(name: str, value: Any) -> Named:
 def _is_module(value: Any) -> bool:
     # a module of Python is not asked: this library would be imported whole to answer
     return not isinstance(value, (type, ModuleType)) and hasattr(value, "named_parameters")
+
+
+def _is_optimizer(value: Any) -> bool:
+    return (
+        not isinstance(value, (type, ModuleType))
+        and isinstance(getattr(value, "param_groups", None), list)
+        and hasattr(value, "zero_grad")
+    )
+
+
+def _and_of_self(variables: list[tuple[str, Any]]) -> Named:
+    """The variables, and what a trainer keeps of its own: ``self.optimizer``."""
+    yield from variables
+    for name, value in variables:
+        if name == "self":
+            for attribute, each in list(getattr(value, "__dict__", {}).items()):
+                yield f"self.{attribute}", each
 
 
 def _elements(name: str, value: Any) -> Named:

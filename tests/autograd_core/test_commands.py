@@ -55,7 +55,7 @@ def test_no_word_or_abbreviation_is_taken_twice() -> None:
         ("bt", "where"), ("q", "quit"), ("rn", "reverse-next"), ("rs", "reverse-step"),
         ("rc", "reverse-continue"), ("d", "delete"), ("f", "frame"), ("fin", "finish"),
         ("h", "help"), ("adv", None), ("disp", "display"), ("undisp", "undisplay"),
-        ("cond", "condition"), ("ig", "ignore"), ("dif", "difference"), ("wh", "where"),
+        ("cond", "condition"), ("ig", "ignore"), ("dif", "difference"), ("whe", "where"),
     ],
 )  # fmt: skip
 def test_gdbs_abbreviations_and_unique_beginnings_are_understood(

@@ -29,7 +29,12 @@ def stop(loss: Any, condition: str = "nan, inf", **names: Any) -> dict[str, str]
     session = Session(loss, names=names)
     title = session.do(f"catch {condition}").text
     first, *lines = session.do("continue").text.splitlines()
-    rows = [line.split(None, 1) for line in lines if line.startswith("  ")]
+    rows: list[list[str]] = []
+    for line in lines:
+        if line.startswith("     "):  # the rest of a long one
+            rows[-1][1] += f" {line.strip()}"
+        elif line.startswith("  "):
+            rows.append(line.split(None, 1))
     # of two of a label, the first
     return dict([("what", first.removeprefix(f"{title}, ")), *reversed(rows)])
 
@@ -53,7 +58,7 @@ def test_a_nan_of_the_forward_pass_is_reported_where_it_began() -> None:
     assert said["there"] == "nan at 1 of 3 places, first at [1], where it is given −2"
     assert said["line"].endswith("loss = (w.log().tanh().exp() * 2).sum()")
     assert said["seen"] == "first in backward: out of #3 exp:1 is nan 1/3, first at [1]"
-    assert said["saved.ans"] == "nan 1/3, there nan"
+    assert said["saved.ans"] == "rms 1.73, 1 to 2.23, 1 of 3 are nan; there nan"
     assert "why" not in said
 
 
@@ -65,8 +70,11 @@ def test_a_row_that_is_masked_as_a_whole_began_at_the_softmax_which_is_given_inf
         loss = torch.softmax(scores, 1).log_softmax(1).sum()
     said = stop(loss, w=w)
     assert said["what"] == "nan began in the forward pass, at #3 softmax:1"
-    assert said["there"] == "nan at 4 of 12 places, first at [1, 0]"
-    assert said["given"].startswith("the result of masked_fill:1 with inf at 4 of 12 places  test_")
+    assert said["there"] == (
+        "nan at 4 of 12 places, first at [1, 0], in row [1, :], where all its 4 inputs are "
+        "\N{MINUS SIGN}inf"
+    )
+    assert said["given"].startswith("the result of masked_fill:1 with inf at 4 of 12 places")
     assert said["seen"] == "first in backward: out of #2 log_softmax:1 is nan 4/12, first at [1, 0]"
 
 
@@ -92,8 +100,9 @@ def test_what_was_told_to_be_infinite_is_only_where_the_infinity_comes_from() ->
         loss = torch.softmax(scores, 0).exp().sum()
     (found,) = [found for found in lint(loss, names={"w": w}) if found.code == "not-finite"]
     assert found.what == (
-        "softmax:1 gives nan at 2 of 2 places, first at [0], and is given the result of add:1 "
-        "with inf at 2 of 2 places, which began at masked_fill:1"
+        "softmax:1 gives nan at 2 of 2 places, first at [0], where all its 2 inputs are "
+        "\N{MINUS SIGN}inf, and is given the result of add:1 with inf at 2 of 2 places, which "
+        "began at masked_fill:1"
     )
     assert found.other is not None
 
@@ -105,7 +114,7 @@ def test_an_infinity_that_was_saved_is_a_cause_though_the_loss_is_finite() -> No
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #4 exp:1"
     assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 1000"
-    assert said["saved.ans"] == "inf 1/2, there inf"
+    assert said["saved.ans"] == "rms 2.72, 2.72 to 2.72, 1 of 2 are infinite; there inf"
 
 
 def test_an_exploding_recurrence_is_reported_at_the_step_that_overflowed() -> None:
@@ -217,8 +226,8 @@ def test_a_gradient_that_no_forward_value_explains_began_in_the_backward_pass() 
     said = stop(loss, w=w)
     assert said["what"] == "out of #3 sqrt:1 is inf 1/2, first at [1]"
     assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
-    assert said["in"] == "rms 2, there 2"
-    assert said["saved.ans"] == "rms 1.41, there 0"
+    assert said["in"] == "2 everywhere; there 2"
+    assert said["saved.ans"] == "rms 1.41, 0 to 2, 1 of 2 are 0; there 0"
 
 
 def test_a_logarithm_of_0_that_the_loss_does_not_see_began_in_the_backward_pass() -> None:
@@ -228,7 +237,10 @@ def test_a_logarithm_of_0_that_the_loss_does_not_see_began_in_the_backward_pass(
     said = stop(loss, w=w)
     assert said["what"] == "out of #3 log:1 is nan 1/2, first at [1]"
     assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
-    assert (said["in"], said["saved.x"]) == ("rms 0.707, there 0", "rms 0.707, there 0")
+    assert (said["in"], said["saved.x"]) == (
+        "rms 0.707, 0 to 1, 1 of 2 are 0; there 0",
+        "rms 0.707, 0 to 1, 1 of 2 are 0; there 0",
+    )
 
 
 def test_a_nan_made_of_an_infinity_that_arrived_is_no_business_of_the_forward_pass() -> None:

@@ -103,8 +103,8 @@ def test_a_row_that_is_masked_as_a_whole_is_found() -> None:
         loss = torch.softmax(w.masked_fill(torch.tensor([True, True]), float("-inf")), 0).sum()
     found = only(lint(loss), "not-finite")
     assert found.what == (
-        "softmax:1 gives nan at 2 of 2 places, first at [0], and is given the result of "
-        "masked_fill:1 with inf at 2 of 2 places"
+        "softmax:1 gives nan at 2 of 2 places, first at [0], where all its 2 inputs are "
+        "\N{MINUS SIGN}inf, and is given the result of masked_fill:1 with inf at 2 of 2 places"
     )
 
 

@@ -105,7 +105,7 @@ def test_a_catch_names_the_node_that_made_it_and_the_output() -> None:
     text = session.do("continue").text
     assert "out.0 of #3 mul:1 is nan 1/2" in text
     assert "no nan arrived: it began in the backward pass, at this node" in text
-    assert "inf 1/2, there inf" in text
+    assert "1 of 2 are infinite; there inf" in text
     assert "test_stops.py" in text
     assert session.position == 3
     assert "mul:1" in session.do("frame").text

@@ -46,7 +46,7 @@ def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
         "gradstep: backward() call 1: out of #2 sqrt:1 is inf 1/5, first at [0] (--fail-on nan,inf)"
     )
     told = dict(row.split(None, 1) for row in rows)
-    assert told["in"] == "rms 0.2, there 0.2"
+    assert told["in"] == "0.2 everywhere; there 0.2"
     assert told["rule"] == "g / (2 · ans)"
     assert told["line"].startswith("nan_from_sqrt.py:15  distance = ")
     assert told["why"].endswith("it began in the backward pass, at this node")

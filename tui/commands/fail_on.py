@@ -10,9 +10,9 @@ from autograd_core.dag.statistics import format_statistics
 from autograd_core.debug.breakpoints import Breakpoints, Reached
 from autograd_core.debug.breakpoints.predicate import parse_predicate
 from autograd_core.debug.breakpoints.predicate.vocabulary import STATISTICS
-from autograd_core.debug.commands.stop_report import stop_report
 from autograd_core.debug.errors import ExpressionError
 from autograd_core.debug.history.user_code import put_back_text
+from autograd_core.debug.reports.stop import stop_report
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot.value import value
 from autograd_core.engines import engine_of_call

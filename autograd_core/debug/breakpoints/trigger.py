@@ -90,7 +90,7 @@ def _produced(
     if position:
         for subject in sent(inspector, position - 1, point.hits):
             if holds(subject):
-                trigger = _explained(subject, holds)
+                trigger = explained(subject, holds)
                 if trigger.explanation or not point.born:
                     return trigger._replace(
                         explanation=trigger.explanation or "what arrived here was so already"
@@ -100,7 +100,7 @@ def _produced(
     return None
 
 
-def _explained(subject: NodeSubject, holds: Holds) -> Trigger:
+def explained(subject: NodeSubject, holds: Holds) -> Trigger:
     """Explain how the condition came to hold; no explanation when it held of what arrived
     already."""
     inspector, index = subject.inspector, subject.index

@@ -11,12 +11,12 @@ from autograd_core.dag.addresses import before
 from autograd_core.dag.statistics import format_number
 from autograd_core.debug.breakpoints.predicate import parse
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.formatting import table_text
 from autograd_core.debug.commands.inspecting import subject
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.position_text import arrived
 from autograd_core.debug.errors import EditError, Unanswerable
 from autograd_core.debug.history.user_code import put_back_text
+from autograd_core.debug.reports.formatting import table_text
 
 _EDGE: Final = re.compile(r"(in|out|hook)(?:\.(\d+))?")
 

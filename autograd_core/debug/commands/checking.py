@@ -9,9 +9,9 @@ from typing import Final
 from autograd_core.dag.addresses import step_number
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.formatting import source_place, wrapped
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.linting import lint
+from autograd_core.debug.reports.formatting import source_place, wrapped
 from autograd_core.text import plural
 
 

@@ -9,6 +9,7 @@ from autograd_core.debug.breakpoints.predicate import help_text
 from autograd_core.debug.commands import (
     changing,
     checking,
+    explaining,
     files,
     info,
     inspecting,
@@ -63,7 +64,10 @@ COMMANDS: Final = (
 TOPICS: Final = (
     ("moving", moving.COMMANDS),
     ("stopping", stopping.COMMANDS),
-    ("inspecting", (*inspecting.COMMANDS, *info.COMMANDS, *checking.COMMANDS)),
+    (
+        "inspecting",
+        (*explaining.COMMANDS, *inspecting.COMMANDS, *info.COMMANDS, *checking.COMMANDS),
+    ),
     ("changing", changing.COMMANDS),
     ("files, help, and leaving", (*files.COMMANDS, *COMMANDS)),
 )

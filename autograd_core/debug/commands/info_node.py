@@ -7,14 +7,14 @@ from collections.abc import Iterator
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.statistics import format_bytes, format_number, format_shape
 from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.formatting import (
+from autograd_core.debug.commands.language import Operands, pointing_at
+from autograd_core.debug.reports.formatting import (
     node_line,
     shown,
     source_place,
     table_text,
     wrapped,
 )
-from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.snapshot import Incoming, NodeDetail, Phase, Value
 
 

@@ -8,8 +8,8 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_statistics
 from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.formatting import shown, table_text, wrapped
 from autograd_core.debug.commands.language import Operands
+from autograd_core.debug.reports.formatting import shown, table_text, wrapped
 from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.text import plural
 

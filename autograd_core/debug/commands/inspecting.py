@@ -14,9 +14,9 @@ from autograd_core.debug.breakpoints.predicate import (
     parse,
 )
 from autograd_core.debug.commands.console import Command, Console
-from autograd_core.debug.commands.formatting import node_line, shown, tensor_text
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.errors import CommandError, Unanswerable
+from autograd_core.debug.reports.formatting import node_line, shown, tensor_text
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograd_core.dag.addresses import step_number
 from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.formatting import here
 from autograd_core.debug.commands.inspecting import displays_text
-from autograd_core.debug.commands.stop_report import stop_text
+from autograd_core.debug.reports.formatting import here
+from autograd_core.debug.reports.stop import stop_text
 
 
 def arrived(console: Console) -> str:

@@ -23,15 +23,20 @@ _USE_IT: Final = "use the value itself where its gradient is wanted"
 
 def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     """The cuts, and the leaves, by identity, that they keep from having any gradient."""
-    records = subject.records
-    first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
     findings: list[Finding] = []
     lost: dict[int, Any] = {}
-    for record in records:
-        for finding, leaves in _cut_at(subject, record, first):
-            findings.append(finding)
-            lost.update((id(leaf), leaf) for leaf in leaves)
+    for finding, leaves in cuts(subject):
+        findings.append(finding)
+        lost.update((id(leaf), leaf) for leaf in leaves)
     return findings, set(lost)
+
+
+def cuts(subject: Subject) -> Iterator[tuple[Finding, Sequence[Any]]]:
+    """Find each cut, and the leaves that it keeps from any gradient."""
+    records = subject.records
+    first = min((r.number for r in records if isinstance(r, OpRecord)), default=0)
+    for record in records:
+        yield from _cut_at(subject, record, first)
 
 
 def _cut_at(

@@ -142,7 +142,7 @@ def forward_cause(subject: Subject, index: int) -> Beginning | None:
 def _spoils(subject: Subject, values: ForwardValues, record: OpRecord, trouble: Trouble) -> bool:
     """Return whether an op has ``trouble`` in its result, and the loss too."""
     return any(values.has(each, trouble) for each in outputs_of(record)) and any(
-        values.has(each, trouble) for each in subject.origins
+        values.has(each, kind) for each in subject.origins for kind in _TROUBLES
     )
 
 
@@ -172,6 +172,8 @@ def _beginning(
     there = ""
     if certain and not given:
         there = _there(values, origin, trouble) or ", though all it is given is finite"
+    elif given:
+        there = _along(values, origin, trouble)
     return Beginning(
         trouble, _named(subject, origin), "gives", amount, subject.index_of(record), record.source,
         there, tuple(_given(subject, values, *each) for each in given), certain=certain,
@@ -224,6 +226,36 @@ def _there(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
             return ""
         found.append(format_number(float(np.broadcast_to(array, result.shape)[place])))
     return f", where it is given {listed(found)}" if found else ""
+
+
+def _along(values: ForwardValues, origin: Origin, trouble: Trouble) -> str:
+    """Describe what an op that works along one dimension, as a softmax does, is given there where
+    its first NaN or infinity is."""
+    record, result = origin[0], values.array(origin)
+    if not isinstance(record, OpRecord) or result is None or not record.inputs:
+        return ""
+    dim, first = record.attributes.get("dim"), record.inputs[0]
+    given = values.array(first) if isinstance(first, tuple) else None
+    if not isinstance(dim, int) or given is None or given.shape != result.shape:
+        return ""
+    place: list[Any] = list(first_place(result, trouble))
+    if not place:
+        return ""
+    place[dim] = slice(None)
+    row = given[tuple(place)]
+    place[dim] = ":"
+    counts = [
+        f"{f'{count} of' if count < row.size else 'all'} its {row.size} inputs are {word}"
+        for word, count in (
+            ("nan", np.isnan(row).sum()),
+            ("\N{MINUS SIGN}inf", np.isneginf(row).sum()),
+            ("inf", np.isposinf(row).sum()),
+        )
+        if count
+    ]
+    where = ", ".join(map(str, place))
+    row_text = f", in row [{where}]" if len(place) > 1 else ""
+    return f"{row_text}, where {' and '.join(counts)}" if counts else ""
 
 
 def _spreads(shape: tuple[int, ...], over: tuple[int, ...]) -> bool:

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
-from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import first_place, format_number
 from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.breakpoints.trigger import Trigger
-from autograd_core.debug.commands.formatting import file_and_line, shown
 from autograd_core.debug.linting.finite import Beginning, forward_cause
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.passes.inspector import source_line
+from autograd_core.debug.reports.formatting import summary
+from autograd_core.debug.reports.rows import Row, line_text, path_text, row_lines
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
-
-Row = tuple[str, str]
+from autograd_core.debug.snapshot.value import value
 
 
 def stop_text(session: Session, reached: Reached) -> str:
@@ -32,18 +31,24 @@ def stop_report(session: Session, trigger: Trigger) -> tuple[str, list[str]]:
 
     Of a NaN or an infinity that began in the forward pass, that comes first.
     """
+    headline, rows = stop_rows(session, trigger)
+    return headline, row_lines(rows)
+
+
+def stop_rows(session: Session, trigger: Trigger) -> tuple[str, list[Row]]:
+    """The same, as rows of a label and a text."""
     place = _first_place(trigger.subject.gradient)
     seen = trigger.cause + (f", first at {list(place)}" if place else "")
     began = _forward_cause(session, trigger)
     if began is None:
-        rows = [("why", trigger.explanation)]
+        rows = [("why", trigger.explanation), *_of_the_loss(session, trigger)]
     else:
         rows = [*_beginning_rows(began), ("seen", f"first in backward: {seen}")]
     rows += _ingredients(session, trigger, place)
+    start = trigger.subject.index if began is None or began.index is None else began.index
+    rows.append(("path", path_text(session.graph, session.path(start))))
     rows = list(dict.fromkeys(rows))  # one line of the program may be both
-    width = max(len(label) for label, _ in rows)
-    headline = seen if began is None else began.headline
-    return headline, [f"  {label:<{width}}  {text}" for label, text in rows]
+    return seen if began is None else began.headline, rows
 
 
 def _first_place(gradient: Value | None) -> tuple[int, ...]:
@@ -60,14 +65,33 @@ def _forward_cause(session: Session, trigger: Trigger) -> Beginning | None:
     return forward_cause(subject, trigger.subject.index)
 
 
+def _of_the_loss(session: Session, trigger: Trigger) -> Iterator[Row]:
+    """Say so where the loss is not finite itself, and nothing is known of the forward pass."""
+    if trigger.computed and (found := next(filter(None, map(_trouble, session.roots)), "")):
+        yield (
+            "note",
+            (
+                f"the loss is {found} itself: look at the forward pass first (`gradstep check` "
+                "tells where that began)"
+            ),
+        )
+
+
+def _trouble(root: Any) -> str:
+    shown = value(root.detach())
+    return "" if shown is None else shown.statistics.trouble
+
+
 def _beginning_rows(began: Beginning) -> Iterator[Row]:
     yield "there", f"{began.amount}{began.there}"
     for text, source in began.given:
-        yield "given", text if source is None else f"{text}  {file_and_line(source)}"
+        yield "given", text
+        if source is not None:
+            yield "line", line_text(source)
     if not began.certain:
         yield "note", began.remedy
     if began.source is not None:
-        yield "line", _line_text(began.source)
+        yield "line", line_text(began.source)
 
 
 def _ingredients(session: Session, trigger: Trigger, place: tuple[int, ...]) -> Iterator[Row]:
@@ -84,16 +108,12 @@ def _ingredients(session: Session, trigger: Trigger, place: tuple[int, ...]) -> 
         if saved.value is not None:
             yield f"saved.{saved.name}", _with_element(saved.value, trigger, place)
     if source := session.graph.sources.get(index):
-        yield "line", _line_text(source)
+        yield "line", line_text(source)
 
 
 def _with_element(value: Value, trigger: Trigger, place: tuple[int, ...]) -> str:
     """A tensor in a few words, and its element at the first NaN or infinity of the gradient."""
     gradient = trigger.subject.gradient
     if not place or gradient is None or value.shape != gradient.shape:
-        return shown(value)
-    return f"{shown(value)}, there {format_number(float(value.array[place]))}"
-
-
-def _line_text(source: Source) -> str:
-    return f"{file_and_line(source)}  {source_line(source)}".rstrip()
+        return summary(value)
+    return f"{summary(value)}; there {format_number(float(value.array[place]))}"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -77,6 +78,22 @@ def file_and_line(source: Source) -> str:
 def shown(value: Value | None, nothing: str = "undefined") -> str:
     """A tensor in a few words; ``nothing`` where there is none."""
     return nothing if value is None else format_statistics(value.statistics)
+
+
+def summary(value: Value | None, nothing: str = "undefined") -> str:
+    """A tensor in one line that hides no zero and no extreme: ``rms 1.7, 0 to 3.56, 8 of 32 are
+    0``."""
+    if value is None:
+        return nothing
+    stats = value.statistics
+    if stats.size <= 1 or math.isnan(stats.minimum):
+        return format_statistics(stats) if stats.size else "no elements"
+    ends = f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
+    if stats.minimum == stats.maximum and not stats.trouble:
+        return f"{format_number(stats.minimum)} everywhere"
+    rare = ((stats.nans, "nan"), (stats.infs, "infinite"), (stats.zeros, "0"))
+    counts = [f"{count:,} of {stats.size:,} are {word}" for count, word in rare if count]
+    return ", ".join([f"rms {format_number(stats.rms)}", ends, *counts])
 
 
 def table_text(rows: Sequence[tuple[str, ...]]) -> str:

@@ -1,0 +1,33 @@
+"""The command that explains a gradient."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from autograd_core.debug.commands.console import Command, Console
+from autograd_core.debug.commands.language import Operands, pointing_at
+from autograd_core.debug.reports.why import explain, explain_node
+
+
+def _why(console: Console, operands: Operands) -> str:
+    session = console.session
+    if operands.text:
+        with pointing_at(operands):
+            found = explain(session, operands.text)
+    elif session.selected is None:
+        raise operands.error("the gradient of which leaf? why LEAF, as in why weight")
+    else:
+        found = explain_node(session, session.selected)
+    if found.index is not None and found.index < session.position:
+        session.select(found.index)
+    return found.text
+
+
+COMMANDS: Final = (
+    Command(
+        "why [LEAF]", "why its gradient is None, 0, nan, tiny or huge", _why, (), "leaf",
+        details="Explains the .grad of a leaf, the gradient by another tensor, or what arrives at "
+        "a place: where it was cut off, became zero or not finite, shrank, grew or cancelled, "
+        "with the line. Inspecting commands then speak of that node. What is only likely says so.",
+    ),
+)  # fmt: skip

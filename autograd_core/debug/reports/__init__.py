@@ -1,0 +1,1 @@
+"""What the debugger says: tensors and places as text, why it stopped, why a gradient is so."""

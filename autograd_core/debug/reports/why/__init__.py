@@ -1,0 +1,327 @@
+"""Why a gradient is what it is: None, NaN, zero, tiny, huge, the rest of a sum, or all right."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from statistics import median
+
+from autograd_core.dag.addresses import step_number
+from autograd_core.dag.statistics import Trouble, format_number
+from autograd_core.debug.breakpoints.predicate import NodeSubject
+from autograd_core.debug.breakpoints.trigger import explained
+from autograd_core.debug.linting.subject import Subject
+from autograd_core.debug.reports.formatting import summary
+from autograd_core.debug.reports.rows import Row, line_text, node_text, path_text
+from autograd_core.debug.reports.stop import stop_rows
+from autograd_core.debug.reports.why.absent import absent
+from autograd_core.debug.reports.why.births import Birth, Holds, births, hook_that_made
+from autograd_core.debug.reports.why.explanation import Explanation, Verdict
+from autograd_core.debug.reports.why.mechanisms import zero_reason
+from autograd_core.debug.reports.why.optimizers import optimizer_rows
+from autograd_core.debug.reports.why.sizes import cancellations, factor_rows, main_way
+from autograd_core.debug.reports.why.target import Asked, find
+from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import Incoming, Value
+from autograd_core.text import plural
+
+__all__ = ["Explanation", "explain", "explain_node"]
+
+TINY, HUGE = 1e-7, 1e3
+"""A root mean square below or above is called tiny, or huge; so is one that is not quite so small
+or large, but differs by a factor of 10,000 from the median of the leaves."""
+_SMALL, _LARGE, _FAR = 1e-3, 10.0, 1e4
+_CAUSES = 3  # that are described
+
+
+def explain(session: Session, text: str) -> Explanation:
+    """Explain the gradient that ``text`` names: of a leaf, of another tensor, or of a place.
+
+    Raises:
+        UnknownAddress: it names nothing.
+    """
+    subject = Subject(tuple(session.roots), session.order, session.graph, session.names)
+    asked = find(session, subject, text)
+    return absent(subject, asked) if asked.index is None else _explain(session, asked)
+
+
+def explain_node(session: Session, index: int) -> Explanation:
+    """Explain what arrives at plan node ``index``; of a leaf, its ``.grad``."""
+    graph = session.graph
+    if graph.kinds[index] == "op":
+        return _explain(session, Asked("", index, None))
+    subject = Subject(tuple(session.roots), session.order, graph, session.names)
+    leaf = subject.leaf(session.order[index])
+    name = graph.variables.get(index) or graph.address(index)
+    return _explain(session, Asked(name, index, leaf))
+
+
+def _explain(session: Session, asked: Asked) -> Explanation:
+    index = asked.index
+    assert index is not None
+    leaf = session.leaf(index)
+    if leaf is not None and session.kind == "backward":
+        label = f"{asked.name}.grad"
+    elif asked.name:
+        label = f"the gradient by {asked.name}"
+    else:
+        label = f"what arrives at {node_text(session.graph, index)}"
+    incoming = _incoming(session, asked)
+    if index > session.position or (index == session.position and leaf is not None):
+        return _not_yet(session, asked, label, incoming)
+    total = None if incoming is None else incoming.total
+    now = total if leaf is None or session.kind == "grad" else leaf.now
+    question = _Question(session, asked, label, total, now)
+    return question.answer()
+
+
+def _incoming(session: Session, asked: Asked) -> Incoming | None:
+    assert asked.index is not None
+    found = session.inspector.incoming(asked.index)
+    return next((each for each in found if each.input_nr == asked.number), None)
+
+
+def _not_yet(session: Session, asked: Asked, label: str, incoming: Incoming | None) -> Explanation:
+    assert asked.index is not None
+    index = asked.index
+    arrived = (
+        "" if incoming is None else f"; {incoming.arrived} of {incoming.expected} have arrived"
+    )
+    return Explanation(
+        asked.name,
+        "unknown",
+        f"{label} is not there yet: {node_text(session.graph, index)} has not run{arrived}",
+        (("remedy", _way_there(session, index)),),
+        index=index,
+    )
+
+
+def _way_there(session: Session, index: int) -> str:
+    if session.graph.kinds[index] == "op":
+        return f"until {step_number(index)} goes there"
+    if index + 1 == session.length:
+        return "jump end runs it"
+    return f"until {step_number(index + 1)} runs it"
+
+
+def is_zero(value: Value | None) -> bool:
+    """Return whether a gradient is defined, and 0 everywhere."""
+    return value is not None and 0 < value.statistics.size == value.statistics.zeros
+
+
+def is_undefined(value: Value | None) -> bool:
+    """Return whether there is no gradient."""
+    return value is None
+
+
+class _Question:
+    """One gradient: the sum ``total`` that arrived, and ``now`` what became of it."""
+
+    def __init__(
+        self, session: Session, asked: Asked, label: str, total: Value | None, now: Value | None
+    ) -> None:
+        assert asked.index is not None
+        self.session, self.asked, self.label = session, asked, label
+        self.index = asked.index
+        self.total, self.now = total, now
+
+    def answer(self) -> Explanation:
+        """Explain the first thing that is wrong with it; else say what there is to know."""
+        now = self.now
+        if now is None:
+            return self._undefined()
+        if trouble := now.statistics.trouble:
+            return self._not_finite(trouble)
+        if is_zero(now):
+            return self._zero()
+        return self._size(now)
+
+    # undefined, zero, not finite: it began somewhere
+
+    def _undefined(self) -> Explanation:
+        verdict: Verdict = "none" if self.label.endswith(".grad") else "undefined"
+        word = "None" if verdict == "none" else "undefined"
+        return self._born(verdict, word, is_undefined, every=True)
+
+    def _zero(self) -> Explanation:
+        return self._born("zero", "0 everywhere", is_zero, every=True)
+
+    def _born(self, verdict: Verdict, word: str, holds: Holds, *, every: bool) -> Explanation:
+        session, head = self.session, f"{self.label} is {word}"
+        if not holds(self.total):
+            return self._made_here(verdict, head, holds)
+        found = list(births(session, self.index, holds, every=every))
+        if not found:
+            return self._explanation(verdict, f"{head}, and so is all that it was computed from")
+        rows: list[Row] = []
+        for birth in found[:_CAUSES]:
+            rows += self._birth_rows(birth, verdict)
+        if len(found) > _CAUSES:
+            rows.append(("and", f"{plural(len(found) - _CAUSES, 'more place')} like these"))
+        return self._explanation(verdict, f"{head}: {self._cause(found[0])}", rows, found[0].index)
+
+    def _made_here(self, verdict: Verdict, head: str, holds: Holds) -> Explanation:
+        """Explain a ``.grad`` that is not what arrived for it."""
+        session = self.session
+        rows = [("arrived", summary(self.total))]
+        if text := hook_that_made(session, self.index, holds):
+            return self._explanation(verdict, f"{head}: {text} made it so", rows, self.index)
+        edits = [each.text for each in session.edit.records if each.index == self.index]
+        if edits:
+            return self._explanation(verdict, f"{head}: you changed it ({edits[-1]})", rows)
+        leaf = session.leaf(self.index)
+        if leaf is not None and holds(leaf.before) and verdict in ("nan", "inf"):
+            text = f"{head}: it was so before this pass, from an earlier call"
+            rows.append(("remedy", "set it to zero before each call, or look at the earlier call"))
+            return self._explanation(verdict, text, rows, self.index)
+        text = f"{head}, though that is not what arrived: code of the program changed it"
+        return self._explanation(verdict, text, rows, self.index)
+
+    def _cause(self, birth: Birth) -> str:
+        where = node_text(self.session.graph, birth.index)
+        if birth.kind == "seed":
+            return "it was given to backward() so"
+        if birth.kind == "edit":
+            return f"you changed it ({birth.text})"
+        if birth.kind == "hook":
+            return f"{birth.text} at {where} made it so"
+        if birth.kind == "sum":
+            return f"what arrives at {where} adds up to that"
+        return f"{where} made it so"
+
+    def _birth_rows(self, birth: Birth, verdict: Verdict) -> Iterator[Row]:
+        session, graph = self.session, self.session.graph
+        if birth.kind == "seed":
+            return
+        yield "at", node_text(graph, birth.index)
+        if birth.kind == "sum":
+            for each in session.inspector.incoming(birth.index):
+                for part in each.contributions[:_CAUSES]:
+                    origin = (
+                        "the seed" if part.producer is None else node_text(graph, part.producer)
+                    )
+                    yield "part", f"{summary(part.value)}, from {origin}"
+        elif birth.kind == "node":
+            for each in session.inspector.incoming(birth.index):
+                yield "arrived", summary(each.total)
+            reason = zero_reason(session, birth.index) if verdict == "zero" else ""
+            if verdict in ("none", "undefined"):
+                reason = "its backward returned no gradient (None) for this input"
+            if reason:
+                yield "because", reason
+            else:
+                if formula := graph.node(birth.index).formula:
+                    yield "rule", formula
+                for saved in session.detail(birth.index).saved:
+                    if saved.value is not None:
+                        yield f"saved.{saved.name}", summary(saved.value)
+        if source := graph.sources.get(birth.index):
+            yield "line", line_text(source)
+        yield "path", path_text(graph, session.path(birth.index))
+
+    def _not_finite(self, trouble: Trouble) -> Explanation:
+        verdict: Verdict = trouble
+
+        def holds(value: Value | None) -> bool:
+            return value is not None and bool(value.statistics.trouble)
+
+        assert self.now is not None
+        stats = self.now.statistics
+        amount = f" at {stats.amount(trouble):,} of {stats.size:,} places" if stats.size > 1 else ""
+        head = f"{self.label} is {verdict}{amount}"
+        if not holds(self.total):
+            return self._made_here(verdict, head, holds)
+        found = list(births(self.session, self.index, holds, every=False))
+        if not found:
+            return self._explanation(verdict, head)
+        first = found[0] if found[0].kind == "seed" else min(found, key=lambda each: each.index)
+        if first.kind != "node":
+            rows = list(self._birth_rows(first, verdict))
+            return self._explanation(verdict, f"{head}: {self._cause(first)}", rows, first.index)
+        inspector, index = self.session.inspector, first.index
+        several = len(inspector.outgoing(index)) > 1
+        label = f"out.{first.output_nr}" if several else "out"
+        subject = NodeSubject(inspector, index, first.value, label, (index,))
+        headline, more = stop_rows(
+            self.session, explained(subject, lambda each: holds(each.gradient))
+        )
+        return self._explanation(verdict, f"{head}: {headline}", more, index)
+
+    # the size
+
+    def _size(self, now: Value) -> Explanation:
+        session, rms = self.session, now.statistics.rms
+        links = main_way(session, self.index)
+        others = self._others()
+        middle = median(others) if others else 0.0
+        tiny = rms < TINY or (rms < _SMALL and rms * _FAR < middle)
+        huge = rms > HUGE or (rms > _LARGE and middle and rms > _FAR * middle)
+        cancelled = next(
+            cancellations(session, [self.index, *(each.index for each in reversed(links))]), None
+        )
+        rows: list[Row] = [("value", summary(now))]
+        if middle:
+            rows.append(("others", f"the median of the leaves is rms {format_number(middle)}"))
+        verdict: Verdict = "tiny" if tiny else "huge" if huge else "ordinary"
+        if cancelled is not None and not huge:
+            verdict = "cancels" if verdict == "ordinary" else verdict
+            share = format_number(100 * cancelled.remaining)
+            rows.append((
+                "cancels",
+                (f"the {cancelled.parts} parts of what arrives at "
+                f"{node_text(session.graph, cancelled.index)} have opposite signs: {share} % of "
+                "them is left"),
+            ))  # fmt: skip
+        rows += factor_rows(session, links, down=not huge) if verdict != "cancels" else ()
+        if links:
+            rows.append(
+                ("path", path_text(session.graph, [*(each.index for each in links), self.index]))
+            )
+        head = f"{self.label} is {verdict}"
+        if verdict == "ordinary":
+            head = f"nothing is wrong with {self.label} itself"
+        elif verdict == "cancels":
+            head = f"{self.label} is what is left of a sum whose parts cancel"
+        return self._explanation(verdict, head, [*rows, *self._zeros(now)])
+
+    def _others(self) -> list[float]:
+        found = []
+        for leaf in self.session.snapshot.leaves:
+            if leaf.index != self.index and leaf.now is not None:
+                rms = leaf.now.statistics.rms
+                if math.isfinite(rms) and rms:
+                    found.append(rms)
+        return found
+
+    def _zeros(self, now: Value) -> Iterator[Row]:
+        """Say so where whole rows of a gradient are 0, as those of dead units and of words that do
+        not occur are."""
+        array = now.array
+        if array.ndim < 2 or not now.statistics.zeros:
+            return
+        dead = int((array.reshape(array.shape[0], -1) == 0).all(axis=1).sum())
+        if dead:
+            yield "zeros", f"{dead:,} of {array.shape[0]:,} rows are 0 everywhere"
+
+    def _explanation(
+        self,
+        verdict: Verdict,
+        headline: str,
+        rows: list[Row] | None = None,
+        index: int | None = None,
+    ) -> Explanation:
+        more: list[Row] = list(rows or ())
+        leaf = self.session.leaf(self.index)
+        if leaf is not None:
+            more += optimizer_rows(self.session.names, self.asked.name, self.asked.tensor)
+            if self.session.kind == "grad":
+                more.append(
+                    ("note", f"autograd.grad() returns it, and leaves {self.asked.name}.grad alone")
+                )
+            elif leaf.before is not None and not is_zero(leaf.before):
+                more.append(
+                    ("note", f"it was added to what was there before: {summary(leaf.before)}")
+                )
+        return Explanation(
+            self.asked.name, verdict, headline, tuple(more), index=index, tensor=self.asked.tensor
+        )

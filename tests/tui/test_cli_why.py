@@ -1,0 +1,215 @@
+"""``gradstep why``: the cause of a gradient, named with its line, on both engines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from tui.cli import main
+
+Why = Callable[..., str]
+
+DETACHED = """\
+import autograd_core as torch
+w = torch.ones(4, requires_grad=True)
+b = torch.ones(4, requires_grad=True)
+rows = torch.stack([(w * k).detach() for k in range(4)])
+loss = (rows * b).sum()
+loss.backward()
+"""
+CHOSEN = """\
+import autograd_core as torch
+w = torch.tensor([1.0, 3.0], requires_grad=True)
+best = (w * 2).argmax()
+b = torch.ones(2, requires_grad=True)
+(b * best).sum().backward()
+"""
+NUMBER = """\
+import autograd_core as torch
+w = torch.ones((), requires_grad=True)
+b = torch.ones((), requires_grad=True)
+scale = (w * 2).item()
+(b * scale).backward()
+"""
+NETWORK = """\
+import autograd_core as torch
+from autograd_core import nn
+torch.manual_seed(0)
+class Deep(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(4, 4) for _ in range(24)])
+        self.head = nn.Linear(4, 1)
+        self.spare = nn.Linear(4, 1)
+    def forward(self, x):
+        for layer in self.layers:
+            x = torch.sigmoid(layer(x))
+        return self.head(x)
+net = Deep()
+x = torch.randn(8, 4)
+opt = torch.optim.SGD(net.head.parameters(), lr=0.1)
+for step in range(2):
+    opt.zero_grad()
+    loss = ((net(x) - 1) ** 2).mean()
+    loss.backward()
+    opt.step()
+"""
+DEAD = """\
+import autograd_core as torch
+from autograd_core import nn
+torch.manual_seed(0)
+net = nn.Sequential(nn.Linear(8, 16), nn.ReLU(), nn.Linear(16, 1))
+with torch.no_grad():
+    net[0].bias.fill_(-10)
+x = torch.rand(32, 8)
+opt = torch.optim.SGD(net.parameters(), lr=0.1)
+for step in range(2):
+    loss = ((net(x) - 1) ** 2).mean()
+    loss.backward()
+    opt.zero_grad()
+    opt.step()
+"""
+MASKED = """\
+import autograd_core as torch
+w = torch.ones(3, 6, requires_grad=True)
+length = torch.tensor([6, 0, 4])
+for step in range(2):
+    mask = torch.arange(6)[None, :] >= length[:, None]
+    scores = (w * 2).masked_fill(mask if step else mask[:1], float("-inf"))
+    weights = torch.softmax(scores, -1)
+    loss = (weights * w).sum()
+    loss.backward()
+    w.grad = None
+"""
+CANCELS = """\
+import autograd_core as torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+loss = (w * 3).sum() - (w * 3).sum()
+loss.backward()
+"""
+HOOKED = """\
+import autograd_core as torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+h = w * 3
+h.register_hook(lambda g: g * 0)
+h.sum().backward()
+"""
+NEARLY = """\
+import autograd_core as torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+loss = (w * 3).sum() - (w * 2.9999).sum()
+loss.backward()
+"""
+
+
+@pytest.fixture(
+    params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)],
+)
+def why(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Why:
+    """Explain a leaf of ``script``, run with either library; what is printed, in one line."""
+    if request.param == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)
+
+    def explain(script: str, leaf: str, *options: str, code: int = 0) -> str:
+        text = dedent(script)
+        if request.param == "torch":
+            text = text.replace("import autograd_core as torch", "import torch")
+            text = text.replace("from autograd_core import", "from torch import")
+        Path("train.py").write_text(text)
+        assert main(["why", *options, "train.py", leaf]) == code
+        said = capsys.readouterr()
+        return " ".join((said.out + said.err).split())
+
+    return explain
+
+
+def test_a_leaf_that_was_cut_off_is_explained_by_the_line_of_the_cut(why: Why) -> None:
+    said = why(DETACHED, "w")
+    assert "w.grad is None: detach()" in said
+    assert "on the way from w to the loss" in said
+    assert "line train.py:4 rows = torch.stack([(w * k).detach() for k in range(4)])" in said
+    assert said.count("train.py:4") == 1  # once for four cuts
+
+
+def test_a_choice_and_a_number_are_named_as_what_cut_a_leaf_off(why: Why) -> None:
+    assert "argmax gives numbers of dtype int64" in why(CHOSEN, "w")
+    said = why(NUMBER, "w")
+    assert "item() took a value that was computed from w out of the graph" in said
+    assert "likely" in said
+    assert "train.py:4" in said
+
+
+def test_a_module_that_was_not_called_is_named(why: Why) -> None:
+    said = why(NETWORK, "spare.weight")
+    assert "spare.weight.grad is None: the loss does not depend on" in said
+    assert "likely net.spare was not called" in said
+
+
+def test_a_vanishing_gradient_is_explained_by_what_shrank_it(why: Why) -> None:
+    said = why(NETWORK, "layers.0.weight")
+    assert "layers.0.weight.grad is tiny" in said
+    assert "by 24 nodes sigmoid" in said
+    assert "shrinks x " in said
+    assert "will not change: opt lacks it, which is none of its parameters" in said
+
+
+def test_a_unit_that_is_off_for_all_inputs_is_named(why: Why) -> None:
+    said = why(DEAD, "0.weight")
+    assert "0.weight.grad is 0 everywhere: #8 1/relu:1 made it so" in said
+    assert "all 512 inputs of relu are negative or 0" in said
+    assert "line train.py:10" in said
+
+
+def test_a_gradient_that_is_cleared_before_a_step_is_told_at_the_next_call(why: Why) -> None:
+    said = why(DEAD, "2.bias")
+    assert "nothing is wrong with" in said
+    assert "2.bias has not changed until the next call, and its .grad was cleared" in said
+    assert "zero_grad() ran before step()" in said
+
+
+def test_a_leaf_that_a_step_changed_is_said_to_have_changed(why: Why) -> None:
+    assert "head.bias changed by rms" in why(NETWORK, "head.bias")
+
+
+def test_a_nan_of_the_forward_pass_is_explained_with_the_row_that_made_it(why: Why) -> None:
+    said = why(MASKED, "w", "--call", "2")
+    assert said.startswith("backward() call 2 w.grad is nan at 6 of 18 places: nan began")
+    assert "in row [1, :], where all its 6 inputs are −inf" in said
+    assert "line train.py:7 weights = torch.softmax(scores, -1)" in said
+
+
+def test_parts_that_cancel_are_told(why: Why) -> None:
+    said = why(CANCELS, "w")
+    assert "w.grad is 0 everywhere: what arrives at" in said
+    assert "3 everywhere, from" in said
+    assert "−3 everywhere, from" in said
+    said = why(NEARLY, "w")
+    assert "w.grad is what is left of a sum whose parts cancel" in said
+    assert "the 2 parts of what arrives at" in said
+
+
+def test_a_hook_that_made_zeros_is_named(why: Why) -> None:
+    said = why(HOOKED, "w")
+    assert "made it so" in said
+    assert "hook" in said
+
+
+def test_a_leaf_that_wants_no_gradient_is_told_so(why: Why) -> None:
+    said = why(MASKED, "length")
+    assert "length.grad is None: length does not require a gradient" in said
+
+
+def test_a_name_that_means_nothing_is_refused_with_what_was_meant(why: Why) -> None:
+    said = why(NETWORK, "layers.0.wieght", code=3)
+    assert "no tensor is called 'layers.0.wieght'" in said
+    assert "did you mean" in said
+    assert "there is no call 7" in why(DETACHED, "w", "--call", "7", code=3)

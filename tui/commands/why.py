@@ -1,0 +1,145 @@
+"""``gradstep why``: from a TARGET and the name of a leaf to the reason for its gradient."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import suppress
+from dataclasses import replace
+
+from autograd_core.autograd.call import Gradients
+from autograd_core.dag.errors import UnknownAddress
+from autograd_core.debug.reports.why import Explanation, explain
+from autograd_core.debug.reports.why.afterwards import Afterwards
+from autograd_core.debug.session import Session
+from autograd_core.program.calls import CallSelector, InterceptedCall
+from autograd_core.program.errors import ProgramError, ScriptDone
+from autograd_core.program.process import user_code
+from autograd_core.program.run import Found, run_target
+from autograd_core.program.target import Target, parse_target
+from tui import output
+from tui.errors import ExitCode, Failure
+from tui.options import ARGUMENTS, CALL_HELP, TARGET, Parser
+
+_NOTES = f"""\
+LEAF is a tensor of the program, as the call of backward() sees it: weight,
+fc1.weight, model.fc1.weight; or a place of the plan, such as #12.
+
+{ARGUMENTS}
+examples:
+  gradstep why train.py fc1.weight
+  gradstep why --call 2 train.py encoder.0.bias --epochs 1
+  gradstep why models/net.py:loss weight
+"""
+
+
+def parser() -> Parser:
+    """The options of ``gradstep why``."""
+    command = Parser(
+        prog="gradstep why",
+        usage="gradstep why [OPTIONS] TARGET LEAF [ARGS...]",
+        description="Explain the gradient of a leaf after a backward() call: why it is None, 0, "
+        "nan, tiny\nor huge, with the line. The script ends there, or, if nothing is wrong, at its "
+        f"next\ncall: by then the leaf should have changed.\n\n{TARGET}",
+        epilog=_NOTES,
+    )
+    add = command.add_argument_group("options").add_argument
+    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("-h", "--help", action="help", help="show this")
+    command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)
+    command.add_argument("leaf", metavar="LEAF", help=argparse.SUPPRESS)
+    return command
+
+
+def run(options: argparse.Namespace) -> ExitCode:
+    """Carry out ``gradstep why``."""
+    why_target(
+        parse_target(options.target, module=options.module),
+        options.leaf,
+        options.arguments,
+        call=CallSelector.parse(options.call),
+    )
+    return ExitCode.FINE
+
+
+def why_target(target: Target, leaf: str, arguments: list[str], *, call: CallSelector) -> None:
+    """Explain the gradient of ``leaf`` in a call of a TARGET.
+
+    Raises:
+        Failure, ProgramError: there is nothing to explain.
+    """
+    asked = _Asked(leaf, call)
+    every = CallSelector(None, call.kinds)
+    found = run_target(
+        target, arguments, every, asked.look_at, values=True, end=False, ours=(Failure,)
+    )
+    if found is not None:
+        asked.explain_tensor(found)
+    asked.show()
+
+
+class _Asked:
+    """The question about ``leaf``: answered at the call ``wanted``, and shown at the end."""
+
+    def __init__(self, leaf: str, wanted: CallSelector) -> None:
+        self._leaf = leaf
+        self._wanted = wanted
+        self._count = 0
+        self._title = ""
+        self._answer: Explanation | None = None
+        self._afterwards: Afterwards | None = None
+
+    def look_at(self, found: InterceptedCall) -> bool | Gradients:
+        """Answer at the call that is wanted; at the one after it, let the script end."""
+        self._count = found.number
+        if self._answer is not None and self._wanted.number is not None:
+            self._look_again("the next call")
+            raise ScriptDone
+        if not self._wanted.requests(found.number, found.call.kind):
+            return False
+        session = Session.of_call(found.call, names=found.names, call=found.number)
+        self._title = found.title
+        self._explain(session)
+        return session.gradients if found.call.is_grad else True
+
+    def explain_tensor(self, found: Found) -> None:
+        """Answer for ``root.backward()``, which nobody called."""
+        with suppress(ScriptDone), user_code(Failure):
+            self._title = f"{found.target}.backward()"
+            self._explain(Session(found.root, names=found.names))
+
+    def _explain(self, session: Session) -> None:
+        session.jump(session.length)
+        try:
+            self._answer = explain(session, self._leaf)
+        except UnknownAddress as error:
+            raise Failure(str(error), ExitCode.TARGET) from None
+        finally:
+            session.finish()
+        if self._answer.is_wrong or session.kind == "grad":
+            if self._wanted.number is not None:
+                raise ScriptDone
+            return
+        tensor = self._answer.tensor
+        if tensor is not None and tensor.is_leaf:
+            self._afterwards = Afterwards(self._answer.name, tensor)
+
+    def _look_again(self, until: str) -> None:
+        if self._answer is not None and self._afterwards is not None:
+            more = tuple(self._afterwards.rows(until))
+            self._answer = replace(self._answer, rows=(*self._answer.rows, *more))
+        self._afterwards = None
+
+    def show(self) -> None:
+        """Print the answer.
+
+        Raises:
+            ProgramError: there was no such call.
+        """
+        if self._answer is None:
+            times = f"{self._count} calls" if self._count != 1 else "one call"
+            raise ProgramError(
+                f"the script made {times} of that kind: there is no call {self._wanted.number}",
+                remedy="leave --call out",
+            )
+        self._look_again("the end of the script")
+        output.show(f"{self._title}\n{self._answer.text}")
