@@ -55,18 +55,18 @@ class device:  # lower case, as PyTorch spells it
 CPU: Final = device("cpu")
 
 
-def check_device(wanted: Any) -> None:
+def check_device(requested: Any) -> None:
     """Refuse every device but the CPU, in PyTorch's words.
 
     Raises:
         AssertionError: it is one for which PyTorch, too, would have to be compiled.
         RuntimeError: it is none.
     """
-    if wanted is None:
+    if requested is None:
         return
-    if isinstance(wanted, int):
+    if isinstance(requested, int):
         raise RuntimeError("Cannot access accelerator device when none is available.")
-    kind = device(wanted).type
+    kind = device(requested).type
     if kind in ("cuda", "xpu"):
         raise AssertionError(f"Torch not compiled with {kind.upper()} enabled")
     if kind != "cpu":

@@ -249,8 +249,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return self.edge is not None
 
     @requires_grad.setter
-    def requires_grad(self, wanted: bool) -> None:
-        if wanted == self.requires_grad and type(self.edge) is not Nowhere:
+    def requires_grad(self, required: bool) -> None:
+        if required == self.requires_grad and type(self.edge) is not Nowhere:
             return
         if not self.is_leaf:
             raise RuntimeError(
@@ -258,9 +258,9 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
                 "computed variable in a subgraph that doesn't require differentiation use "
                 "var_no_grad = var.detach()."
             )
-        if wanted and not self.dtype.is_floating_point:
+        if required and not self.dtype.is_floating_point:
             raise RuntimeError(f"only {CANNOT_REQUIRE}")
-        if wanted and self.is_inference() and not is_inference_mode_enabled():
+        if required and self.is_inference() and not is_inference_mode_enabled():
             raise RuntimeError(
                 "Setting requires_grad=True on inference tensor outside InferenceMode is not "
                 "allowed."
@@ -268,7 +268,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         log = undo_log()
         if log is not None:
             log.keep_fields(self)
-        self.edge = self._accumulator() if wanted else self._edge_of_view()
+        self.edge = self._accumulator() if required else self._edge_of_view()
         for each in getattr(self, "_views", ()):
             view = each()
             if view is not None and (view.edge is None or type(view.edge) is Nowhere):
@@ -277,7 +277,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
                 view.edge = view._edge_of_view()
 
     def _accumulator(self) -> AccumulateGrad:
-        """Where gradients of this leaf go; the same node, with its hooks, whenever it is wanted."""
+        """Where gradients of this leaf go; the same node, with its hooks, whenever asked for."""
         known: AccumulateGrad | None = getattr(self, "_leaf_node", None)
         if known is None:
             known = self._leaf_node = AccumulateGrad(self)
@@ -291,7 +291,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return None if base is None or base.edge is None else Nowhere()
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Say whether gradients for this leaf are wanted; returns the tensor itself."""
+        """Set whether this leaf gets a gradient; return the tensor itself."""
         if requires_grad and not self.dtype.is_floating_point:
             raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self.requires_grad = requires_grad

@@ -44,7 +44,7 @@ def held(x: Tensor, least: float) -> Tensor:
 
 
 def check_constant(function: str, **values: Tensor | None) -> None:
-    """No gradient is wanted of ``values``, of which ``function`` has none.
+    """No gradient is needed of ``values``, of which ``function`` has none.
 
     Raises:
         RuntimeError: one requires a gradient; in PyTorch's words.

@@ -50,13 +50,13 @@ def pad(
     size = input._shape[input.ndim - dims :]
     for n, widths in zip(size, around, strict=True):
         _check_border(mode, n, widths, input, pad)
-    wanted = [n + sum(widths) for n, widths in zip(size, around, strict=True)]
-    if mode == "circular" and min(wanted) < 0:
+    requested = [n + sum(widths) for n, widths in zip(size, around, strict=True)]
+    if mode == "circular" and min(requested) < 0:
         raise RuntimeError("Negative padding value is resulting in an empty dimension")
-    if mode != "circular" and min(wanted) < (dims != 2):
+    if mode != "circular" and min(requested) < (dims != 2):
         names = "DHW"[-dims:]
         given = ", ".join(f"{name}: {n}" for name, n in zip(names, size, strict=True))
-        found = " ".join(f"{name}: {n}" for name, n in zip(names, wanted, strict=True))
+        found = " ".join(f"{name}: {n}" for name, n in zip(names, requested, strict=True))
         raise RuntimeError(f"input ({given}) is too small. Calculated output {found}")
     maps = tuple(resample.border(n, *widths, mode) for n, widths in zip(size, around, strict=True))
     if mode == "circular":
@@ -116,7 +116,7 @@ def interpolate(
         antialias: whether images that shrink are filtered ("bilinear" and "bicubic").
     """
     dims = input.ndim - 2
-    wanted, scales = _target(input, dims, size, scale_factor, recompute_scale_factor)
+    requested, scales = _target(input, dims, size, scale_factor, recompute_scale_factor)
     if mode in _ANY and align_corners is not None:
         raise ValueError(
             "align_corners option can only be set with the interpolating modes: linear | bilinear "
@@ -133,16 +133,16 @@ def interpolate(
                                   f"{_DIMS[mode] + 2}D input")  # fmt: skip
     if mode == "area":
         pools = (adaptive_avg_pool1d, adaptive_avg_pool2d, adaptive_avg_pool3d)
-        return pools[dims - 1](input, wanted)
-    _check_resized(input, wanted)
-    return _resized(input, mode, wanted, scales, bool(align_corners), antialias)
+        return pools[dims - 1](input, requested)
+    _check_resized(input, requested)
+    return _resized(input, mode, requested, scales, bool(align_corners), antialias)
 
 
 def _resized(
-    x: Tensor, mode: str, wanted: tuple[int, ...], scales: Any, align: bool, antialias: bool
+    x: Tensor, mode: str, requested: tuple[int, ...], scales: Any, align: bool, antialias: bool
 ) -> Tensor:
-    dims = len(wanted)
-    sides = list(zip(x._shape[2:], wanted, scales, strict=True))
+    dims = len(requested)
+    sides = list(zip(x._shape[2:], requested, scales, strict=True))
     if mode.startswith("nearest"):
         exact = mode == "nearest-exact"
         maps = tuple(resample.nearest(n, w, s, exact) for n, w, s in sides)
@@ -172,8 +172,8 @@ def _target(
     if not isinstance(scale_factor, int | float) and len(scale_factor) != dims:
         raise ValueError(_other_rank("scale_factor", x, scale_factor))
     factors = (scale_factor,) * dims if isinstance(scale_factor, int | float) else scale_factor
-    wanted = tuple(math.floor(n * f) for n, f in zip(x._shape[2:], factors, strict=True))
-    return wanted, (None,) * dims if recompute else tuple(map(float, factors))
+    requested = tuple(math.floor(n * f) for n, f in zip(x._shape[2:], factors, strict=True))
+    return requested, (None,) * dims if recompute else tuple(map(float, factors))
 
 
 def _other_rank(option: str, x: Tensor, given: Sequence[float]) -> str:
@@ -187,13 +187,13 @@ def _other_rank(option: str, x: Tensor, given: Sequence[float]) -> str:
     )
 
 
-def _check_resized(x: Tensor, wanted: Sequence[int]) -> None:
+def _check_resized(x: Tensor, requested: Sequence[int]) -> None:
     size = x._shape[2:]
-    if min(*size, *wanted) <= 0:
+    if min(*size, *requested) <= 0:
         names = "DHW"[-len(size) :]
         before, after = (
             ", ".join(f"{name}: {n}" for name, n in zip(names, each, strict=True))
-            for each in (size, wanted)
+            for each in (size, requested)
         )
         joint = " and output" if len(size) == 1 else " output"
         raise RuntimeError(

@@ -23,12 +23,6 @@ def pair(value: Any) -> tuple[int, ...]:
     return sizes(value, 2)
 
 
-def wanted(output_size: Any, size: Sequence[int]) -> tuple[int, ...]:
-    """The size asked for, None standing for what there is."""
-    wanted = output_size if isinstance(output_size, Sequence) else (output_size,) * len(size)
-    return tuple(n if w is None else w for w, n in zip(wanted, size, strict=True))
-
-
 def check_dims(name: str, dims: int, x: Tensor) -> None:
     """Refuse what is neither a batch of images of ``dims`` dimensions nor one of them."""
     if x.ndim not in (dims + 1, dims + 2):

@@ -55,8 +55,8 @@ class MultiheadAttention(Module):
         sizes = {"q": embed_dim, "k": kdim or embed_dim, "v": vdim or embed_dim}
         self._separate = set(sizes.values()) != {embed_dim}
 
-        def parameter(wanted: bool, *size: int) -> Tensor | None:
-            return Parameter(functions.zeros(*size, **factory)) if wanted else None
+        def parameter(used: bool, *size: int) -> Tensor | None:
+            return Parameter(functions.zeros(*size, **factory)) if used else None
 
         for name, size in sizes.items():
             made = parameter(self._separate, embed_dim, size)

@@ -39,11 +39,11 @@ class _NormBase(Module):
         self.affine = affine
         self.track_running_stats = track_running_stats
         size = num_features
-        for name, start, wanted in (
+        for name, start, used in (
             ("weight", functions.ones, affine),
             ("bias", functions.zeros, affine and bias),
         ):
-            self.register_parameter(name, Parameter(start(size, **factory)) if wanted else None)
+            self.register_parameter(name, Parameter(start(size, **factory)) if used else None)
         stats: dict[str, Tensor] = {
             "running_mean": functions.zeros(size, **factory),
             "running_var": functions.ones(size, **factory),

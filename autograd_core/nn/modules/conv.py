@@ -194,7 +194,7 @@ class _Transposed(_ConvNd):
         return self.transposed_padding
 
     def forward(self, input: Tensor, output_size: Sequence[int] | None = None) -> Tensor:
-        """Of two sizes that one input could come from, ``output_size`` names the one wanted."""
+        """Of two sizes that one input could come from, ``output_size`` names one."""
         extra = self.output_padding
         if output_size is not None:
             extra = self._extra(input._shape[-self.dims :], output_size, input.ndim)
@@ -203,23 +203,23 @@ class _Transposed(_ConvNd):
             self.dilation,
         )  # fmt: skip
 
-    def _extra(self, size: Sequence[int], wanted: Sequence[int], ndim: int) -> tuple[int, ...]:
-        if len(wanted) not in (self.dims, ndim):
+    def _extra(self, size: Sequence[int], requested: Sequence[int], ndim: int) -> tuple[int, ...]:
+        if len(requested) not in (self.dims, ndim):
             raise ValueError(
                 f"ConvTranspose{self.dims}D: for {ndim}D input, output_size must have "
-                f"{self.dims} or {ndim} elements (got {len(wanted)})"
+                f"{self.dims} or {ndim} elements (got {len(requested)})"
             )
-        wanted = wanted[-self.dims :]
+        requested = requested[-self.dims :]
         padding = sizes(self.padding, self.dims)
         columns = zip(size, self.stride, padding, self.dilation, self.kernel_size, strict=True)
         least = [(n - 1) * s - 2 * p + d * (k - 1) + 1 for n, s, p, d, k in columns]
         most = [n + s - 1 for n, s in zip(least, self.stride, strict=True)]
-        if any(not a <= n <= b for a, n, b in zip(least, wanted, most, strict=True)):
+        if any(not a <= n <= b for a, n, b in zip(least, requested, most, strict=True)):
             raise ValueError(
-                f"requested an output size of {tuple(wanted)}, but valid sizes range from {least} "
-                f"to {most} (for an input of {tuple(size)})"
+                f"requested an output size of {tuple(requested)}, but valid sizes range from "
+                f"{least} to {most} (for an input of {tuple(size)})"
             )
-        return tuple(n - a for n, a in zip(wanted, least, strict=True))
+        return tuple(n - a for n, a in zip(requested, least, strict=True))
 
 
 class ConvTranspose1d(_Transposed):
