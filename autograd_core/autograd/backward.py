@@ -9,25 +9,25 @@ import numpy as np
 
 from autograd_core.autograd.call import (
     Gradients,
-    Place,
-    Places,
+    TensorOrEdge,
+    TensorsOrEdges,
     as_seeds,
+    as_tensors,
+    as_tuple,
     carry_out,
-    listed,
     make_call,
-    stand_ins,
 )
 from autograd_core.notices import warn
 from autograd_core.op.dual import current_level, without_graph
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 
-Inputs = Places | dict[Any, Tensor]
+Inputs = TensorsOrEdges | dict[Any, Tensor]
 Given = Tensor | Sequence[Tensor | None] | None
 
 
 def backward(
-    tensors: Places,
+    tensors: TensorsOrEdges,
     grad_tensors: Given = None,
     retain_graph: bool | None = None,
     create_graph: bool = False,
@@ -56,7 +56,7 @@ def backward(
                 "`backward()`. Please only use `grad_tensors`."
             )
         grad_tensors = grad_variables
-    wanted = () if inputs is None else _listed_inputs(inputs, "backward")
+    requested = () if inputs is None else _listed_inputs(inputs, "backward")
     if create_graph:
         warn(
             "Using backward() with create_graph=True will create a reference cycle between the "
@@ -66,9 +66,9 @@ def backward(
             "to break the cycle and avoid the leak."
         )
     call = make_call(tensors, grad_tensors, retain_graph, create_graph)
-    if wanted:
-        places = stand_ins(wanted)
-        for x in wanted:
+    if requested:
+        places = as_tensors(requested)
+        for x in requested:
             if isinstance(x, Tensor):
                 x.retain_grad()
         call = call._replace(inputs=places)
@@ -76,7 +76,7 @@ def backward(
 
 
 def grad(
-    outputs: Places,
+    outputs: TensorsOrEdges,
     inputs: Inputs,
     grad_outputs: Given = None,
     retain_graph: bool | None = None,
@@ -113,7 +113,7 @@ def grad(
             "Expected allow_unused to be True or not passed when materialize_grads=True, but got: "
             "allow_unused=False."
         )
-    wanted = _listed_inputs(inputs, "grad")
+    requested = _listed_inputs(inputs, "grad")
     if not only_inputs:
         warn(
             "only_inputs argument is deprecated and is ignored now (defaults to True). To "
@@ -121,11 +121,11 @@ def grad(
             FutureWarning,
         )
     run = _batched if is_grads_batched else _gradients
-    found = run(outputs, stand_ins(wanted), grad_outputs, retain_graph, create_graph)
+    found = run(outputs, as_tensors(requested), grad_outputs, retain_graph, create_graph)
     if materialize_grads:
         found = tuple(
             _zeros_like(x, create_graph) if g is None else g
-            for g, x in zip(found, wanted, strict=True)
+            for g, x in zip(found, requested, strict=True)
         )
     elif not allow_unused:
         for number, g in enumerate(found):
@@ -137,21 +137,21 @@ def grad(
     return dict(zip(inputs, found, strict=True)) if type(inputs) is dict else found
 
 
-def _listed_inputs(inputs: Inputs, function: str) -> tuple[Place, ...]:
+def _listed_inputs(inputs: Inputs, function: str) -> tuple[TensorOrEdge, ...]:
     if isinstance(inputs, Mapping) and type(inputs) is not dict:
         raise TypeError(
             f"`inputs` argument to `{function}()` must be a dict, not {type(inputs).__name__}. "
             "Other Mapping types are not supported."
         )
-    wanted = tuple(inputs.values()) if isinstance(inputs, dict) else listed(inputs)
-    if not wanted:
+    requested = tuple(inputs.values()) if isinstance(inputs, dict) else as_tuple(inputs)
+    if not requested:
         raise RuntimeError(f"`inputs` argument to `{function}()` cannot be empty.")
-    return wanted
+    return requested
 
 
 def _gradients(
-    outputs: Places,
-    wanted: tuple[Tensor, ...],
+    outputs: TensorsOrEdges,
+    requested: tuple[Tensor, ...],
     grad_outputs: Given,
     retain_graph: bool | None,
     create_graph: bool,
@@ -161,23 +161,23 @@ def _gradients(
     if in_forward_mode:
         retain_graph = bool(retain_graph)
     call = make_call(outputs, grad_outputs, retain_graph, create_graph or in_forward_mode)
-    if any(not x.requires_grad for x in wanted):
+    if any(not x.requires_grad for x in requested):
         raise RuntimeError("One of the differentiated Tensors does not require grad")
-    found = carry_out(call._replace(inputs=wanted, is_grad=True))
+    found = carry_out(call._replace(inputs=requested, is_grad=True))
     if in_forward_mode:
         found = tuple(None if g is None else without_graph(g) for g in found)
     return found
 
 
 def _batched(
-    outputs: Places,
-    wanted: tuple[Tensor, ...],
+    outputs: TensorsOrEdges,
+    requested: tuple[Tensor, ...],
     batches: Given,
     retain_graph: bool | None,
     create_graph: bool,
 ) -> Gradients:
     """The gradients for each of a batch of ``grad_outputs``, stacked."""
-    roots = stand_ins(outputs)
+    roots = as_tensors(outputs)
     given = as_seeds(batches, len(roots))
     for number, (root, batch) in enumerate(zip(roots, given, strict=False)):
         if batch is not None and batch._shape[1:] != root._shape:
@@ -202,11 +202,11 @@ def _batched(
             f"{sizes} for the mapped dimension"
         )
     if count == 0:
-        return tuple(Tensor.from_array(np.zeros((0, *x._shape), x.dtype.dtype)) for x in wanted)
+        return tuple(Tensor.from_array(np.zeros((0, *x._shape), x.dtype.dtype)) for x in requested)
     rows = [
         _gradients(
             outputs,
-            wanted,
+            requested,
             [None if batch is None else batch[number] for batch in given],
             True if number < count - 1 else retain_graph,
             create_graph,
@@ -217,7 +217,7 @@ def _batched(
     return tuple(None if column[0] is None else stack(column) for column in zip(*rows, strict=True))
 
 
-def _zeros_like(x: Place, requires_grad: bool) -> Tensor:
+def _zeros_like(x: TensorOrEdge, requires_grad: bool) -> Tensor:
     if not isinstance(x, Tensor):
         raise RuntimeError(
             "materialize_grads cannot be used when the given input is a GradientEdge"

@@ -25,8 +25,8 @@ from autograd_core.autograd.node import Node, resolve
 from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.tensor import Tensor
 
-Place = Tensor | GradientEdge
-Places = Place | Sequence[Place]
+TensorOrEdge = Tensor | GradientEdge
+TensorsOrEdges = TensorOrEdge | Sequence[TensorOrEdge]
 CallKind = Literal["backward", "grad"]
 
 
@@ -87,13 +87,13 @@ def without_interceptor() -> Iterator[None]:
 
 
 def make_call(
-    tensors: Places,
+    tensors: TensorsOrEdges,
     grad_tensors: Tensor | Sequence[Tensor | None] | None,
     retain_graph: bool | None,
     create_graph: bool,
 ) -> BackwardCall:
     """The arguments of ``backward``, checked and completed; errors as there."""
-    roots = stand_ins(tensors)
+    roots = as_tensors(tensors)
     seeds = _seeds(roots, grad_tensors, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
     call = BackwardCall(roots, seeds, keep, create_graph)
@@ -196,21 +196,20 @@ class pass_mode:
         running.reset(self._running)
 
 
-def listed(given: Places) -> tuple[Place, ...]:
-    """One or more tensors as a tuple."""
+def as_tuple(given: TensorsOrEdges) -> tuple[TensorOrEdge, ...]:
+    """Return one or more tensors, or edges, as a tuple."""
     return (given,) if isinstance(given, (Tensor, GradientEdge)) else tuple(given)
 
 
-def stand_ins(given: Places) -> tuple[Tensor, ...]:
-    """One or more tensors as a tuple; a GradientEdge is there as a tensor in its place, whose
-    values, which nobody knows, are NaN."""
-    places = listed(given)
+def as_tensors(given: TensorsOrEdges) -> tuple[Tensor, ...]:
+    """Return one or more tensors as a tuple; in the place of a GradientEdge a tensor of NaN."""
+    places = as_tuple(given)
     for place in places:
         if not isinstance(place, (Tensor, GradientEdge)):
             raise RuntimeError(
                 f"all inputs have to be Tensors or GradientEdges, but got {type(place).__name__}"
             )
-    return tuple(p if isinstance(p, Tensor) else _at(p) for p in places)
+    return tuple(p if isinstance(p, Tensor) else _placeholder(p) for p in places)
 
 
 def as_seeds(
@@ -227,10 +226,10 @@ def as_seeds(
     return entering
 
 
-def _at(place: GradientEdge) -> Tensor:
-    like = place.node._input_metadata[place.output_nr]
+def _placeholder(edge: GradientEdge) -> Tensor:
+    like = edge.node._input_metadata[edge.output_nr]
     t = Tensor.from_array(np.broadcast_to(np.array(np.nan, like.dtype.dtype), like.shape))
-    t.edge = place.edge
+    t.edge = edge.edge
     return t
 
 

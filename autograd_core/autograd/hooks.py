@@ -1,4 +1,4 @@
-"""Hooks on nodes and tensors, in the order PyTorch fires them."""
+"""Hooks on nodes and tensors, in the order PyTorch runs them."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class RemovableHandle:
 class NodeHooks:
     """All hooks of one node.
 
-    They fire in this order: ``tensor`` (registered on an output, one gradient each), then
+    They run in this order: ``tensor`` (registered on an output, one gradient each), then
     ``retain`` (keeps ``.grad`` of an output), then ``pre`` (all incoming gradients), the
     node itself, ``post`` (what went out and what came in), and, for a leaf,
     ``accumulated`` (the leaf, after its ``.grad`` was updated).
@@ -63,7 +63,7 @@ class NodeHooks:
         return RemovableHandle(hooks, id)
 
     def names(self) -> tuple[str, ...]:
-        """What to show of them: kind and name of each, in firing order."""
+        """What to show of them: kind and name of each, in the order they run."""
         return (
             *(f"tensor {hook_name(hook)}" for _, hook in self.tensor.values()),
             *("retain grad" for _ in self.retain),

@@ -26,7 +26,7 @@ class FunctionCtx:
     """What ``forward``, ``backward`` and ``jvp`` of a custom Function get for ``ctx``.
 
     Attributes:
-        needs_input_grad: per argument of ``forward``, whether a gradient is wanted.
+        needs_input_grad: per argument of ``forward``, whether a gradient is needed.
     """
 
     needs_input_grad: tuple[bool, ...]

@@ -128,9 +128,9 @@ def gradients_of(
     if not pairs:
         return (None,) * len(inputs)
     reached, given = zip(*pairs, strict=True)
-    wanted: Any = inputs
+    requested: Any = inputs
     found: Gradients = grad(
-        reached, wanted, given, retain_graph=keep, create_graph=create_graph, allow_unused=True
+        reached, requested, given, retain_graph=keep, create_graph=create_graph, allow_unused=True
     )
     return found
 
