@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.collector import collector_paused
 from autograd_core.dag.model import Graph
+from autograd_core.dag.statistics import format_bytes
+from autograd_core.text import plural
 from viz.errors import (
     FormatMismatch,
     NothingToDraw,
@@ -136,6 +139,7 @@ def render_graph(
         picture, found, own = composer.compose_for_a_screen(options)
     helpers = default_renderers() if renderers is None else renderers
     notes = list(found)
+    asked = options.full or options.max_boxes is not None
 
     def draw(names: Sequence[str]) -> tuple[Picture, str]:
         opened = composer.compose(options.opening(names)).picture if names else picture
@@ -158,6 +162,8 @@ def render_graph(
         places, said = place(picture, options.layout, helpers, own)
         notes.extend(said)
         data = write_svg(picture, places, options.theme, legend=options.legend).encode()
+    if asked and format not in _WRITERS and format != "html":
+        notes.append(_size(picture, places, data))
     return Rendering(format, data, tuple(dict.fromkeys(notes)))
 
 
@@ -166,6 +172,13 @@ _WRITERS: dict[str, Callable[[Picture, bool], str]] = {
     "mermaid": write_mermaid,
     "txt": write_text,
 }
+
+
+def _size(picture: Picture, places: Layout, data: bytes) -> str:
+    """Say how large a picture is that was asked for whatever it takes."""
+    width, height = ceil(places.width), ceil(places.height)
+    boxes = plural(len(picture.boxes), "box", "boxes")
+    return f"{boxes}, {width:,} x {height:,} pixels, {format_bytes(len(data))}"
 
 
 def _nothing(graph: Graph, view: View) -> NothingToDraw:

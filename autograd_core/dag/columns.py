@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import pairwise
-from typing import Generic, TypeVar, overload
+from typing import Any, Generic, TypeVar, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 T = TypeVar("T")
+D = TypeVar("D")
 
 
 class LazyColumn(Sequence[T], Generic[T]):
@@ -49,6 +50,8 @@ class LazyColumn(Sequence[T], Generic[T]):
     def __getitem__(self, index: int | slice) -> T | list[T]:
         if isinstance(index, slice):
             return [self[each] for each in range(*index.indices(len(self)))]
+        if 0 <= index < self._length:  # as nearly always
+            return self._make(index)
         place = range(len(self))[index]
         return self._make(place) if place < self._length else self._appended[place - self._length]
 
@@ -78,6 +81,20 @@ class LazyEntries(Mapping[int, T], Generic[T]):
             raise KeyError(id)
         return found
 
+    @overload
+    def get(self, id: int, default: None = None, /) -> T | None: ...
+
+    @overload
+    def get(self, id: int, default: T | D, /) -> T | D: ...
+
+    def get(self, id: int, default: Any = None, /) -> Any:  # an error for each takes longest
+        if not 0 <= id < self._length:
+            return self._set.get(id, default)
+        return self._make(id) or default
+
+    def __contains__(self, id: object) -> bool:
+        return isinstance(id, int) and self.get(id) is not None
+
     def __iter__(self) -> Iterator[int]:
         yield from (id for id in range(self._length) if self._make(id))
         yield from self._set
@@ -104,6 +121,18 @@ class InOrder(Mapping[int, int]):
 
     def __getitem__(self, id: int) -> int:
         return id if id in self._ids else self._set[id]
+
+    @overload
+    def get(self, id: int, default: None = None, /) -> int | None: ...
+
+    @overload
+    def get(self, id: int, default: int | D, /) -> int | D: ...
+
+    def get(self, id: int, default: Any = None, /) -> Any:
+        return id if id in self._ids else self._set.get(id, default)
+
+    def __contains__(self, id: object) -> bool:
+        return id in self._ids or id in self._set
 
     def __iter__(self) -> Iterator[int]:
         yield from self._ids

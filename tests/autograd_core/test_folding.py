@@ -166,17 +166,56 @@ def test_modules_say_their_class() -> None:
     assert (first.title, first.module, first.parameters) == ("0", "Sequential", 20)
 
 
-def test_an_irregular_graph_stays_whole() -> None:
+def irregular(ops: int) -> Graph:
+    """Ops in no order, each of which reads some of the last twelve."""
     rng = np.random.default_rng(7)
     t = Twin("irregular")
     pool = [t.leaf(f"x{n}", (3,), "leaf") for n in range(4)]
     names = ["sin", "exp", "tanh", "neg", "mul", "add"]
-    for _ in range(300):
+    for _ in range(ops):
         name = names[rng.integers(len(names))]
         inputs = rng.choice(pool[-12:], 2 if name in ("mul", "add") else 1, replace=False)
         pool.append(t.op(name, *map(int, inputs), shape=(3,), keep=()))
-    graph = t.finish(pool[-1])
+    return t.finish(pool[-1])
+
+
+def test_an_irregular_graph_of_a_few_ops_stays_whole() -> None:
+    graph = irregular(50)
     assert fold(graph) is graph
+
+
+@pytest.mark.parametrize("ops", [61, 300, 3000])
+def test_an_irregular_graph_folds_into_bands_of_what_ran_together(ops: int) -> None:
+    graph = irregular(ops)
+    folded = fold(graph, max_boxes=40)
+    assert len([id for id, kind in enumerate(folded.kinds) if kind in ("op", "group")]) <= 40
+    bands = [group for group in folded.groups.values() if group.kind == "band"]
+    assert bands
+    assert folded.unfolded == totals(graph)
+    assert acyclic(folded, "value")
+    assert acyclic(folded, "gradient")
+
+
+def test_a_band_opens_by_its_name() -> None:
+    folding = Folding(irregular(300))
+    first = groups(folding.fold(40))[0]
+    start, _, end = first.partition(" … ")
+    assert find_nodes(folding.graph, start)
+    assert find_nodes(folding.graph, end)
+    assert first not in groups(folding.fold(40, expand=(first,)))
+
+
+def test_a_band_begins_where_few_values_are_needed() -> None:
+    rng = np.random.default_rng(3)
+    t = Twin("knots")
+    x = t.leaf("x", (3,), "leaf")
+    for _ in range(20):
+        parts = [t.op(name, x, shape=(3,), keep=()) for name in ("sin", "exp", "neg", "cos")]
+        for _ in range(3):
+            parts[0] = t.op(str(rng.choice(["mul", "add", "sub"])), *parts[:2], keep=())
+        x = t.op("cat", *parts, shape=(3,), keep=())
+    graph = fold(t.finish(x), ("forward",), max_boxes=12)
+    assert all("cat" in title.partition(" … ")[2] for title in groups(graph)[:-1])
 
 
 def test_nan_inside_a_group_is_still_flagged() -> None:

@@ -10,8 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+import autograd_core as torch
 import viz
-from autograd_core.dag import Graph
+from autograd_core.dag import Graph, Names, capture
 from autograd_core.dag.addresses import find_nodes
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.folding import neighbourhood
@@ -83,13 +84,41 @@ def test_a_long_lstm_shows_its_first_steps_and_its_last() -> None:
     assert "shown as" in picture.captions[0]
 
 
-def test_an_irregular_graph_is_drawn_whole_with_a_note() -> None:
+def test_an_irregular_graph_is_drawn_in_bands() -> None:
     graph = graph_of(sample_programs.irregular, traced=True)
-    drawing = viz.render(graph, view="forward", format="txt")
-    assert len(drawing.text.splitlines()) > 150
-    assert re.match(r"\d{3} boxes: there are no more scopes or repeats to fold", drawing.notes[0])
-    assert viz.render(graph, view="forward", format="html").notes == drawing.notes
-    assert viz.render(sample_graphs.mlp(), format="txt").notes == ()
+    for view in ("forward", "both"):
+        drawing = viz.render(graph, view=view, format="txt")
+        assert len(drawing.text.splitlines()) < 70
+        assert drawing.notes == ()
+        assert re.search(r" … \w+:\d+ +\d+ ops", drawing.text)
+
+
+def test_saved_values_between_the_same_boxes_are_one_line() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    y = torch.nn.functional.layer_norm(x * x, (2,), torch.ones(2, requires_grad=True))
+    picture = make_picture(capture(y.sum(), names=Names({"x": x})), leaves=True)
+    saved = [line for line in picture.lines if line.kind == "saved"]
+    ends = [(line.source, line.target) for line in saved]
+    assert len(ends) == len(set(ends))
+    labels = [line.label for line in saved]
+    assert "x · 8 B" in labels  # one tensor, saved twice
+    assert any(re.fullmatch(r"mean, rstd · \d+ B", label) for label in labels)
+
+
+def test_many_saved_values_between_the_same_boxes_are_counted() -> None:
+    graph = sample_graphs.residual(40)
+    labels = [line.label for line in picture_of(graph).lines if line.kind == "saved"]
+    assert any(re.fullmatch(r"[\d,]+ values · [\d.]+ [KM]?B", label) for label in labels)
+
+
+def test_what_was_asked_for_whole_says_how_large_it_is() -> None:
+    graph = graph_of(sample_programs.irregular, traced=True)
+    drawing = viz.render(graph, full=True)
+    boxes = len(make_picture(graph).boxes)
+    size = rf"{boxes:,} boxes, [\d,]+ x [\d,]+ pixels, [\d.]+ [KM]B"
+    assert re.fullmatch(size, drawing.notes[-1])
+    assert "boxes, " in viz.render(graph, max_boxes=90).notes[-1]
+    assert viz.render(sample_graphs.mlp()).notes == ()
 
 
 @pytest.mark.parametrize("format", ["svg", "dot", "html", "mermaid", "txt", "json"])

@@ -33,7 +33,7 @@ def _leaves(graph: Graph, half: str) -> list[int]:
 
 def check_lines(graph: Graph, picture: Picture, leaves: bool | None = None) -> None:
     """Every line is an edge between what its boxes stand for, and every edge between two boxes is
-    a line."""
+    a line; of the saved values that run between the same boxes there is one line."""
     hosts = host_leaves(graph, picture.view, leaves)
     kinds, sources, targets = graph.edge_kinds, graph.edge_sources, graph.edge_targets
     boxes = picture.boxes.column("node")
@@ -43,7 +43,19 @@ def check_lines(graph: Graph, picture: Picture, leaves: bool | None = None) -> N
         source = sources[edge]
         assert boxes[start] == source or boxes[start] in hosts.get(source, ()), "from elsewhere"
     drawn = Counter(picture.lines.column("edge"))
-    assert drawn == Counter(_edges_between_boxes(graph, picture, hosts)), "an edge lost, or twice"
+    expected = list(_edges_between_boxes(graph, picture, hosts))
+    flowing = Counter({edge: count for edge, count in drawn.items() if kinds[edge] != "saved"})
+    assert flowing == Counter(e for e in expected if kinds[e] != "saved"), "an edge lost, or twice"
+    saved = [edge for edge in expected if kinds[edge] == "saved"]
+    assert drawn.keys() <= set(expected)
+    assert {targets[e] for e in drawn if kinds[e] == "saved"} == {targets[e] for e in saved}
+    for edge in saved:
+        assert any(
+            boxes[end] == targets[edge]
+            and boxes[start] in (sources[edge], *hosts.get(sources[edge], ()))
+            for kind, start, end in picture.lines.rows("kind", "source", "target")
+            if kind == "saved"
+        ), "a saved value without a line"
 
 
 def _edges_between_boxes(

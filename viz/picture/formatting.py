@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from autograd_core.dag.model import RETURNED, Graph, HookChange, SavedValue, Source
 from autograd_core.dag.statistics import (
@@ -15,6 +15,7 @@ from autograd_core.dag.statistics import (
 from autograd_core.text import plural, printable
 
 MOST_NAMES = 3
+LONGEST_NAMES = 24
 
 _ABSOLUTE = re.compile(r"^(?:/|\\|[A-Za-z]:)")
 
@@ -146,6 +147,8 @@ def name_to_open(graph: Graph, id: int) -> str:
     group = graph.groups.get(id)
     if group is None or group.kind == "chain":
         return ""
+    if group.kind == "band":
+        return group.title
     first = group.title.partition(" … ")[0]
     rolled = group.kind in ("loop", "iteration")
     return f"{graph.scopes[id]}/{first}" if rolled and graph.scopes[id] else first
@@ -197,6 +200,30 @@ def saved_label(graph: Graph, edge: int, value: SavedValue | None) -> str:
     ]
     text = " · ".join(part for part in parts if part)
     return f"! {text}" if value is not None and value.state == "changed" else text
+
+
+def saved_labels(graph: Graph, edges: Sequence[int], values: Mapping[int, SavedValue]) -> str:
+    """Write what runs along several saved edges, all in one state: the names where they are few
+    and short, else how many they are, and the bytes; memory that is saved twice counts once."""
+    distinct: dict[object, int] = {}
+    for edge in edges:
+        value = values.get(edge)
+        storage = None if value is None else value.storage
+        key = ("edge", edge) if storage is None else (storage, graph.edge_nbytes.get(edge, 0))
+        distinct.setdefault(key, edge)
+    firsts = list(distinct.values())
+    if len(firsts) == 1:
+        return saved_label(graph, firsts[0], values.get(firsts[0]))
+    count = sum(graph.edge_counts.get(edge, 1) for edge in firsts)
+    nbytes = sum(graph.edge_nbytes.get(edge, 0) for edge in firsts)
+    names = [graph.edge_labels.get(edge, "") for edge in firsts]
+    text = ", ".join(names)
+    if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not all(names):
+        text = plural(count, "value")
+    known = values.get(firsts[0])
+    parts = [text, format_bytes(nbytes) if nbytes else "", saved_state(known) if known else ""]
+    text = " · ".join(filter(None, parts))
+    return f"! {text}" if known is not None and known.state == "changed" else text
 
 
 def saved_state(value: SavedValue) -> str:

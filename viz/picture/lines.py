@@ -6,7 +6,7 @@ import functools
 from collections.abc import Mapping, Sequence
 
 from autograd_core.dag.folding.totals import values_of_edges
-from autograd_core.dag.model import Graph, Shape
+from autograd_core.dag.model import Graph, SavedValue, Shape
 from autograd_core.dag.statistics import Statistics, format_shape
 from viz.picture import formatting
 from viz.picture.magnitude import Gradients, sign
@@ -29,7 +29,7 @@ def lines_of(
     ``addresses`` are those of all nodes."""
     values = values_of_edges(graph) if view == "both" else {}
     several = _sources_with_several_outputs(graph)
-    ends = _ends(graph, view, hosts, index)
+    ends, bundles = _bundled(graph, _ends(graph, view, hosts, index), values)
     ids, sources = [id for id, _, _ in ends], [source for _, source, _ in ends]
     kinds = [graph.edge_kinds[id] for id in ids]
     stats = [formatting.flowing(graph, id) for id in ids]
@@ -40,7 +40,9 @@ def lines_of(
         for source, one, flow in zip(sources, stats, flows)
     ]
     labels = [
-        formatting.saved_label(graph, id, values.get(id))
+        formatting.saved_labels(graph, bundles[id], values)
+        if id in bundles
+        else formatting.saved_label(graph, id, values.get(id))
         if kind == "saved"
         else _label(graph, id, one, source in several, step, wait)
         for id, source, kind, one, step, wait in zip(ids, sources, kinds, stats, steps, waits)
@@ -54,12 +56,31 @@ def lines_of(
         target=[index[target] for _, _, target in ends],
         operand=[(outputs if flow else inputs)[id] for id, flow in zip(ids, flows)],
         label=[formatting.shorten(label, LONGEST_LABEL) for label in labels],
-        tooltip=[line_tooltip(graph, id, addresses, label) for id, label in zip(ids, labels)],
+        tooltip=[
+            line_tooltip(graph, id, addresses, label, bundles.get(id, (id,)))
+            for id, label in zip(ids, labels)
+        ],
         alert=[formatting.in_trouble(one, values.get(id)) for id, one in zip(ids, stats)],
         step=steps,
         waits=waits,
         hooked=[id in graph.edge_hooks for id in ids],
     )
+
+
+def _bundled(
+    graph: Graph, ends: list[tuple[int, int, int]], values: Mapping[int, SavedValue]
+) -> tuple[list[tuple[int, int, int]], dict[int, list[int]]]:
+    """Draw one line for the saved values that run between the same two boxes, and are all in the
+    same state; returns the ends without the others, and of each such line the edges."""
+    bundles: dict[tuple[int, int, str], list[int]] = {}
+    for id, source, target in ends:
+        if graph.edge_kinds[id] == "saved":
+            value = values.get(id)
+            state = "" if value is None else formatting.saved_state(value)
+            bundles.setdefault((source, target, state), []).append(id)
+    several = {ids[0]: ids for ids in bundles.values() if len(ids) > 1}
+    left_out = {id for ids in several.values() for id in ids[1:]}
+    return [end for end in ends if end[0] not in left_out], several
 
 
 def _waits(graph: Graph, source: int, gradients: Gradients) -> bool:
@@ -73,26 +94,27 @@ def _ends(
 ) -> list[tuple[int, int, int]]:
     """Find the edges that are drawn, with the nodes whose boxes they join."""
     ends = []
+    consumers = {leaf: dict.fromkeys(users) for leaf, users in hosts.items()}
     rows = zip(graph.edge_kinds, graph.edge_sources, graph.edge_targets, strict=True)
     for id, (kind, source, target) in enumerate(rows):
         if kind == "saved":
             if view != "both":
                 continue
-            source = _saved_source(graph, source, target, hosts)
+            source = _saved_source(graph, source, target, consumers)
         if source in index and target in index:
             ends.append((id, source, target))
     return ends
 
 
 def _saved_source(
-    graph: Graph, source: int, target: int, hosts: Mapping[int, tuple[int, ...]]
+    graph: Graph, source: int, target: int, hosts: Mapping[int, dict[int, None]]
 ) -> int:
     """Find the node whose box a saved line leaves; a leaf inside its consumer lends that box."""
     consumers = hosts.get(source)
     if not consumers:
         return source
     pair = graph.pairs.get(target)
-    return pair if pair in consumers else consumers[0]
+    return pair if pair in consumers else next(iter(consumers))
 
 
 def _sources_with_several_outputs(graph: Graph) -> set[int]:

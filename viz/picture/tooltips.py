@@ -108,9 +108,11 @@ def _statistics_text(stats: Statistics) -> str:
     return text
 
 
-def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) -> str:
+def line_tooltip(
+    graph: Graph, edge: int, addresses: Sequence[str], saved: str, bundle: Sequence[int]
+) -> str:
     """Write where a line goes and all that is known about what flows along it; ``saved`` is the
-    label of a saved value."""
+    label of a saved value, ``bundle`` are the edges that it stands for."""
     source, target = graph.edge_sources[edge], graph.edge_targets[edge]
     facts = [printable(f"{addresses[source]} → {addresses[target]}")]
     output_nr, input_nr = graph.edge_output_nrs[edge], graph.edge_input_nrs[edge]
@@ -118,7 +120,10 @@ def line_tooltip(graph: Graph, edge: int, addresses: Sequence[str], saved: str) 
         facts.append(printable(f"saved {saved}"))
     elif output_nr or input_nr:
         facts.append(f"output {output_nr} to input {input_nr}")
-    facts.append(_kind(graph.edge_shapes[edge], graph.edge_dtypes[edge]))
+    for each in bundle:
+        like = _kind(graph.edge_shapes[each], graph.edge_dtypes[each])
+        name = graph.edge_labels.get(each, "") if len(bundle) > 1 else ""
+        facts.append(printable(f"{name} {like}").strip())
     if edge in graph.edge_undefined:
         facts.append("gradient undefined")
     if stats := graph.edge_statistics.get(edge):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from autograd_core.dag.folding.bands import MOST_SIBLINGS, WIDTH, cut_into_bands
 from autograd_core.dag.folding.chains import Heads
 from autograd_core.dag.folding.repeats import Rounds, find_rounds
 from autograd_core.dag.folding.tree import Fold, FoldKind, fold_of
@@ -45,12 +46,13 @@ class TreeBuilder:
             open_scopes[-1][1].append(self._head(unit, scope))
         while len(open_scopes) > 1:
             self._close(open_scopes)
-        return self._inner("scope", "", "", self._with_rounds(open_scopes[0][1], ""))
+        children = self._in_bands(self._with_rounds(open_scopes[0][1], ""), "")
+        return self._inner("scope", "", "", children)
 
     def _close(self, open_scopes: list[tuple[str, list[Fold]]]) -> None:
         """Hand the innermost scope to the one around it; a scope of one thing is that thing."""
         label, children = open_scopes.pop()
-        children = self._with_rounds(children, label)
+        children = self._in_bands(self._with_rounds(children, label), label)
         closed = children[0] if len(children) == 1 else self._inner("scope", label, label, children)
         open_scopes[-1][1].append(closed)
 
@@ -80,6 +82,24 @@ class TreeBuilder:
                 last = rounds.stop
             children = rest + children[last:]
         return children
+
+    def _in_bands(self, children: list[Fold], scope: str) -> list[Fold]:
+        """The children, in bands where they are too many to be drawn side by side."""
+        most = MOST_SIBLINGS
+        while len(children) > most:
+            bands = cut_into_bands(children, self._units, self._heads)
+            parts = [children[band.start : band.stop] for band in bands]
+            children = [self._inner("band", self._ends(part), scope, part) for part in parts]
+            most = WIDTH
+        return children
+
+    def _ends(self, parts: Sequence[Fold]) -> str:
+        """Return the addresses of the first and the last op of several folds."""
+        last = parts[-1]
+        while last.children:
+            last = last.children[-1]
+        end = self._graph.address(self._units.node(last.unit))
+        return f"{self._address(parts[0])} … {end.rpartition('/')[2]}"
 
     def _repeat(self, children: list[Fold], rounds: Rounds, scope: str) -> Fold:
         instances = []

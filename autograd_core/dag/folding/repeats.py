@@ -41,7 +41,7 @@ def find_rounds(siblings: Sequence[Fold], units: Units, heads: Heads, scope: str
     """The rounds among siblings, in order and without overlap."""
     if len(siblings) < LEAST_SCOPES:
         return []
-    wiring: _Wiring | None = None
+    wiring: Wiring | None = None
     taken = bytearray(len(siblings))
     found = []
     for start, stop, period in periodic_stretches([one.signature for one in siblings]):
@@ -52,7 +52,7 @@ def find_rounds(siblings: Sequence[Fold], units: Units, heads: Heads, scope: str
             if not _enough(siblings, start, stop, period):
                 continue
             if wiring is None:
-                wiring = _Wiring(siblings, units, heads)
+                wiring = Wiring(siblings, units, heads)
             start = wiring.natural_start(start, stop, period)
         count = (stop - start) // period
         if wiring is not None and not whole and not wiring.regular(start, period, count):
@@ -121,7 +121,7 @@ def _common_path(paths: list[str]) -> str:
     return ".".join(first[:shared])
 
 
-class _Wiring:
+class Wiring:
     """The siblings that read each other, by their positions among the siblings."""
 
     def __init__(self, siblings: Sequence[Fold], units: Units, heads: Heads) -> None:

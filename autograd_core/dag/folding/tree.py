@@ -10,14 +10,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-FoldKind = Literal["head", "scope", "repeat", "loop", "iteration"]
+FoldKind = Literal["head", "scope", "repeat", "loop", "iteration", "band"]
 
 
 class Fold(NamedTuple):
     """A node of the tree.
 
     ``label`` is what a person calls it: the path of a scope, "t = 3" for a round of a loop, the
-    address of its first op for one of several siblings; ``scope`` is the scope whose ops it has.
+    address of its first op for one of several siblings, the first and the last one for a band;
+    ``scope`` is the scope whose ops it has.
     ``heads`` and ``boxes`` count the leaves below it and the boxes these take; ``width`` is the
     boxes that it takes itself when closed.  Two with the same ``signature`` are built alike.
     """
