@@ -1,5 +1,8 @@
 """Automatic differentiation, under the names of ``torch.autograd``."""
 
+# First: it imports modules of this package one by one, whose imports of `op.record` would otherwise
+# begin all of `op` before they are complete.
+from autograd_core import op as _op  # noqa: F401
 from autograd_core.autograd import forward_ad, functional, graph, profiler
 from autograd_core.autograd.anomaly_mode import detect_anomaly, set_detect_anomaly
 from autograd_core.autograd.backward import backward, grad

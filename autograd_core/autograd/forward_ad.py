@@ -14,10 +14,10 @@ from __future__ import annotations
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from autograd_core.autograd import dual as duals
 from autograd_core.autograd.decorating import DecoratingContext
+from autograd_core.autograd.dual import Level, check_tangent, current_level, primal_of, tangent_of
 from autograd_core.autograd.grad_mode import is_grad_enabled
-from autograd_core.op import dual as duals
-from autograd_core.op.dual import Level, check_tangent, current_level, primal_of, tangent_of
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 

@@ -9,12 +9,12 @@ from typing import Any
 
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.backward import grad as gradients_by
+from autograd_core.autograd.dual import without_graph
 from autograd_core.autograd.forward_ad import dual_level, make_dual, unpack_dual
 from autograd_core.autograd.functional import jacobian
 from autograd_core.autograd.grad_mode import enable_grad, is_grad_enabled
 from autograd_core.autograd.graph import disable_saved_tensors_hooks
 from autograd_core.func.structure import leaves_of, rebuilt, structure_of
-from autograd_core.op.dual import without_graph
 from autograd_core.random import Draws
 from autograd_core.tensor import Tensor
 

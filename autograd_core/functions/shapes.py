@@ -9,12 +9,12 @@ from typing import Any
 from autograd_core.dimensions import wrapped
 from autograd_core.notices import warn
 from autograd_core.op import public
-from autograd_core.op.views import root_of
 from autograd_core.ops import copies, diagonals, rearrange, shape
 from autograd_core.ops import index as index_ops
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import reshape as reshape
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.views import root_of
 
 
 def tuple_of(value: Any) -> tuple[Any, ...]:

@@ -12,10 +12,10 @@ from typing import Any, Final
 
 import numpy as np
 
+from autograd_core.autograd.held import Held, index_array
 from autograd_core.dtype import bool_, float16, float64, int32, int64, uint8
 from autograd_core.functions.creation import tensor
 from autograd_core.notices import warn
-from autograd_core.op.held import Held, index_array
 from autograd_core.ops import index, shape
 from autograd_core.ops.checks import fitting_number
 from autograd_core.tensor import Tensor

@@ -9,8 +9,8 @@ import numpy as np
 
 from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number
-from autograd_core.op.views import root_of
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.views import root_of
 
 
 def stride(self: Tensor, dim: int | None = None) -> Any:

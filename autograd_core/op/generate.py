@@ -11,12 +11,12 @@ import linecache
 from types import CodeType
 from typing import Any, Final
 
+from autograd_core.autograd.double_backward import differentiate
 from autograd_core.autograd.node import GENERAL, TWO_EDGES, Node
 from autograd_core.dtype import float32
 from autograd_core.op.backward_text import backward_text
 from autograd_core.op.call_text import call_text
 from autograd_core.op.generic import NAMESPACE, SavedNode
-from autograd_core.op.graph import differentiate
 from autograd_core.op.inspect import saved_attributes
 from autograd_core.op.literals import in_float32
 from autograd_core.op.record import REQUIRED, Op

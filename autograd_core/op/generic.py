@@ -8,8 +8,13 @@ from typing import Any
 import numpy as np
 from numpy import asarray, ndarray
 
+from autograd_core.autograd.dual import Dual
+from autograd_core.autograd.forward_mode import forward
 from autograd_core.autograd.grad_mode import current_mode
+from autograd_core.autograd.held import held, watched
 from autograd_core.autograd.node import Nowhere, Port, next_sequence_nr
+from autograd_core.autograd.saved import SavedNode, changed, freed, result_array
+from autograd_core.autograd.sentinels import FREED, NOT_SAVED
 from autograd_core.dtype import (
     Number,
     bool_,
@@ -19,10 +24,6 @@ from autograd_core.dtype import (
     number_dtype,
     result_type,
 )
-from autograd_core.op.dual import Dual
-from autograd_core.op.forward import forward
-from autograd_core.op.held import held, watched
-from autograd_core.op.marks import FREED, NOT_SAVED
 from autograd_core.op.modes import node_made, results_made
 from autograd_core.op.record import Op
 from autograd_core.op.refusals import (
@@ -32,9 +33,8 @@ from autograd_core.op.refusals import (
     refused,
     wrong_type,
 )
-from autograd_core.op.saved import SavedNode, changed, freed, result_array
-from autograd_core.op.views import view
 from autograd_core.tensor import Tensor, blank
+from autograd_core.tensor.views import view
 
 __all__ = ["NAMESPACE", "SavedNode"]
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Final
 
+from autograd_core.autograd.double_backward import saved_tensor
+from autograd_core.autograd.held import Held, held
+from autograd_core.autograd.packed import SavedTensor
+from autograd_core.autograd.packing import pack_part, pack_value
+from autograd_core.autograd.saved import freed, watched
+from autograd_core.autograd.sentinels import FREED, NOT_SAVED
 from autograd_core.autograd.version import was_detached
-from autograd_core.op.graph import saved_tensor
-from autograd_core.op.held import Held, held
-from autograd_core.op.marks import FREED, NOT_SAVED
-from autograd_core.op.packed import SavedTensor
-from autograd_core.op.packing import pack_part, pack_value
 from autograd_core.op.record import Op
-from autograd_core.op.saved import freed, watched
 from autograd_core.tensor import Tensor
 
 _USUAL: Final = {"x": "self", "y": "other", "ans": "result"}

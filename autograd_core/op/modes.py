@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from typing import Any
 
 from autograd_core.autograd.grad_mode import Mode
+from autograd_core.autograd.packing import pack_saved
 from autograd_core.autograd.version import INFERENCE
-from autograd_core.op.packing import pack_saved
 
 
 def results_made(

@@ -17,11 +17,11 @@ from collections.abc import Callable, Mapping
 from functools import partial, wraps
 from typing import Any, Final, NamedTuple, TypeVar
 
-from autograd_core.op.inplace import inplace
-from autograd_core.op.inplace_views import inplace_view
 from autograd_core.op.keywords import torch_form
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.inplace import inplace
+from autograd_core.tensor.inplace_views import inplace_view
 
 F = TypeVar("F", bound=Callable[..., Any])
 

@@ -39,7 +39,7 @@ class TensorMethods:
 '''
 # Where methods come from that are no function's; what else Tensor has is in its own file.
 _SOURCES: Final = ("autograd_core.ops.", "autograd_core.functions", "autograd_core.methods",
-                   "autograd_core.op.inplace")  # fmt: skip
+                   "autograd_core.tensor.inplace")  # fmt: skip
 # Within the class these names are methods, so annotations must look for them elsewhere.
 _SHADOWED: Final = re.compile(r"\b(bool|float|int|type)\b")
 _CLASH_WITH_OBJECT: Final = {"__eq__", "__ne__"}
@@ -101,7 +101,7 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
     """Parameters and result, with the parenthesis between them."""
     if name in _AUGMENTED:
         function = getattr(Tensor, name.replace("__i", "__"))
-    elif function.__module__ == "autograd_core.op.inplace":
+    elif function.__module__ == "autograd_core.tensor.inplace":
         function = function.__wrapped__  # type: ignore[attr-defined]
     op = getattr(function, "op", None)
     if name in _CLASH_WITH_OBJECT:

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.dual import Dual
+from autograd_core.autograd.forward_mode import forward
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import next_sequence_nr
 from autograd_core.dtype import dtype, result_type
-from autograd_core.op.dual import Dual
-from autograd_core.op.forward import forward
 from autograd_core.op.generic import box
 from autograd_core.op.modes import node_made, results_made
 from autograd_core.op.record import Op

@@ -1,4 +1,4 @@
-"""The Tensor: its class, how it prints, its size, and the types and constants around it."""
+"""The Tensor: its class, views and changes in place, how it prints, and the types around it."""
 
 from autograd_core.tensor.tensor import Tensor, View, blank
 

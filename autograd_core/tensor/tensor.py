@@ -545,7 +545,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return f"Parameter containing:\n{text}" if self.is_parameter else text
 
 
-_edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide (see op.stale_views)
+_edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide (see stale_views.py)
 _OPTIONAL_SLOTS: Final = ("_grad", "_view_of", "_record", "_tangent")
 
 

@@ -12,8 +12,8 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.autograd import grad
+from autograd_core.autograd.saved import NOT_SAVED
 from autograd_core.op import OPS, Op, Sample, op, pointwise
-from autograd_core.op.saved import NOT_SAVED
 from autograd_core.tensor import Tensor
 from tests.autograd_core.op_samples import for_every_sample, is_differentiable
 

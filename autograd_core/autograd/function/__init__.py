@@ -13,6 +13,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar
 
+from autograd_core.autograd.dual import tangent_of, undressed
 from autograd_core.autograd.function.ctx import FunctionCtx
 from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.function.outputs import attach, give_tangents, tangents_of
@@ -22,7 +23,6 @@ from autograd_core.autograd.grad_mode import (
     is_grad_enabled,
     no_grad,
 )
-from autograd_core.op.dual import tangent_of, undressed
 from autograd_core.tensor import Tensor
 
 

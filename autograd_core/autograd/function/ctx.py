@@ -12,8 +12,8 @@ from weakref import ref
 
 from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.autograd.node import Node, Port, SavedState, resolve
-from autograd_core.op.packed import Hooks, Packed, SavedTensor
-from autograd_core.op.saved import freed, modified
+from autograd_core.autograd.packed import Hooks, Packed, SavedTensor
+from autograd_core.autograd.saved import freed, modified
 from autograd_core.tensor import Tensor
 
 _OF_THE_NODE: Final = frozenset({

@@ -9,9 +9,9 @@ import numpy as np
 
 from autograd_core.autograd.grad_mode import Line, enable_grad, no_grad
 from autograd_core.autograd.node import GENERAL, InputMetadata, Node, SavedState, next_sequence_nr
+from autograd_core.autograd.packed import SavedTensor
 from autograd_core.autograd.version import changed_at
 from autograd_core.dtype import dtype, float32
-from autograd_core.op.packed import SavedTensor
 from autograd_core.tensor import Tensor
 
 

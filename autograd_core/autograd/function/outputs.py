@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.dual import check_tangent, make_dual
 from autograd_core.autograd.function.ctx import KeptTensor
 from autograd_core.autograd.function.node import FunctionNode, Output
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Nowhere, Port
 from autograd_core.notices import warn
-from autograd_core.op.dual import check_tangent, make_dual
 from autograd_core.op.record import OPS
-from autograd_core.op.stale_views import edge_of
-from autograd_core.op.views import check_view, follow, rebase, root_of, view
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.stale_views import edge_of
+from autograd_core.tensor.views import check_view, follow, rebase, root_of, view
 
 _VIEW_AND_MORE = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function "

@@ -22,6 +22,7 @@ from autograd_core.autograd.grad_mode import (
     leave_mode,
 )
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.saved import SavedNode
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import statistics
 from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
@@ -35,7 +36,6 @@ from autograd_core.dag.trace.records import (
 )
 from autograd_core.engines.attach import attached
 from autograd_core.op.record import OPS
-from autograd_core.op.saved import SavedNode
 from autograd_core.own_files import is_user_file
 from autograd_core.tensor import Tensor
 

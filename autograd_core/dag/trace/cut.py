@@ -9,8 +9,8 @@ from weakref import ref
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.node import resolve
 from autograd_core.dag.model import Source
-from autograd_core.op.stale_views import edge_of
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.stale_views import edge_of
 
 Leaves = tuple["ref[Tensor]", ...]
 _MOST_NODES = 100_000  # so that logging in a loop over a huge graph does not walk it each time

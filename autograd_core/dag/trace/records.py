@@ -10,11 +10,11 @@ from weakref import ref
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.autograd.node import resolve
+from autograd_core.autograd.saved import SavedNode
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, statistics
 from autograd_core.dag.trace.cut import Cut, Departure
 from autograd_core.dag.trace.inputs import Copy
-from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 next_number = count().__next__

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.saved import SavedNode
 from autograd_core.dag.capture.formula import Constant, formula_text
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number
 from autograd_core.dag.trace.records import is_number
 from autograd_core.debug.snapshot import Outgoing, Saved, Term
 from autograd_core.debug.snapshot.value import Gradient, Value, value
-from autograd_core.op.saved import SavedNode
 
 
 def terms_of(

@@ -12,7 +12,9 @@ from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.call import BackwardCall, Gradients, make_call, run
 from autograd_core.autograd.graph import GradientEdge
 from autograd_core.autograd.node import Node
+from autograd_core.autograd.packed import Packed
 from autograd_core.autograd.plan import Plan, make_plan
+from autograd_core.autograd.saved import SavedNode
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import Statistics, statistics
@@ -20,8 +22,6 @@ from autograd_core.dag.trace.cut import Departure
 from autograd_core.dag.trace.records import is_number, leaf_record, origin
 from autograd_core.engines.native.rules import Kept, extent, formula
 from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, Rerun
-from autograd_core.op.packed import Packed
-from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 T = TypeVar("T")

@@ -32,6 +32,7 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.autograd.memory import memory_of
 from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, Node, Port, resolve
+from autograd_core.autograd.packed import nodes_with_packed
 from autograd_core.autograd.step import Delivery, Step
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.debug.history.driver_protocol import (
@@ -44,7 +45,6 @@ from autograd_core.debug.history.driver_protocol import (
 )
 from autograd_core.debug.history.hooks import KINDS, watching
 from autograd_core.debug.snapshot.value import array_of, is_shared, share
-from autograd_core.op.packed import nodes_with_packed
 from autograd_core.tensor import Tensor
 
 

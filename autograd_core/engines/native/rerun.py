@@ -22,13 +22,13 @@ from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.grad_mode import USUAL, enter_mode, leave_mode
 from autograd_core.autograd.node import ONE_EDGE, Node, resolve
 from autograd_core.autograd.reduce import reduce_gradient
+from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes
 from autograd_core.dag.trace.inputs import Copy
 from autograd_core.engines.protocol import CannotRerun
 from autograd_core.op.record import OPS, Op
-from autograd_core.op.saved import SavedNode
 from autograd_core.tensor import Tensor
 
 Array = NDArray[Any]

@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.copy_slices import CopySlices
 from autograd_core.autograd.node import Node as GradFn
 from autograd_core.autograd.node import SavedState
+from autograd_core.autograd.packed import Packed
+from autograd_core.autograd.saved import SavedNode, rules_of
 from autograd_core.dag.capture.formula import Constant, formula_text
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace.records import is_number
 from autograd_core.engines.protocol import Extent
-from autograd_core.op.copy_slices import CopySlices
-from autograd_core.op.packed import Packed
 from autograd_core.op.record import Op
-from autograd_core.op.saved import SavedNode, rules_of
 from autograd_core.tensor import Tensor
 
 Kept = tuple[str, Any, SavedState]

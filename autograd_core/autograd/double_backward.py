@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.dual import restore_tangent
+from autograd_core.autograd.held import held
 from autograd_core.autograd.node import ONE_EDGE, Port
-from autograd_core.op.dual import restore_tangent
-from autograd_core.op.held import held
-from autograd_core.op.marks import FREED, NOT_SAVED
-from autograd_core.op.packed import Packed
-from autograd_core.op.saved import SavedNode, changed, freed, watched
+from autograd_core.autograd.packed import Packed
+from autograd_core.autograd.saved import SavedNode, changed, freed, watched
+from autograd_core.autograd.sentinels import FREED, NOT_SAVED
 from autograd_core.tensor import Tensor
 
 

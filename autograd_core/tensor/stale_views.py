@@ -9,7 +9,7 @@ from typing import Any, Final, NoReturn
 from autograd_core.autograd.accumulate import AccumulateGrad
 from autograd_core.autograd.grad_mode import Creation, builds_graph
 from autograd_core.autograd.node import Edge, resolve
-from autograd_core.op.saved import maker
+from autograd_core.autograd.saved import maker
 from autograd_core.tensor import Tensor
 
 _edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide

@@ -15,11 +15,11 @@ import numpy as np
 
 from autograd_core.autograd.backward import grad
 from autograd_core.autograd.call import without_interceptor
+from autograd_core.autograd.double_backward import saved_tensor
+from autograd_core.autograd.dual import current_level, fitted, make_dual, tangent_of, undressed
 from autograd_core.autograd.grad_mode import builds_graph, enable_grad, is_inference_mode_enabled
 from autograd_core.autograd.node import GENERAL, Port, resolve
 from autograd_core.autograd.reduce import reduce_gradient
-from autograd_core.op.dual import current_level, fitted, make_dual, tangent_of, undressed
-from autograd_core.op.graph import saved_tensor
 from autograd_core.op.record import OPS, Op
 from autograd_core.tensor import Tensor
 

@@ -1,6 +1,6 @@
 """Duals: tensors that carry a tangent, the derivative of their value along some direction.
 
-How ops compute tangents stands in :mod:`autograd_core.op.forward`.
+How ops compute tangents stands in :mod:`autograd_core.autograd.forward_mode`.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 
 from autograd_core.autograd.node import Node
 from autograd_core.op.record import OPS
-from autograd_core.op.views import recipe, root_of
 from autograd_core.tensor import Tensor, blank
+from autograd_core.tensor.views import recipe, root_of
 
 Tangents = dict[str, Tensor]
 

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.dual import change_tangent, copy_tangent
 from autograd_core.autograd.grad_mode import builds_graph, current_mode
 from autograd_core.autograd.memory import make_writeable
+from autograd_core.autograd.saved import Since
 from autograd_core.autograd.version import check_changeable
-from autograd_core.op.dual import change_tangent, copy_tangent
-from autograd_core.op.saved import Since
-from autograd_core.op.second_nodes import RENAMED_IN_PLACE, renamed
-from autograd_core.op.views import check_change, check_view, follow, rebase, snapshot
+from autograd_core.op.node_names import RENAMED_IN_PLACE, renamed
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.views import check_change, check_view, follow, rebase, snapshot
 
 
 def inplace(

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.copy_slices import pull_back
 from autograd_core.autograd.grad_mode import (
     USUAL,
     builds_graph,
@@ -13,10 +14,9 @@ from autograd_core.autograd.grad_mode import (
     leave_mode,
     undo_log,
 )
-from autograd_core.op.copy_slices import pull_back
-from autograd_core.op.second_nodes import renamed
-from autograd_core.op.views import check_change, live_views, make_anew, register_view, snapshot
+from autograd_core.op.node_names import renamed
 from autograd_core.tensor import Tensor, View
+from autograd_core.tensor.views import check_change, live_views, make_anew, register_view, snapshot
 
 
 def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from autograd_core.autograd.double_backward import saved_tensor
 from autograd_core.autograd.grad_mode import undo_log
-from autograd_core.op.graph import saved_tensor
-from autograd_core.op.held import Held
-from autograd_core.op.marks import NOT_SAVED
-from autograd_core.op.packed import Hooks, Packed, nodes_with_packed
+from autograd_core.autograd.held import Held
+from autograd_core.autograd.packed import Hooks, Packed, nodes_with_packed
+from autograd_core.autograd.sentinels import NOT_SAVED
 from autograd_core.tensor import Tensor
 
 

@@ -12,6 +12,7 @@ from typing import Any
 from weakref import ref
 
 from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.copy_slices import CopySlices
 from autograd_core.autograd.grad_mode import (
     USUAL,
     current_mode,
@@ -22,10 +23,9 @@ from autograd_core.autograd.grad_mode import (
 from autograd_core.autograd.node import Node, Port, hooks_of, resolve
 from autograd_core.autograd.version import INFERENCE
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op.copy_slices import CopySlices
 from autograd_core.op.record import Op
-from autograd_core.op.stale_views import make_stale, origin_of, refusal
 from autograd_core.tensor import Tensor, View, blank
+from autograd_core.tensor.stale_views import make_stale, origin_of, refusal
 
 
 def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
