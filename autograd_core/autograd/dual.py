@@ -99,8 +99,8 @@ def without_graph(t: Tensor) -> Tensor:
     return detached
 
 
-class undressed:
-    """While this lasts, duals among ``values`` are plain tensors."""
+class as_primals:
+    """Within it, duals among ``values`` are their primals: plain tensors."""
 
     def __init__(self, values: Sequence[Any]) -> None:
         self._duals = [v for v in values if tangent_of(v) is not None]

@@ -16,7 +16,7 @@ import numpy as np
 from autograd_core.autograd.backward import grad
 from autograd_core.autograd.call import without_interceptor
 from autograd_core.autograd.double_backward import saved_tensor
-from autograd_core.autograd.dual import current_level, fitted, make_dual, tangent_of, undressed
+from autograd_core.autograd.dual import as_primals, current_level, fitted, make_dual, tangent_of
 from autograd_core.autograd.grad_mode import builds_graph, enable_grad, is_inference_mode_enabled
 from autograd_core.autograd.node import GENERAL, Port, resolve
 from autograd_core.autograd.reduce import reduce_gradient
@@ -31,7 +31,7 @@ def forward(op: Op, values: tuple[Any, ...], attributes: Mapping[str, Any]) -> A
         tangent_of(v) if name in op.edges else None
         for name, v in zip(names, values, strict=True)
     ]  # fmt: skip
-    with undressed(values):
+    with as_primals(values):
         if is_inference_mode_enabled() or not any(t is not None for t in tangents):
             return _call(op, values, attributes)
         application = Application(op, values, {**op.attributes, **attributes}, tangents)

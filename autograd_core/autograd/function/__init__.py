@@ -13,7 +13,7 @@ from functools import wraps
 from inspect import signature
 from typing import Any, ClassVar
 
-from autograd_core.autograd.dual import tangent_of, undressed
+from autograd_core.autograd.dual import as_primals, tangent_of
 from autograd_core.autograd.function.ctx import FunctionCtx
 from autograd_core.autograd.function.node import FunctionNode
 from autograd_core.autograd.function.outputs import attach, give_tangents, tangents_of
@@ -138,7 +138,7 @@ class Function:
             mode.tracer.function(node, cls, arguments)
         profiler = None if mode is None else mode.profiler
         timed = nullcontext() if profiler is None else profiler.function(cls.__name__, arguments)
-        with timed as event, undressed(arguments), no_grad():
+        with timed as event, as_primals(arguments), no_grad():
             if cls.setup_context is Function.setup_context:
                 result = cls.forward(ctx, *arguments)
             else:
@@ -152,7 +152,7 @@ class Function:
         tensors = attach(node, outputs, arguments, needed)
         if any(tangent is not None for tangent in tangents):
             ctx._for_jvp = for_jvp
-            with undressed(arguments):
+            with as_primals(arguments):
                 found = tangents_of(node, arguments, tangents, outputs, tensors)
             ctx._for_jvp = None
             give_tangents(node, outputs, tensors, found)
