@@ -114,8 +114,8 @@ class as_primals:
             dual.__class__ = Dual
 
 
-def fitted(tangent: Tensor, like: Tensor) -> Any:
-    """``tangent`` in the shape and dtype of ``like``."""
+def broadcast_tangent(tangent: Tensor, like: Tensor) -> Any:
+    """Broadcast ``tangent`` to the shape of ``like``, and cast it to its dtype."""
     if tangent._shape != like._shape:
         tangent = OPS["expand"].call(tangent, like._shape)
     if tangent.dtype is not like.dtype:
@@ -148,7 +148,7 @@ def change_tangent(x: Tensor, result: Tensor) -> None:
     tangent = tangent_of(result)
     if tangent is None:
         return
-    tangent = fitted(tangent, x)
+    tangent = broadcast_tangent(tangent, x)
     own: Any = tangent_of(x)
     if own is None and x.view_of is None:
         make_dual(x, tangent)

@@ -16,7 +16,13 @@ import numpy as np
 from autograd_core.autograd.backward import grad
 from autograd_core.autograd.call import without_interceptor
 from autograd_core.autograd.double_backward import saved_tensor
-from autograd_core.autograd.dual import as_primals, current_level, fitted, make_dual, tangent_of
+from autograd_core.autograd.dual import (
+    as_primals,
+    broadcast_tangent,
+    current_level,
+    make_dual,
+    tangent_of,
+)
 from autograd_core.autograd.grad_mode import builds_graph, enable_grad, is_inference_mode_enabled
 from autograd_core.autograd.node import GENERAL, Port, resolve
 from autograd_core.autograd.reduce import reduce_gradient
@@ -133,10 +139,10 @@ class Application:
         total: Any = None
         for name, tangent in zip(op.values, self.given, strict=True):
             if tangent is not None:
-                g = fitted(tangent, result)
+                g = broadcast_tangent(tangent, result)
                 part = op.on_tensors(name)(*self._arguments(op.rules[name].names, g))
                 total = part if total is None else OPS["add"].call(total, part)
-        total = fitted(total, result)
+        total = broadcast_tangent(total, result)
         aliased = any(
             t is not None and np.may_share_memory(t.array, total.array) for t in self.given
         )
