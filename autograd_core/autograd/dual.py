@@ -139,8 +139,8 @@ def copy_tangent(x: Tensor, before: Tensor) -> None:
         make_dual(before, OPS["clone"].call(tangent))
 
 
-def change_tangent(x: Tensor, result: Tensor) -> None:
-    """After an in-place op that gave ``x`` the value of ``result``: the tangent too.
+def update_tangent(x: Tensor, result: Tensor) -> None:
+    """Update the tangent of ``x``, to which an in-place op gave the value of ``result``.
 
     A plain tensor becomes a dual by that; if it is a view, then so do its base and all other
     views of it, with zeros for a tangent where nothing was assigned.

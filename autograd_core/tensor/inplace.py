@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.autograd.dual import change_tangent, copy_tangent
+from autograd_core.autograd.dual import copy_tangent, update_tangent
 from autograd_core.autograd.grad_mode import builds_graph, current_mode
 from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.saved import Since
@@ -56,7 +56,7 @@ def inplace(
         else:
             follow(self)
         if type(result) is not Tensor:
-            change_tangent(self, result)
+            update_tangent(self, result)
         return self
 
     method.__name__ = method.__qualname__ = name
