@@ -15,7 +15,7 @@ import numpy as np
 from autograd_core.autograd.node import Node
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor, blank
-from autograd_core.tensor.views import recipe, root_of
+from autograd_core.tensor.views import root_of, view_chain
 
 Tangents = dict[str, Tensor]
 
@@ -168,7 +168,7 @@ def _spread_tangent(root: Any) -> None:
         each = reference()
         if each is not None and tangent_of(each) is None:
             tangent: Any = tangent_of(root)
-            for step in recipe(each):
+            for step in view_chain(each):
                 if step.op.view == "each":
                     break
                 tangent = step.op.call(tangent, **step.attributes)

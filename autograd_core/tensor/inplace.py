@@ -14,7 +14,13 @@ from autograd_core.autograd.saved import Since
 from autograd_core.autograd.version import check_changeable
 from autograd_core.op.node_names import RENAMED_IN_PLACE, renamed
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.views import check_change, check_view, follow, rebase, snapshot
+from autograd_core.tensor.views import (
+    check_change,
+    check_view,
+    rebase_history,
+    regenerate_views,
+    snapshot,
+)
 
 
 def inplace(
@@ -52,9 +58,9 @@ def inplace(
             mode.tracer.in_place(self)
         if node is not None:
             _watch_result(self, node)
-            rebase(self, node)
+            rebase_history(self, node)
         else:
-            follow(self)
+            regenerate_views(self)
         if type(result) is not Tensor:
             update_tangent(self, result)
         return self

@@ -16,7 +16,13 @@ from autograd_core.autograd.grad_mode import (
 )
 from autograd_core.op.node_names import renamed
 from autograd_core.tensor import Tensor, View
-from autograd_core.tensor.views import check_change, live_views, make_anew, register_view, snapshot
+from autograd_core.tensor.views import (
+    check_change,
+    live_views,
+    regenerate_grad_fn,
+    register_view,
+    snapshot,
+)
 
 
 def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
@@ -49,7 +55,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
             self.edge = node
         if self.view_of is None and self.edge is not None:
             for view in views:
-                make_anew(view, self)
+                regenerate_grad_fn(view, self)
         return self
 
     method.__name__ = method.__qualname__ = name

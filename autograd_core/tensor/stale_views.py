@@ -26,7 +26,7 @@ _REMEDIES: Final[dict[Creation, str]] = {
 }
 
 
-def origin_of(x: Tensor) -> Creation:
+def creation_of(x: Tensor) -> Creation:
     """Where the view ``x`` was made, or, if that was in the usual way, what it is a view of."""
     while (made := x.view_of) is not None:
         creation: Creation = made.creation
@@ -38,18 +38,18 @@ def origin_of(x: Tensor) -> Creation:
     return "usual"
 
 
-def refusal(x: Tensor, origin: Creation, what: str) -> RuntimeError:
-    """PyTorch's error for a view of such an ``origin``; ``what`` says what has happened to it."""
+def modification_error(x: Tensor, creation: Creation, what: str) -> RuntimeError:
+    """PyTorch's error for a view of such a ``creation``; ``what`` says what has happened to it."""
     edge = edge_of(x)
     node, output_nr = (None, 0) if type(edge) is AccumulateGrad else resolve(edge)
     made = "" if node is None else f"Output {output_nr} of {maker(node)}"
-    if made and origin in _REMEDIES:
-        return RuntimeError(f"{made} is a view and {what} modified inplace. {_REMEDIES[origin]}")
+    if made and creation in _REMEDIES:
+        return RuntimeError(f"{made} is a view and {what} modified inplace. {_REMEDIES[creation]}")
     view = f"{made} is a view of a view which" if made else "A view"
-    inference = origin == "inference"
+    inference = creation == "inference"
     mode = "inference" if inference else "no_grad"  # none else leaves a view without a node
     other = "in normal mode" if inference else "with grad mode enabled"
-    remedy = _REMEDIES.get(origin) or (
+    remedy = _REMEDIES.get(creation) or (
         "Given that this use case is ambiguous and error-prone, it is forbidden. You can clarify "
         "your code by moving both the view and the inplace either both inside the "
         f"{'inference_mode' if inference else 'no_grad'} block (if you don't want the inplace to "
@@ -116,4 +116,6 @@ class _Stale(Tensor):
         self._grad = g
 
     def _refuse(self) -> NoReturn:
-        raise refusal(self, origin_of(self), "its base or another view of its base has been")
+        raise modification_error(
+            self, creation_of(self), "its base or another view of its base has been"
+        )

@@ -25,11 +25,11 @@ from autograd_core.autograd.version import INFERENCE
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor, View, blank
-from autograd_core.tensor.stale_views import make_stale, origin_of, refusal
+from autograd_core.tensor.stale_views import creation_of, make_stale, modification_error
 
 
 def view(base: Tensor, array: Any, op: Op, attributes: dict[str, Any]) -> Tensor:
-    """A tensor that looks at the memory of ``base``: same version counter, and a recipe."""
+    """Make a view of ``base``, which shares its version counter and knows how it was made."""
     t = blank()
     t.array, t._shape = array, array.shape
     t.dtype = base.dtype if array.dtype is base.array.dtype else from_numpy_dtype(array.dtype)
@@ -73,8 +73,8 @@ def root_of(t: Tensor) -> Tensor:
     return t
 
 
-def recipe(t: Tensor) -> list[View]:
-    """How ``t`` is made from its root: the views, first one first."""
+def view_chain(t: Tensor) -> list[View]:
+    """List the views that lead from the root to ``t``, first one first."""
     steps = []
     while (made := t.view_of) is not None:
         steps.append(made)
@@ -110,21 +110,20 @@ def check_view(x: Tensor) -> None:
         RuntimeError: it is one of several views made at once, or was made by a custom Function, or
             where no graph was built.
     """
-    origin = origin_of(x)
-    if origin != "usual":
-        raise refusal(x, origin, "is being")
+    creation = creation_of(x)
+    if creation != "usual":
+        raise modification_error(x, creation, "is being")
 
 
-def rebase(x: Tensor, place: Node | Port) -> None:
-    """Let ``x``, which has been changed in place and now comes out of ``place``, and all that
-    shares its memory come out of the new graph."""
+def rebase_history(x: Tensor, place: Node | Port) -> None:
+    """Give ``x``, which was changed in place, the edge ``place``; its base and views follow."""
     root: Any = root_of(x)
     if x is root:
         _move_retain(x.edge, place)
         x.edge = place
     else:
         assert isinstance(place, Node)  # nothing else has changed views
-        changed = CopySlices(root, recipe(x), place)
+        changed = CopySlices(root, view_chain(x), place)
         mode = current_mode()
         if mode is not None and mode.tracer is not None:
             mode.tracer.through_view(root, x, changed)
@@ -133,19 +132,19 @@ def rebase(x: Tensor, place: Node | Port) -> None:
             log.keep_fields(root)
         root.edge = changed
     for t in live_views(root):
-        make_anew(t, root)
+        regenerate_grad_fn(t, root)
 
 
-def follow(x: Tensor) -> None:
-    """Let all that shares memory with ``x``, which was changed outside a graph, know of it."""
+def regenerate_views(x: Tensor) -> None:
+    """Regenerate what shares memory with ``x``, which was changed outside a graph."""
     root = root_of(x)
     if root.edge is not None:
         for t in live_views(root):
-            make_anew(t, root)
+            regenerate_grad_fn(t, root)
 
 
 def live_views(x: Tensor) -> list[Tensor]:
-    """What there is that looks at the memory of ``x``, by way of ``x`` or not."""
+    """List the views that are alive of the memory of ``x``."""
     root: Any = root_of(x)
     views = getattr(root, "_views", None)
     if not views:
@@ -165,11 +164,11 @@ def _move_retain(before: Any, after: Any) -> None:
         hooks_of(to).retain[place] = maker.hooks.retain.pop(nr)
 
 
-def make_anew(t: Tensor, root: Tensor) -> None:
-    """Give ``t`` the edge that it would have if it were made from ``root`` now."""
+def regenerate_grad_fn(t: Tensor, root: Tensor) -> None:
+    """Give the view ``t`` the edge that it would have if it were made from ``root`` now."""
     if (log := undo_log()) is not None:
         log.keep_fields(t)
-    if origin_of(t) != "usual":
+    if creation_of(t) != "usual":
         make_stale(t)
         return
     mode = current_mode() or USUAL
@@ -180,7 +179,7 @@ def make_anew(t: Tensor, root: Tensor) -> None:
         if root.array.flags.c_contiguous:  # in one step, as PyTorch does
             made = made.as_strided(**_strided(t.array, root.array))
         else:
-            for step in recipe(t):
+            for step in view_chain(t):
                 made = step.op.call(made, **step.attributes)
         _move_retain(t.edge, made.edge)
         t.edge, t.record = made.edge, made.record

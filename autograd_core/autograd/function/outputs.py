@@ -17,7 +17,7 @@ from autograd_core.notices import warn
 from autograd_core.op.record import OPS
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.stale_views import edge_of
-from autograd_core.tensor.views import check_view, follow, rebase, root_of, view
+from autograd_core.tensor.views import check_view, rebase_history, regenerate_views, root_of, view
 
 _VIEW_AND_MORE = (
     "If your Function modifies inplace an input that is a view of another Tensor, your Function "
@@ -97,7 +97,7 @@ def _change(
     """Let ``t``, which ``forward`` has changed in place, come out of ``node``."""
     if not differentiable:
         t.bump()
-        follow(t)
+        regenerate_views(t)
         return
     if isinstance(edge_of(t), (AccumulateGrad, Nowhere)):
         raise RuntimeError(
@@ -112,7 +112,7 @@ def _change(
         raise RuntimeError(_VIEW_AND_MORE)
     check_view(t)
     t.bump()
-    rebase(t, _place(node, number))
+    rebase_history(t, _place(node, number))
 
 
 def _mark_views(views: Sequence[Tensor], outputs: Sequence[Output | None]) -> None:
