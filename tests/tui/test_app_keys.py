@@ -241,7 +241,7 @@ def test_w_gives_the_keys_to_a_pane_and_escape_takes_them_back() -> None:
 def test_a_line_of_a_pane_leads_to_its_node() -> None:
     async def script(screen: Driver) -> None:
         await screen.press("n", "j")
-        await screen.press("w", "j", "j")
+        await screen.press("w", "j", "j", "j")
         await screen.press("enter")
         assert selected(screen) == 1, "the producer of the contribution"
 
@@ -262,10 +262,10 @@ def test_a_double_click_goes_to_the_row() -> None:
     session = shared_weight()
 
     async def script(screen: Driver) -> None:
-        await screen.pilot.double_click("ExecutionList", offset=(20, 5))
+        await screen.pilot.double_click("ExecutionList", offset=(20, 6))
         await screen.settled()
         assert position(screen) == 5
-        await screen.pilot.double_click("ExecutionList", offset=(20, 2))
+        await screen.pilot.double_click("ExecutionList", offset=(20, 3))
         await screen.settled()
         assert position(screen) == 2
 

@@ -11,6 +11,7 @@ import pytest
 from textual.color import Color
 
 import autograd_core as torch
+from autograd_core.dag import Names, trace
 from autograd_core.dag.addresses import step_number
 from autograd_core.debug import Session
 from autograd_core.debug.snapshot import Reply
@@ -415,7 +416,7 @@ def test_a_session_at_work_is_asked_nothing() -> None:
         await screen.wait_for("BUSY")
         await screen.pilot.resize_terminal(100, 30)
         assert "runs next" in await screen.settled()  # as it was
-        assert "to be seen once it pauses" in await screen.press("tab")
+        assert "to be seen once it pauses" in await screen.press("tab", "tab")
         for _ in SECTIONS:
             await screen.press("tab")
         assert "busy with continue" in await screen.press("y")
@@ -429,6 +430,69 @@ def test_a_session_at_work_is_asked_nothing() -> None:
 
     drive(session, script, grace=SHORT)
     assert session.commands == ["next 9", "continue"]
+
+
+def test_the_report_of_a_stop_opens_from_its_top_and_makes_way_when_one_goes_on() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("tab", "tab", "tab")
+        text = await screen.press("colon", *"catch rms > 1.1", "enter", "c")
+        assert "[report]" in text
+        below = text.split("[report]")[1]
+        assert "catch 1: rms > 1.1, in of #6" not in below.splitlines()[0]
+        assert below.splitlines()[1].startswith("catch 1: rms > 1.1")
+        assert "path" in below
+        assert "[contributions]" in await screen.press("n")  # as it was before
+
+    drive(shared_weight(), script)
+
+
+def test_why_answers_for_the_selected_node_and_as_a_command() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("c", "G")
+        text = await screen.section("why")
+        assert "nothing is wrong with w.grad itself" in text
+        text = await screen.press("colon", *"why b", "enter")
+        assert "[report]" in text
+        assert "b.grad" in text.split("[report]")[1]
+
+    drive(shared_weight(), script)
+
+
+def test_the_formula_stands_below_the_gradient_with_numbers_and_the_line_above() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    with trace():
+        loss = (a * 3) * a
+
+    async def script(screen: Driver) -> None:
+        text = await screen.press("n", "k")
+        assert "│ loss = (a * 3) * a" in text
+        assert re.search(r"#2 mul:1 +2  = g · a = 1 · 2", text)
+        assert re.search(r"#3 acc a +6  = g · \w+ = 1 · 6", text)
+
+    drive(RecordedSession(loss, names=Names({"a": a})), script)
+
+
+def test_a_node_that_never_returns_is_interrupted_by_asking_twice() -> None:
+    class Endless(torch.autograd.Function):
+        @staticmethod
+        def forward(ctx: Any, x: Any) -> Any:
+            return x * 2
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            while True:
+                pass
+
+    x = torch.ones(2, requires_grad=True)
+
+    async def script(screen: Driver) -> None:
+        await screen.press("c")
+        await screen.wait_for("BUSY")
+        assert "once more interrupts the node" in await screen.press("ctrl+c")
+        await screen.press("ctrl+c")
+        await screen.wait_for("PAUSED")
+
+    drive(RecordedSession(Endless.apply(x).sum(), names=Names({"x": x})), script, grace=SHORT)
 
 
 def test_a_long_run_leaves_the_screen_alive() -> None:

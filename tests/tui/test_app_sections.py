@@ -22,9 +22,9 @@ HUGE_SIZE = (200, 60)
 def test_tab_goes_through_the_sections_and_a_count_chooses_one() -> None:
     async def script(screen: Driver) -> None:
         assert "[gradient]" in screen.text()
-        assert "[contributions]" in await screen.press("tab")
-        assert "[value]" in await screen.press("tab")
-        assert "[contributions]" in await screen.press("shift+tab")
+        assert "[report]" in await screen.press("tab")
+        assert "[why]" in await screen.press("tab")
+        assert "[report]" in await screen.press("shift+tab")
         assert "[console]" in await screen.press("shift+tab", "shift+tab")
         for name in SECTIONS:
             assert f"[{name}]" in await screen.section(name)

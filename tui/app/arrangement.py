@@ -14,8 +14,8 @@ WIDE_WIDTH, WIDE_HEIGHT = 110, 26
 HUGE_WIDTH, HUGE_HEIGHT = 180, 50
 
 OF_THE_NODE = (
-    "gradient", "contributions", "value", "saved", "source", "formula", "inside", "numbers",
-    "check",
+    "gradient", "report", "why", "contributions", "value", "saved", "source", "formula", "inside",
+    "numbers", "check",
 )  # fmt: skip
 OF_THE_PASS = ("leaves", "graph", "modules", "breakpoints", "changes", "backward calls")
 # in the order in which a grid places them; the execution list comes after "modules"

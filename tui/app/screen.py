@@ -44,6 +44,13 @@ from tui.errors import AtWork
 PROGRESS_SECONDS = 0.05
 
 
+def is_report(ready: SnapshotReady) -> bool:
+    """Return whether an answer of several lines is about a stop, or from ``why``."""
+    several_lines = not ready.reply.error and "\n" in ready.reply.text.strip()
+    word = ready.line.partition(" ")[0]
+    return several_lines and (word == "why" or ready.reply.text.startswith("catch "))
+
+
 class DebuggerScreen(Screen[None]):
     """Lanes, panes, timeline and prompt over a session.
 
@@ -71,6 +78,7 @@ class DebuggerScreen(Screen[None]):
         self._sought = ""
         self._last_line = ""
         self._leaving = ""
+        self._section_before = ""  # which one to turn back to
         self.status = StatusLine(view, title)
         self.rows = ExecutionList(view)
         self.panes = {name: Pane(view, name) for name in PANES}
@@ -180,12 +188,39 @@ class DebuggerScreen(Screen[None]):
         self.message.show(ready.reply)
         before, now = self.view.snapshot, ready.snapshot
         self.view = self.view.moved(now, ready.selected)
-        if now.phase and (now.phase, now.position) != (before.phase, before.position):
-            self.show_section("inside")
-        elif ready.typed and "\n" in ready.reply.text.strip():
+        moved = (now.phase, now.position) != (before.phase, before.position)
+        several_lines = "\n" in ready.reply.text.strip()
+        if is_report(ready):
+            self.notes.report = ready.reply.text
+            self._open_unasked("report")
+        elif now.phase and moved:
+            self._open_unasked("inside")
+        elif moved and self._section_before:
+            self._close_unasked()
+        elif ready.typed and several_lines:
             self.show_section("console")
         if leaving := self._leaving or ready.reply.leave:
             self.app.exit(leaving)
+
+    def _open_unasked(self, name: str) -> None:
+        """Turn to a section that a movement calls for, and remember the one that was there."""
+        active = self._active_sections()
+        if name not in active:
+            if not self._section_before:
+                self._section_before = next(
+                    (old for pane, old in zip(self.panes.values(), active, strict=True)
+                     if any(each.name == name for each in pane.sections)), ""
+                )  # fmt: skip
+            self.show_section(name)
+
+    def _close_unasked(self) -> None:
+        """Turn back from such a section, if it is still there."""
+        before, self._section_before = self._section_before, ""
+        if {"report", "inside"}.intersection(self._active_sections()):
+            self.show_section(before)
+
+    def _active_sections(self) -> list[str]:
+        return ["" if pane.section is None else pane.section.name for pane in self.panes.values()]
 
     def _note(self, ready: SnapshotReady) -> None:
         """Keep what a pane will show."""
@@ -497,7 +532,10 @@ class DebuggerScreen(Screen[None]):
     def action_escape(self) -> None:
         self.take_count()
         if work := self.worker.interrupt():
-            self.say(f"{work} will pause before the next node")
+            if self.worker.asked > 1:
+                self.say(f"{work} is being interrupted inside the node")
+            else:
+                self.say(f"{work} will pause before the next node; once more interrupts the node")
         else:
             self.choose_pane(None)
 

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import ctypes
+import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -63,6 +65,8 @@ class SessionWorker:
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="gradstep")
         self._work = ""
         self._started = 0.0
+        self._thread: int | None = None
+        self.asked = 0  # how often, to stop
         self._shown = asyncio.Event()
 
     @property
@@ -90,11 +94,12 @@ class SessionWorker:
             AtWork: something is being done.
         """
         session = self.session
-        self._work, self._started = name, monotonic()
+        self._work, self._started, self.asked = name, monotonic(), 0
         self._shown.clear()
         self._executor.submit(self._context.run, self._carry_out, session, work, line, typed)
 
     def _carry_out(self, session: Session, work: Work, line: str, typed: bool) -> None:
+        self._thread = threading.get_ident()
         try:
             try:
                 reply = work(session)
@@ -120,7 +125,18 @@ class SessionWorker:
         """Ask the session to stop before the next node; what it is doing, "" for nothing."""
         if self._work:
             self._session.interrupt()
+            self.asked += 1
+            if self.asked > 1:
+                self._break_off()
         return self._work
+
+    def _break_off(self) -> None:
+        """Raise KeyboardInterrupt in the node that runs, which may never come to its end."""
+        engines = [each for each in threading.enumerate() if each.name == "gradstep engine"]
+        thread = engines[-1].ident if engines else self._thread
+        if thread is not None:
+            raised = ctypes.py_object(KeyboardInterrupt)
+            ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread), raised)
 
     def close(self) -> None:
         """Take no more work."""

@@ -11,6 +11,7 @@ from tui.app.sections.of_node import (
     inside,
     saved,
     value,
+    why,
 )
 from tui.app.sections.of_pass import (
     backward_calls,
@@ -19,6 +20,7 @@ from tui.app.sections.of_pass import (
     graph,
     leaves,
     modules,
+    report,
 )
 from tui.app.sections.page import Section
 
@@ -26,6 +28,8 @@ SECTIONS = {
     section.name: section
     for section in (
         Section("gradient", "what arrived, its sum, and what was sent", gradient.page),
+        Section("report", "why it stopped, from the top", report.page, False),
+        Section("why", "why the gradient is None, 0, nan, tiny or huge", why.page),
         Section("contributions", "each with the running sum", contributions.page),
         Section("value", "statistics, elements, histogram, heat map", value.page),
         Section("saved", "what was kept from the forward pass, and its state", saved.page),

@@ -44,6 +44,7 @@ class Notes:
     checks: dict[int, Reply] = field(default_factory=dict)
     difference: str = ""
     difference_at: int = -1
+    report: str = ""
     transcript: list[Line] = field(default_factory=list)
     added: dict[str, list[float | None]] = field(default_factory=dict)
     added_at: int = -1

@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 def page(view: View) -> Page:
     """Contributions, sum and outgoing gradients of the selected node, values in one column."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
-    entries: list[Line | Entry] = [title_line(detail, snapshot)]
+    entries: list[Line | Entry] = [title_line(detail, snapshot), *_source(detail, snapshot)]
     limit = max(12, min(MAX_NAME, view.width - 30))
     for incoming in detail.incoming:
         entries.append(_incoming_heading(incoming))
@@ -52,7 +52,11 @@ def page(view: View) -> Page:
         entries += _leaf_gradient(snapshot, detail.index)
     if detail.outgoing:
         entries.append([Part("out", "backward")])
-        entries += [_outgoing(outgoing, snapshot, limit) for outgoing in detail.outgoing]
+        rules = _rules(detail)
+        entries += [
+            _outgoing(outgoing, snapshot, limit, rules.get(outgoing.output_nr, ""))
+            for outgoing in detail.outgoing
+        ]
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
     width = max(labels, default=0) + 2
 
@@ -64,6 +68,29 @@ def page(view: View) -> Page:
 
     lines = [_aligned(entry, width) if isinstance(entry, Entry) else entry for entry in entries]
     return Page(lines, target=target)
+
+
+def _source(detail: NodeDetail, snapshot: Snapshot) -> list[Line]:
+    """The forward line, as long as it is known."""
+    source = snapshot.graph.sources.get(detail.index)
+    if source is None or not detail.source_line:
+        return []
+    return [[Part(f"{source.line} │ ", "muted"), Part(printable(detail.source_line))]]
+
+
+def _rules(detail: NodeDetail) -> dict[int, str]:
+    """The rule for what is sent along each edge, with numbers where its terms are single ones."""
+    needed = [each.output_nr for each in detail.outgoing if each.target is not None]
+    if len(detail.terms) == len(needed):
+        return {
+            nr: f"{term.rule} = {term.numbers}"
+            if term.numbers not in ("", term.rule)
+            else term.rule
+            for nr, term in zip(needed, detail.terms, strict=True)
+        }
+    if len(detail.formulas) == len(detail.outgoing):
+        return {nr: rule for nr, (_, rule) in enumerate(detail.formulas)}
+    return {}
 
 
 def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
@@ -166,8 +193,11 @@ def _leaf_gradient(snapshot: Snapshot, index: int) -> list[Entry]:
     ]
 
 
-def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int) -> Entry:
+def _outgoing(outgoing: Outgoing, snapshot: Snapshot, limit: int, rule: str) -> Entry:
     shown = value_parts(outgoing.value) if outgoing.sent else [Part("not sent yet", "muted")]
+    if rule and not (outgoing.sent and outgoing.value is None):
+        single = outgoing.value is not None and outgoing.value.array.size == 1
+        shown = [*shown, Part(f"  {'=' if single else 'by'} {printable(rule)}", "backward")]
     if outgoing.target is None:
         return Entry(str(outgoing.output_nr), "→ needs no gradient", [], "muted")
     label = f"→ {node_label(snapshot, outgoing.target, limit)}"

@@ -27,24 +27,27 @@ _NEXT = Hint("n", "next", "step('next')")
 _BACK = Hint("N", "back", "step('reverse-next')")
 _INSIDE = Hint("s", "inside", "step('step')")
 _GO = Hint("c", "continue", "step('continue')")
-_UNTIL = Hint("u", "until", "until")
 _BREAK = Hint("b", "break", "toggle_breakpoint")
 _COMMAND = Hint(":", "command", "prompt('')")
 _HELP = Hint("?", "help", "help")
 _QUIT = Hint("q", "go on", "leave('continue')")
 _LIST = Hint("esc", "list", "escape")
+_FIND = Hint("/", "find", "search")
+_PALETTE = Hint("ctrl+p", "commands", "app.command_palette")
 _SECTION = Hint("tab", "section", "section(1)")
 _OUT = Hint("<", "leave this pass", "command('leave')")
 
 # the most important ones first: in a narrow terminal there is room for eight
-_USUAL = (_NEXT, _BACK, _INSIDE, _GO, _BREAK, _COMMAND, _HELP, _QUIT, _UNTIL, _SECTION)
+_USUAL = (
+    _NEXT, _BACK, _INSIDE, _GO, _FIND, _COMMAND, _HELP, _QUIT, _PALETTE, _BREAK, _SECTION,
+)  # fmt: skip
 _BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "navigate", "select(1)"))
 _OVER = (
     Hint("q", "the script goes on", "leave('continue')"),
     _BACK,
     Hint("C", "back to stop", "step('reverse-continue')"),
     Hint("r", "restart", "command('restart')"),
-    Hint("/", "search", "search"),
+    _FIND,
     _COMMAND,
     _HELP,
 )

@@ -20,6 +20,7 @@ from tui.app.widgets.execution.rows import (
     Columns,
     describe,
     fit_columns,
+    heading,
     name_parts,
     natural_columns,
     overflow_width,
@@ -127,6 +128,9 @@ class ExecutionList(ViewWidget):
             self.post_message(NodeClicked(self._rows.at(row)[0], event.chain > 1))
 
     # -- lines ---------------------------------------------------------------
+
+    def fixed_lines(self) -> list[Line]:
+        return [heading(self._columns(), self.lanes.width)] if self.text_width else []
 
     def line_count(self) -> int:
         return self._rows.count + 1

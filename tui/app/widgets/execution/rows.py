@@ -87,6 +87,21 @@ def overflow_width(lanes_used: int, lanes: int, digits: int) -> int:
     return 0 if lanes_used <= lanes else 4 + hidden + digits
 
 
+def heading(columns: Columns, lanes_used: int) -> Line:
+    """The line over the list that names its columns."""
+    lanes = 2 * columns.lanes + overflow_width(lanes_used, columns.lanes, columns.number)
+    cells = [
+        " " * (4 + lanes) + fit("#", columns.number, right=True),
+        fit("node", columns.name),
+        *([fit("module" if columns.scope > 5 else "", columns.scope)] if columns.scope else []),
+        *([fit("shape" if columns.shape > 4 else "", columns.shape)] if columns.shape else []),
+        fit("gradient", VALUE_WIDTH, right=True),
+        fit("sum", FLAG_WIDTH),
+        *([fit("line", columns.source - 1, right=True)] if columns.source else []),
+    ]
+    return [Part(" ".join(cells), "muted")]
+
+
 def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
     """The op with its count and its scope, or ``acc`` with the name of the leaf."""
     name = graph.names[row]

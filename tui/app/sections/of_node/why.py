@@ -1,0 +1,17 @@
+"""Why the gradient of the selected node is what it is."""
+
+from __future__ import annotations
+
+from autograd_core.debug.reports.why import explain_node
+from autograd_core.text import printable
+from tui.app.sections.page import Page, View
+from tui.app.widgets.text import Part, wrapped
+
+
+def page(view: View) -> Page:
+    """The explanation, in lines that fit."""
+    first, *others = explain_node(view.session, view.node).lines(max(30, view.width))
+    lines = wrapped([Part(printable(first), "strong")], view.width)
+    for each in others:
+        lines += wrapped([Part(printable(each))], view.width)
+    return Page(lines)

@@ -1,0 +1,20 @@
+"""The last stop, or answer of ``why``, from its first line on."""
+
+from __future__ import annotations
+
+from autograd_core.text import printable
+from tui.app.sections.page import Page, View, sentence
+from tui.app.widgets.text import Line, Part, wrapped
+
+
+def page(view: View) -> Page:
+    """What made the debugger stop last, and why that is so."""
+    if not view.notes.report:
+        return sentence(
+            view, "nothing has stopped it yet: catch nan, then c, goes to where the first nan began"
+        )
+    first, *others = view.notes.report.splitlines()
+    lines: list[Line] = wrapped([Part(printable(first), "strong")], view.width)
+    for each in others:
+        lines += wrapped([Part(printable(each))], view.width)
+    return Page(lines)
