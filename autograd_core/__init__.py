@@ -25,7 +25,6 @@ from autograd_core.autograd.grad_mode import (
     set_grad_enabled,
 )
 from autograd_core.autograd.version import is_inference
-from autograd_core.device import device
 from autograd_core.dtype import bool_ as bool
 from autograd_core.dtype import (
     double,
@@ -61,6 +60,7 @@ from autograd_core.random import (
 )
 from autograd_core.tensor import Tensor
 from autograd_core.tensor import numeric as _numeric
+from autograd_core.tensor.device import device
 from autograd_core.tensor.numeric import *  # noqa: F403
 from autograd_core.tensor.printing import get_printoptions, set_printoptions
 from autograd_core.tensor.size import Size

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import get_default_dtype
 from autograd_core.fallback import answer_missing_names
 from autograd_core.functions.convert import to_dtype
@@ -15,6 +14,7 @@ from autograd_core.op.keywords import take_form
 from autograd_core.ops.fourier import signal
 from autograd_core.ops.rearrange import roll
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 __all__ = ["fftshift", "hfft", "hfft2", "hfftn", "ifftshift", "irfft", "irfft2", "irfftn"]
 

@@ -1,9 +1,10 @@
-"""Tells this program's own source files from the user's."""
+"""Tell this program's own source files from the user's, and warn of the user's line."""
 
 from __future__ import annotations
 
 import os
 import sys
+import warnings
 from functools import lru_cache
 from pathlib import Path
 from types import ModuleType
@@ -46,6 +47,17 @@ def imported_pytorch() -> ModuleType | None:
     inner = getattr(found, "_C", None)
     genuine = getattr(inner, "__name__", "") == "torch._C" and hasattr(found, "Tensor")
     return found if genuine else None
+
+
+def warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """Warn of the line that called into this package, however many calls that is away.
+
+    (From Python 3.12 on, ``skip_file_prefixes`` does this.)
+    """
+    level, frame = 1, sys._getframe()
+    while frame.f_back and is_own_file(frame.f_code.co_filename):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 @lru_cache(maxsize=4)

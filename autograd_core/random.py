@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import undo_log
-from autograd_core.device import device as device_type
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.device import device as device_type
 
 __all__ = [
     "fork_rng", "get_rng_state", "initial_seed", "manual_seed", "seed", "set_rng_state",

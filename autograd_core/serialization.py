@@ -16,10 +16,10 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from autograd_core.device import device
 from autograd_core.dtype import ALL, dtype
 from autograd_core.nn.parameter import Parameter
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.device import device
 from autograd_core.tensor.size import Size
 
 __all__ = ["load", "save"]

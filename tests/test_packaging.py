@@ -228,6 +228,14 @@ def test_no_two_modules_need_each_other_not_even_for_their_types() -> None:
         pytest.fail("import cycle: " + " <- ".join(error.args[1]))
 
 
+FIXED_BY_PYTORCH = {"fft", "random", "special"}
+
+
+def test_few_modules_of_the_core_stand_outside_a_folder() -> None:
+    loose = {path.stem for path in (ROOT / "autograd_core").glob("*.py")}
+    assert len(loose - FIXED_BY_PYTORCH - {"__init__"}) <= 7
+
+
 def test_an_import_inside_a_function_says_why() -> None:
     packages = (*ABOVE_THE_CORE, "viz", "tui")
     unexplained = []

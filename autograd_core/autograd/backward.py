@@ -18,8 +18,8 @@ from autograd_core.autograd.call import (
     make_call,
 )
 from autograd_core.autograd.dual import current_level, without_graph
-from autograd_core.notices import warn
 from autograd_core.op.record import OPS
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 Inputs = TensorsOrEdges | dict[Any, Tensor]

@@ -8,7 +8,7 @@ from inspect import isclass, isgeneratorfunction
 from types import TracebackType
 from typing import Any, ParamSpec, Self, TypeVar
 
-from autograd_core.notices import warn
+from autograd_core.own_files import warn
 
 P = ParamSpec("P")
 R = TypeVar("R")

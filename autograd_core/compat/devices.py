@@ -9,8 +9,8 @@ from types import SimpleNamespace
 from typing import Any
 
 from autograd_core.compat.kinds import Names, always, nothing, refused, setting, unchanged
-from autograd_core.device import CPU, check_device
 from autograd_core.dtype import dtype, set_default_dtype
+from autograd_core.tensor.device import CPU, check_device
 
 _NO_CUDA = AssertionError("Torch not compiled with CUDA enabled")
 _NO_ACCELERATOR = RuntimeError("Cannot access accelerator device when none is available.")

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from autograd_core import return_types
-from autograd_core.dimensions import wrapped, wrapped_all
 from autograd_core.dtype import bool_, float16, get_default_dtype, uint8
 from autograd_core.functions.reduction import cumsum
 from autograd_core.functions.shapes import narrow, squeeze
@@ -21,6 +20,7 @@ from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.select import lerp_number, lerp_tensor
 from autograd_core.ops.shape import reshape, squeeze_result, transpose, unsqueeze
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 
 @public("function method")

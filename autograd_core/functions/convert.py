@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from autograd_core.autograd.grad_mode import is_grad_enabled
-from autograd_core.device import check_device
 from autograd_core.dtype import ALL, dtype
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.ops import convert, shape
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.device import check_device
 
 
 def to_dtype(x: Tensor, kind: dtype) -> Tensor:

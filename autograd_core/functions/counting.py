@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number
 from autograd_core.functions.indexing import check_slices
 from autograd_core.op import public
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 
 @public()

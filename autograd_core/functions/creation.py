@@ -11,9 +11,9 @@ import numpy as np
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype
 from autograd_core.functions.convert import to_dtype
-from autograd_core.notices import warn
 from autograd_core.op import public
 from autograd_core.ops.checks import fitting_number
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.sequences import holds_tensors, without_tensors
 

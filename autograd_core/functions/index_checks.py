@@ -6,9 +6,9 @@ from typing import Final
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import int32, int64
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 # where the arguments stand
 _POSITION: Final = {"index": 3, "src": 4, "source": 4, "indices": 2}

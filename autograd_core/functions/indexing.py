@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number, bool_, uint8
 from autograd_core.functions.convert import check_gradient
 from autograd_core.functions.index_checks import (
@@ -22,13 +21,14 @@ from autograd_core.functions.index_checks import (
     checked_index,
 )
 from autograd_core.functions.subscript import checked_places, type_name
-from autograd_core.notices import warn
 from autograd_core.op import public
 from autograd_core.ops import assign, elementwise, index_along, masking
 from autograd_core.ops import scatter as scattering
 from autograd_core.ops.shape import expand, reshape
 from autograd_core.ops.sorting import nonzero as places
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 
 @public()

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.functions.shapes import flatten, narrow
 from autograd_core.op import public
 from autograd_core.ops import joining as joined
@@ -19,6 +18,7 @@ from autograd_core.ops.joining import cat
 from autograd_core.ops.rearrange import block_diag as joined_blocks
 from autograd_core.ops.shape import clone, expand, reshape, unsqueeze, view
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 
 @public()

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from string import ascii_lowercase, ascii_uppercase
 from typing import Any
 
-from autograd_core.dimensions import wrapped_all
 from autograd_core.op import public
 from autograd_core.ops import distance, norms
 from autograd_core.ops.diagonals import diagonal
@@ -16,6 +15,7 @@ from autograd_core.ops.linalg import dot as dot_product
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import permute, reshape, unsafe_view, view
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped_all
 
 
 @public("function method", aliases="ger")

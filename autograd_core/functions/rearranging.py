@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.functions.shapes import flatten, several, tuple_of
 from autograd_core.op import public
 from autograd_core.ops import rearrange, shape
 from autograd_core.ops.index_along import index_select
 from autograd_core.ops.shape import reshape
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 
 @public("function method")

@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.dimensions import wrapped
-from autograd_core.notices import warn
 from autograd_core.op import public
 from autograd_core.ops import copies, diagonals, rearrange, shape
 from autograd_core.ops import index as index_ops
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import reshape as reshape
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 from autograd_core.tensor.views import root_of
 
 

@@ -15,9 +15,9 @@ import numpy as np
 from autograd_core.autograd.held import Held, index_array
 from autograd_core.dtype import bool_, float16, float64, int32, int64, uint8
 from autograd_core.functions.creation import tensor
-from autograd_core.notices import warn
 from autograd_core.ops import index, shape
 from autograd_core.ops.checks import fitting_number
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 Picked = list[Any]  # tensors, and whole slices between them

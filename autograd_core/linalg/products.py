@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import dtype
 from autograd_core.functions.convert import to_dtype
 from autograd_core.functions.reduction import check_norm_dtype
@@ -35,6 +34,7 @@ from autograd_core.ops.inverses import matrix_exp as matrix_exp
 from autograd_core.ops.matrices import check_matrices, check_square, constant
 from autograd_core.ops.norms import cross as _cross
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 __all__ = [
     "cond",

@@ -7,9 +7,9 @@ from typing import Any, Final
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import Number
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 from autograd_core.tensor.views import root_of
 
 

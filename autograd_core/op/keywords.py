@@ -19,11 +19,11 @@ import numpy as np
 
 from autograd_core.autograd.dual import tangent_of
 from autograd_core.autograd.grad_mode import is_grad_enabled
-from autograd_core.device import check_device
 from autograd_core.dtype import bool_, dtype, float64, int64
 from autograd_core.op.argument_names import argument_names
 from autograd_core.random import drawing_from
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.device import check_device
 
 ABSENT: Final = object()
 _FIRST: Final = compile(

@@ -160,7 +160,7 @@ def texts() -> dict[Path, str]:
     from autograd_core import special  # noqa: F401  for what it declares
 
     return {
-        _PACKAGE / "tensor_methods.pyi": methods_text(),
+        _PACKAGE / "tensor" / "methods.pyi": methods_text(),
         _PACKAGE / "functions" / "__init__.pyi": functions_text("", "the functions of ``torch``."),
         _PACKAGE / "linalg" / "__init__.pyi": functions_text(
             "linalg",

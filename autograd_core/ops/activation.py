@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, Second, op, pointwise
 from autograd_core.ops.blocks import in_blocks
 from autograd_core.ops.checks import check_implemented
@@ -15,6 +14,7 @@ from autograd_core.ops.elementwise import exp, sigmoid, tanh, where, within
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
 from autograd_core.ops.normal import ndtr, ndtr_beside
+from autograd_core.tensor.dimensions import wrapped
 
 BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.shape import expand
+from autograd_core.tensor.dimensions import wrapped
 
 _MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))
 

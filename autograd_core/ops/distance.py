@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.op.refusals import REFUSED, no_common_shape
 from autograd_core.ops.checks import check_implemented, check_same_dtype, promoted, scalar_name
@@ -16,6 +15,7 @@ from autograd_core.ops.index import index, index_put
 from autograd_core.ops.norms import vector_norm, vector_norm_backward
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import unsqueeze
+from autograd_core.tensor.dimensions import wrapped
 
 _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 _APART = ([[1.0, 4.0], [3.0, 0.5]], [2.5, -1.0])

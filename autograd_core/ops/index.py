@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
+from autograd_core.tensor.dimensions import wrapped
 
 
 @op(x=lambda g: g, view=True, linear=True, samples=(Sample(((2, 3),)),))

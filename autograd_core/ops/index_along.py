@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.assign import misplaced
 from autograd_core.ops.checks import check_not_bool, fitting_number
@@ -15,6 +14,7 @@ from autograd_core.ops.index import index as picked
 from autograd_core.ops.reduce import sum_all
 from autograd_core.ops.scatter import reduce_along, reduce_slopes
 from autograd_core.ops.shape import at_least_1d, expand, reshape
+from autograd_core.tensor.dimensions import wrapped
 
 _INDEX = np.array([2, 0, 2])
 _TWO = np.array([2, 0])

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.index import slice_
 from autograd_core.ops.shape import reshape
+from autograd_core.tensor.dimensions import wrapped
 
 
 @op(

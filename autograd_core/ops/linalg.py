@@ -7,7 +7,6 @@ from typing import Any, Final
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op, public
 from autograd_core.op.refusals import no_common_shape
@@ -32,6 +31,7 @@ from autograd_core.ops.shape import (
     unsafe_view,
     unsqueeze,
 )
+from autograd_core.tensor.dimensions import wrapped
 
 _BOOL: Final = np.dtype(bool)  # the one object, whose identity costs less to test than equality
 

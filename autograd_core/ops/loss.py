@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, Second, op
 from autograd_core.ops.checks import (
     check_implemented,
@@ -16,6 +15,7 @@ from autograd_core.ops.checks import (
 )
 from autograd_core.ops.elementwise import exp
 from autograd_core.ops.reduce import count, sum_dim
+from autograd_core.tensor.dimensions import wrapped
 
 
 @op(

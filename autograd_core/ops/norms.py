@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_factors, check_not_bool, check_same_dtype
 from autograd_core.ops.elementwise import abs, sgn, where, zeros_of
@@ -16,6 +15,7 @@ from autograd_core.ops.matrices import check_floating
 from autograd_core.ops.reduce import every, kept_shape, sum_dim
 from autograd_core.ops.shape import reshape
 from autograd_core.ops.statistics import float_mask
+from autograd_core.tensor.dimensions import wrapped
 
 
 @op(

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.reduce import check_not_empty, evenly, picked, put_along
 from autograd_core.ops.shape import at_least_1d
+from autograd_core.tensor.dimensions import wrapped
 
 _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 

@@ -6,12 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_not_bool, check_same_dtype, promoted
 from autograd_core.ops.linalg import bmm, check_addmm, check_addmv, check_batches, mv
 from autograd_core.ops.shape import expand, t, transpose, unsqueeze
+from autograd_core.tensor.dimensions import wrapped
 
 _SCALED = {"beta": 0.5, "alpha": 2}
 

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped, wrapped_all
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import check_select, select, slice_
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import clone, reshape
+from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 
 @op(

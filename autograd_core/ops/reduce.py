@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped_all
 from autograd_core.op import Sample, op
 from autograd_core.ops.elementwise import div, where
 from autograd_core.ops.shape import at_least_1d, expand, reshape
+from autograd_core.tensor.dimensions import wrapped_all
 
 
 def kept_shape(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:

@@ -7,7 +7,6 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.checks import check_not_bool, fitting_number
 from autograd_core.ops.elementwise import where, zeros_of
@@ -16,6 +15,7 @@ from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.ops.shape import at_least_1d, reshape
 from autograd_core.ops.statistics import any as any_of
 from autograd_core.ops.statistics import float_mask
+from autograd_core.tensor.dimensions import wrapped
 
 Shape: TypeAlias = tuple[int, ...]
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.op import Sample, op
 from autograd_core.ops.scatter import scatter_zeros
+from autograd_core.tensor.dimensions import wrapped
 
 _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 _ORDERS = (Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 0, "descending": True}))

@@ -35,12 +35,12 @@ from autograd_core.autograd.version import (
     count_change,
     first_version,
 )
-from autograd_core.device import CPU
-from autograd_core.device import device as device_type
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import from_numpy_dtype, get_default_dtype
-from autograd_core.notices import warn
+from autograd_core.own_files import warn
 from autograd_core.tensor.base import TensorBase
+from autograd_core.tensor.device import CPU
+from autograd_core.tensor.device import device as device_type
+from autograd_core.tensor.dimensions import wrapped
 from autograd_core.tensor.legacy import legacy_array
 from autograd_core.tensor.printing import tensor_text
 from autograd_core.tensor.size import Size
@@ -56,7 +56,7 @@ class View(NamedTuple):
 
 
 if TYPE_CHECKING:  # the methods that the op table gives
-    from autograd_core.tensor_methods import TensorMethods  # generated: autograd_core.op.stub
+    from autograd_core.tensor.methods import TensorMethods  # generated: autograd_core.op.stub
 else:
     TensorMethods = object
 

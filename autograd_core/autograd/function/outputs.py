@@ -13,8 +13,8 @@ from autograd_core.autograd.function.ctx import KeptTensor
 from autograd_core.autograd.function.node import FunctionNode, Output
 from autograd_core.autograd.grad_mode import current_mode
 from autograd_core.autograd.node import Nowhere, Port
-from autograd_core.notices import warn
 from autograd_core.op.record import OPS
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.stale_views import edge_of
 from autograd_core.tensor.views import check_view, rebase_history, regenerate_views, root_of, view

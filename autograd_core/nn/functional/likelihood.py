@@ -6,7 +6,6 @@ import math
 from typing import Any
 
 from autograd_core import functions
-from autograd_core.dimensions import wrapped
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.activation import logsigmoid
 from autograd_core.nn.functional.reduction import (
@@ -16,7 +15,6 @@ from autograd_core.nn.functional.reduction import (
     reduced,
     reduction_of,
 )
-from autograd_core.notices import warn
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import (
     elementwise,
@@ -29,7 +27,9 @@ from autograd_core.ops import (
 from autograd_core.ops import (
     reduce as reduce_ops,
 )
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 
 def nll_loss(

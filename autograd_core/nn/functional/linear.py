@@ -6,11 +6,11 @@ import math
 
 import numpy as np
 
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import bool_
 from autograd_core.functions import reshape
 from autograd_core.ops import elementwise, index, joining, linalg, reduce, shape
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 
 def linear(input: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from autograd_core import functions
 from autograd_core.nn.functional.reduction import known, reduced, reduction_of
-from autograd_core.notices import warn
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import elementwise, elementwise_loss, loss, shape
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from autograd_core import functions
 from autograd_core.autograd.grad_mode import undo_log
-from autograd_core.dimensions import wrapped
 from autograd_core.dtype import float16, float32
 from autograd_core.functions import reshape
 from autograd_core.functions.convert import to_dtype
@@ -23,6 +22,7 @@ from autograd_core.ops.normalization import normalized_in, refuse_normalized
 from autograd_core.ops.rearrange import repeat
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 
 def layer_norm(

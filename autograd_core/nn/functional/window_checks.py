@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.dimensions import wrapped
 from autograd_core.nn.functional.sizes import sizes
 from autograd_core.ops.windows import Windows
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
 
 _NUMBERS = {2: "two", 3: "three"}
 _SIDES = {2: ("H", "W"), 3: ("T", "H", "W")}

@@ -10,7 +10,7 @@ from autograd_core.nn import functional as F
 from autograd_core.nn import init
 from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
-from autograd_core.notices import warn
+from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 

@@ -12,7 +12,6 @@ import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode, undo_log
 from autograd_core.autograd.hooks import RemovableHandle
-from autograd_core.device import check_device
 from autograd_core.dtype import dtype as dtype_type
 from autograd_core.dtype import float16, float32, float64
 from autograd_core.nn.modules.hooks import (
@@ -42,6 +41,7 @@ from autograd_core.nn.modules.state import (
 )
 from autograd_core.nn.parameter import Buffer, Parameter
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.device import check_device
 
 __all__ = [
     "IncompatibleKeys",
