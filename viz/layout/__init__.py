@@ -11,18 +11,19 @@ from __future__ import annotations
 from math import ceil
 
 from viz import theme
-from viz.layout.compaction import compact
+from viz.layout.compaction import Columns, compact
 from viz.layout.crossings import order
 from viz.layout.graph import merge_partners
-from viz.layout.grid import MANY, position_columns
+from viz.layout.grid import MANY, Grid, position_columns
 from viz.layout.halves import place_halves
 from viz.layout.labels import label
 from viz.layout.lanes import side_lanes
 from viz.layout.layers import rank
 from viz.layout.ports import choose_ports
+from viz.layout.relief import Relief
 from viz.layout.routes import plan_square_lines, route
 from viz.layout.rows import position_rows
-from viz.layout.saved import plan_saved
+from viz.layout.saved import SavedLine, plan_saved
 from viz.layout.tracks import stack_runs
 from viz.picture import geometry
 from viz.picture.geometry import Layout, Place, Route
@@ -32,6 +33,10 @@ from viz.picture.records import Records
 __all__ = ["lay_out"]
 
 
+MOST_ROUNDS = 4
+"""So often more room is made for labels that other lines would cut."""
+
+
 def lay_out(picture: Picture) -> Layout:
     """Find places and routes for everything in ``picture``, in time linear in its size."""
     # rank: a row for every box and its partner, a bend in every row that a line passes
@@ -39,11 +44,31 @@ def lay_out(picture: Picture) -> Layout:
     layers = rank(graph)
     # order: within each row, so that few lines cross
     layers = order(layers)
-    # position, across: columns for all, without the gaps that a half does not need, side by side
+    # position, across: columns for all, without the gaps that a half does not need
     grid = position_columns(graph, layers)
     columns = compact(grid)
     saved, lanes = plan_saved(grid, columns), side_lanes(grid)
-    halves = place_halves(grid, columns, saved, lanes)
+    # the rest, with more room where labels are cut, as long as that helps
+    relief = Relief()
+    layout, cut = _arrange(grid, columns, saved, lanes, relief)
+    for _ in range(MOST_ROUNDS if cut else 0):
+        relief = relief.grown(grid, cut)
+        other, still_cut = _arrange(grid, columns, saved, lanes, relief)
+        if len(still_cut) < len(cut):
+            layout = other
+        cut = min(cut, still_cut, key=len)
+        if not cut:
+            break
+    return layout
+
+
+def _arrange(
+    grid: Grid, columns: Columns, saved: list[SavedLine], lanes: dict[int, int], relief: Relief
+) -> tuple[Layout, list[int]]:
+    """Place the grid; returns also the lines whose labels others cut."""
+    picture = grid.picture
+    # side by side: with lanes beside the halves and a gutter between them
+    halves = place_halves(grid, columns, saved, lanes, relief)
     # route, without heights: where lines leave and enter boxes, and the corners of square ones
     ports = choose_ports(grid, halves)
     corners = plan_square_lines(grid, halves, ports, saved)
@@ -52,11 +77,11 @@ def lay_out(picture: Picture) -> Layout:
     extents = [halves.columns.extent[half] for half in picture.halves]
     captions = geometry.place_captions(picture, [(low, high - low) for low, high in extents])
     top = geometry.header_height(picture, captions)
-    rows = position_rows(grid, halves, ports, corners, tracks, top)
+    rows = position_rows(grid, halves, ports, corners, tracks, top, relief)
     # route: the courses of all lines
     courses = route(grid, halves.columns, rows, ports, corners)
     # label: beside their lines, where there is room
-    labels = label(grid, halves.columns, rows, ports, courses, corners, tracks)
+    labels, cut = label(grid, halves.columns, rows, ports, courses, corners, tracks)
 
     places = rows.places(halves.columns)
     routes = Records(Route, start=courses.starts, segments=courses.segments, label=labels)
@@ -64,7 +89,7 @@ def lay_out(picture: Picture) -> Layout:
     if rows.pages and len(routes) <= MANY:
         right = min(right, _reach(picture, places, routes))
     width = max(right, geometry.header_width(picture, captions)) + theme.MARGIN
-    return Layout(width, rows.bottom + theme.MARGIN, places, routes, captions)
+    return Layout(width, rows.bottom + theme.MARGIN, places, routes, captions), cut
 
 
 def _reach(picture: Picture, places: Records[Place], routes: Records[Route]) -> float:

@@ -11,6 +11,7 @@ from viz import theme
 from viz.layout.compaction import Columns, columns_of
 from viz.layout.grid import Grid
 from viz.layout.lanes import SIDE_EDGE, SIDE_STEP, side_room
+from viz.layout.relief import Relief
 from viz.layout.saved import SavedLine, gutter_width
 
 
@@ -25,7 +26,7 @@ class Halves(NamedTuple):
 
 
 def place_halves(
-    grid: Grid, columns: Columns, saved: Sequence[SavedLine], lanes: dict[int, int]
+    grid: Grid, columns: Columns, saved: Sequence[SavedLine], lanes: dict[int, int], relief: Relief
 ) -> Halves:
     """Place the halves side by side; long lanes run left of the forward, right of the backward."""
     by_half: dict[str, list[int]] = {"forward": [], "backward": []}
@@ -45,7 +46,7 @@ def place_halves(
     if "backward" in columns.extent:
         low, high = columns.extent["backward"]
         if "forward" in columns.extent:
-            x += gutter_width(grid, columns, saved)
+            x += gutter_width(grid, columns, saved, relief.gutter)
         offset["backward"] = round(x - low)
         gutter_end = float(round(x))
         x = offset["backward"] + high

@@ -9,6 +9,7 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import NamedTuple
 
 from viz import theme
@@ -18,7 +19,7 @@ from viz.layout.paths import Point
 from viz.layout.ports import Ports
 from viz.layout.routes import Courses
 from viz.layout.rows import TRACK_STEP, Rows
-from viz.layout.tracks import Anchor, Corner, Run
+from viz.layout.tracks import Anchor, Corner, Level, Run
 from viz.picture import geometry
 from viz.picture.geometry import Label
 
@@ -57,17 +58,27 @@ class Rectangle(NamedTuple):
 
 
 class Piece(NamedTuple):
-    """The part of a line within one channel: from ``top_x`` above to ``bottom_x`` below; ``weight``
-    is how much a text there disturbs."""
+    """The part of a soft line within one channel: from ``top_x`` above to ``bottom_x`` below."""
 
     line: int
     top_x: float
     bottom_x: float
-    weight: int = 2
 
     @property
     def is_straight(self) -> bool:
         return abs(self.top_x - self.bottom_x) < 1
+
+
+class Upright(NamedTuple):
+    """An upright part of a square line."""
+
+    x: float
+    top: float
+    bottom: float
+
+
+SOFT = 2
+"""A text on a soft line disturbs more than one on a square one, which is dotted."""
 
 
 @dataclass(slots=True)
@@ -80,6 +91,7 @@ class Channel:
     pieces: list[Piece] = field(default_factory=list)
     runs: list[Rectangle] = field(default_factory=list)
     texts: list[Rectangle] = field(default_factory=list)
+    uprights: list[Upright] = field(default_factory=list)
 
     def holds_text(self, place: Rectangle) -> bool:
         return any(place.overlaps(text) for text in self.texts[-CROWDED:])
@@ -97,14 +109,19 @@ class Channel:
         """Count, in the same way, those that run down."""
         if len(self.pieces) > CROWDED:
             return 0
-        found = 0
+        found = sum(
+            place.left - 2 < one.x < place.right + 2
+            and place.top < one.bottom
+            and one.top < place.bottom
+            for one in self.uprights
+        )
         for piece in self.pieces:
             margin = 0 if piece.line == line else 2
             left, right = place.left - margin, place.right + margin
             if max(piece.top_x, piece.bottom_x) < left or min(piece.top_x, piece.bottom_x) > right:
                 continue
             a, b = sorted((self.x_at(piece, place.top), self.x_at(piece, place.bottom)))
-            found += piece.weight * (a < right and left < b)
+            found += SOFT * (a < right and left < b)
         return found
 
     def x_at(self, piece: Piece, y: float) -> float:
@@ -125,6 +142,14 @@ class Candidate(NamedTuple):
     place: Rectangle
 
 
+class Labels(NamedTuple):
+    """The place of the label of each line, and the lines whose label stands on another line, or
+    nowhere."""
+
+    places: list[Label | None]
+    cut: list[int]
+
+
 _STEPS = [step / 32 for step in range(33)]
 _DOWN = [1.5 * t - 1.5 * t * t + t**3 for t in _STEPS]
 _ACROSS = [3 * t * t - 2 * t**3 for t in _STEPS]
@@ -138,21 +163,28 @@ def label(
     courses: Courses,
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
-) -> list[Label | None]:
+) -> Labels:
     """Choose a place for the label of each line; None where there is no label or no room for it."""
     if len(grid.arcs) > MANY:
-        return _labels_of_many(grid, rows, ports, courses, corners)
+        return Labels(_labels_of_many(grid, rows, ports, courses, corners), [])
     channels, square = _channels(grid, rows, courses.ways, corners, tracks)
     busy = _busy_ends(grid)
     labels: list[Label | None] = []
+    cut: list[int] = []
     for line, data in enumerate(grid.picture.lines):
         if not data.label:
             labels.append(None)
-        elif line in corners:
-            labels.append(_on_square(grid, rows, square, corners[line], line))
+            continue
+        found: Label | None
+        if line in corners:
+            found, disturbance = _on_square(grid, rows, square, corners[line], line)
         else:
-            labels.append(_on_soft(grid, columns, rows, channels, courses.ways[line], line, busy))
-    return labels
+            way = courses.ways[line]
+            found, disturbance = _on_soft(grid, columns, rows, channels, way, line, busy)
+        labels.append(found)
+        if disturbance or found is None:
+            cut.append(line)
+    return Labels(labels, cut)
 
 
 def _labels_of_many(
@@ -210,18 +242,34 @@ def _channels(
             if square[row] is not channels[row]:
                 x = points[2 * index][0]
                 square[row].pieces.append(Piece(line, x, x))
-    for line, way in corners.items():
-        for (x, level), (_, after) in zip(way, [*way[1:], way[-1]], strict=True):
+    for way in corners.values():
+        for _, level in way:
             if isinstance(level, Anchor) or level.row < 0:
                 continue
             channel, y, shift = square[level.row], rows.level(level), rows.shift(level)
             run = Rectangle(level.low + shift, y - HEIGHT, level.high + shift, y + 3)
             if not channel.runs or channel.runs[-1] != run:
                 channel.runs.append(run)
-            if isinstance(after, Anchor):
-                x += rows.shift(after)
-                channel.pieces.append(Piece(line, x, x, weight=1))
+        _add_uprights(grid, rows, square, way)
     return channels, square
+
+
+def _add_uprights(grid: Grid, rows: Rows, channels: list[Channel], way: list[Corner]) -> None:
+    """Add the upright parts of a square line to the channels that they run through, or into."""
+    for (x, level), (next_x, after) in pairwise(way):
+        if x != next_x or rows.shift(level) != rows.shift(after):
+            continue
+        top, bottom = sorted((rows.level(level), rows.level(after)))
+        ends = sorted(_channel_of(grid, each) for each in (level, after))
+        upright = Upright(x + rows.shift(level), top, bottom)
+        for row in range(max(ends[0] - 1, 0), ends[1] + 1):
+            uprights = channels[row].uprights
+            if len(uprights) <= CROWDED:
+                uprights.append(upright)
+
+
+def _channel_of(grid: Grid, level: Level) -> int:
+    return grid.rows[level.box] if isinstance(level, Anchor) else level.row
 
 
 def _pieces(points: list[Point], line: int) -> list[Piece]:
@@ -248,7 +296,7 @@ def _on_soft(
     points: list[Point],
     line: int,
     busy: set[int],
-) -> Label | None:
+) -> tuple[Label | None, int]:
     """Choose the first place without text or line; else that without text that covers the least of
     other lines; else none."""
     data = grid.picture.lines[line]
@@ -271,8 +319,9 @@ def _on_soft(
     return _least_disturbing(candidates())
 
 
-def _least_disturbing(candidates: Iterable[Candidate]) -> Label | None:
-    """Take the first candidate that disturbs nothing, else that which disturbs least."""
+def _least_disturbing(candidates: Iterable[Candidate]) -> tuple[Label | None, int]:
+    """Take the first candidate that disturbs nothing, else that which disturbs least; returns how
+    much that is."""
     best: Candidate | None = None
     for one in candidates:
         if best is None or one.disturbance < best.disturbance:
@@ -280,9 +329,9 @@ def _least_disturbing(candidates: Iterable[Candidate]) -> Label | None:
         if not one.disturbance:
             break
     if best is None:
-        return None
+        return None, 0
     best.channel.texts.append(best.place)
-    return best.label
+    return best.label, best.disturbance
 
 
 def _preferences(pieces: list[Piece], busy_above: bool) -> Iterator[tuple[int, Piece, float]]:
@@ -318,7 +367,7 @@ def _places(
 
 def _on_square(
     grid: Grid, rows: Rows, channels: list[Channel], corners: list[Corner], line: int
-) -> Label:
+) -> tuple[Label, int]:
     """Place a label above the first level part of a square line, where it covers the least of
     curves.
 
@@ -332,7 +381,7 @@ def _on_square(
     shift, y = rows.shift(level), rows.level(level) - 4
     first = _along(x + shift, y, next_x >= x)
     if isinstance(level, Anchor) or level.row < 0:
-        return first
+        return first, 0
     channel, width = channels[level.row], geometry.text_width(text, theme.MUTED_SIZE)
 
     def candidates() -> Iterator[Candidate]:
@@ -343,7 +392,8 @@ def _on_square(
             if not channel.holds_text(place):
                 yield Candidate(channel.disturbed_curves(place), channel, label, place)
 
-    return _least_disturbing(candidates()) or first
+    found, disturbance = _least_disturbing(candidates())
+    return (first, 1) if found is None else (found, disturbance)
 
 
 def _along(x: float, y: float, rightwards: bool) -> Label:

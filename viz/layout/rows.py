@@ -15,6 +15,7 @@ from viz.layout.grid import Grid
 from viz.layout.halves import Halves
 from viz.layout.pages import Crossing, Pages, choose_pages, count_passing
 from viz.layout.ports import Ports, row_xs
+from viz.layout.relief import Relief
 from viz.layout.tracks import Anchor, Corner, Level
 from viz.picture.geometry import Place
 from viz.picture.records import Records
@@ -105,12 +106,16 @@ def position_rows(
     corners: dict[int, list[Corner]],
     tracks: dict[int, int],
     top: float,
+    relief: Relief,
 ) -> Rows:
     """Give every row its height, every channel room for its ``tracks``, every box its place: below
     ``top``, on one page or on several."""
     channels = _channels(grid, halves.columns.reach, tracks, ROOMY)
     spacing = ROOMY if sum(grid.row_heights) + sum(channels) <= SCREEN else TIGHT
-    channels = _channels(grid, halves.columns.reach, tracks, spacing)
+    channels = [
+        channel + relief.rows.get(row, 0)
+        for row, channel in enumerate(_channels(grid, halves.columns.reach, tracks, spacing))
+    ]
     pages = _make_pages(grid, halves, ports, corners, channels)
     above = top - TRACK_TOP
     pages.starts.append(top)

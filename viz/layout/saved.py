@@ -223,18 +223,20 @@ def _choose_lanes(grid: Grid, plans: list[SavedLine]) -> None:
         plan.lane = lane
 
 
-def gutter_width(grid: Grid, columns: Columns, plans: Sequence[SavedLine]) -> float:
+def gutter_width(
+    grid: Grid, columns: Columns, plans: Sequence[SavedLine], free: float = 0.0
+) -> float:
     """Measure the room between the halves for the lanes, and for the names of lines that leave
-    sideways."""
+    sideways; at least ``free`` is kept free of lanes."""
     lanes = 1 + max((plan.lane for plan in plans if plan.lane is not None), default=-1)
     _, edge = columns.extent.get("forward", (0.0, 0.0))
-    names, labels = 0.0, grid.picture.lines.column("label")
+    names, labels = free, grid.picture.lines.column("label")
     for plan in plans:
         if plan.exits == "side":
             half_width = grid.sizes[plan.source][0] / 2
-            free = edge - columns.x["forward"][grid.vertex[plan.source]] - half_width
+            beside = edge - columns.x["forward"][grid.vertex[plan.source]] - half_width
             width = geometry.text_width(labels[plan.line], theme.MUTED_SIZE)
-            names = max(names, width + 16 - free)
+            names = max(names, width + 16 - beside)
     return max(72.0, names + 16 + GUTTER_EDGE) + lanes * GUTTER_STEP
 
 

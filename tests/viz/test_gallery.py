@@ -1,0 +1,110 @@
+"""The pictures of the gallery, as its pages show them."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from itertools import pairwise
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+from autograd_core.dag import Names, trace
+from autograd_core.dag.capture.roots import backward_call
+from autograd_core.dag.model import Graph
+from tests.viz.laws import STEPS, label_places
+from viz.films.recording import record_call
+from viz.layout import lay_out
+from viz.level_of_detail import Composer, folding_of
+from viz.options import RenderOptions
+from viz.picture.geometry import Layout, Route
+from viz.picture.model import VIEWS, Picture, View
+
+EXHIBIT = re.compile(r"^\.\. exhibit:: (\S+):(\S+)\n((?:   :.*\n)*)", re.M)
+GALLERY = Path(__file__).parents[2] / "docs" / "gallery"
+
+
+class Exhibit(NamedTuple):
+    """A picture of the gallery: a tensor of a program, and the options of its page."""
+
+    file: str
+    name: str
+    options: dict[str, Any]
+
+
+def exhibits() -> list[Exhibit]:
+    found = []
+    for page in sorted(GALLERY.glob("*.rst")):
+        for at in EXHIBIT.finditer(page.read_text()):
+            given = dict(re.findall(r":([\w-]+): (\S+)", at[3]))
+            options: dict[str, Any] = {}
+            if "depth" in given:
+                options["depth"] = int(given["depth"])
+            if "leaves" in given:
+                options["leaves"] = given["leaves"] != "no"
+            found.append(Exhibit(at[1], at[2], options))
+    return found
+
+
+def graph_of(exhibit: Exhibit, view: View) -> Graph:
+    """The graph with the gradients of the whole pass, as pages show it."""
+    with trace():
+        variables = runpy.run_path(str(GALLERY / exhibit.file))
+    call = backward_call(variables[exhibit.name])
+    return record_call(call, view, Names(variables)).after
+
+
+def along(route: Route) -> np.ndarray[Any, Any]:
+    """Points along a line, two pixels apart at most."""
+    at, found = route.start, []
+    for segment in route.segments:
+        controls = np.array([*at, *segment], np.float64).reshape(-1, 2)
+        length = np.abs(np.diff(controls, axis=0)).sum()
+        share = np.linspace(0, 1, max(STEPS, int(length / 2)))[:, None]
+        points = [control + 0 * share for control in controls]
+        while len(points) > 1:  # as De Casteljau does it
+            points = [one + (other - one) * share for one, other in pairwise(points)]
+        found.append(points[0])
+        at = (segment[-2], segment[-1])
+    return np.concatenate(found)
+
+
+def cut_labels(picture: Picture, layout: Layout) -> list[str]:
+    """The labels that a line which is not theirs runs through."""
+    points = [along(route) for route in layout.routes]
+    owners = [
+        number
+        for number, (line, route) in enumerate(zip(picture.lines, layout.routes, strict=True))
+        if line.label and route.label is not None
+    ]
+    return [
+        picture.lines[owner].label
+        for owner, place in zip(owners, label_places(picture, layout), strict=True)
+        for number, way in enumerate(points)
+        if number != owner
+        if ((way > (place.x, place.y)) & (way < (place.right, place.bottom))).all(axis=1).any()
+    ]
+
+
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("exhibit", exhibits(), ids=lambda exhibit: Path(exhibit.file).stem)
+def test_no_foreign_line_cuts_a_label(exhibit: Exhibit, view: View) -> None:
+    options = RenderOptions(view=view, **exhibit.options)
+    folding = folding_of(graph_of(exhibit, view), view)
+    composed = Composer(folding).compose_for_a_screen(options)
+    layout = composed.layout or lay_out(composed.picture)
+    assert cut_labels(composed.picture, layout) == []
+
+
+def test_a_label_that_a_line_cuts_is_found() -> None:
+    graph = graph_of(Exhibit("thrown_ball.py", "height", {}), "both")
+    picture = Composer(folding_of(graph, "both")).compose(RenderOptions()).picture
+    layout = lay_out(picture)
+    x, y, _ = next(label for label in layout.routes.column("label") if label is not None)
+    across = Route((x - 40, y - 4), ((x + 40, y - 4),), None)
+    assert cut_labels(
+        picture._replace(lines=[*picture.lines, picture.lines[0]._replace(label="")]),  # type: ignore[arg-type]
+        layout._replace(routes=[*layout.routes, across]),  # type: ignore[arg-type]
+    )
