@@ -180,7 +180,7 @@ def test_the_selection_moves_and_nothing_runs() -> None:
 
 def test_a_click_selects_a_row() -> None:
     async def script(screen: Driver) -> None:
-        await screen.pilot.click("ExecutionList", offset=(10, 4))
+        await screen.pilot.click("ExecutionList", offset=(10, 5))
         await screen.settled()
         assert screen.row(4).startswith("▌")
 

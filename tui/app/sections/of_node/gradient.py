@@ -84,7 +84,7 @@ def _rules(detail: NodeDetail) -> dict[int, str]:
     if len(detail.terms) == len(needed):
         return {
             nr: f"{term.rule} = {term.numbers}"
-            if term.numbers not in ("", term.rule)
+            if "_" not in term.numbers and term.numbers not in ("", term.rule)
             else term.rule
             for nr, term in zip(needed, detail.terms, strict=True)
         }

@@ -62,7 +62,11 @@ class ExecutionList(ViewWidget):
         self._look_ahead = self.set_interval(0.03, self._compute_lanes_ahead)
 
     def on_resize(self) -> None:
-        self.call_after_refresh(self.follow, self.view.node)
+        self.call_after_refresh(self._fit)
+
+    def _fit(self) -> None:
+        self.update_lines()  # the line over the columns depends on the width
+        self.follow(self.view.node)
 
     def _compute_lanes_ahead(self) -> None:
         width = self.lanes.width
