@@ -89,7 +89,7 @@ class AccumulateGrad(Node):
 
 
 def _is_leaf(leaf: Any) -> bool:
-    """Whether ``leaf``, which was one that required a gradient, still is.
+    """Return whether ``leaf``, which was one that required a gradient, still is.
 
     Raises:
         RuntimeError: it is computed by now; in PyTorch's words.
@@ -128,7 +128,7 @@ def check_assigned_gradient(tensor: Any, g: Any) -> None:
 
 
 def own(g: Array) -> Array:
-    """``g`` itself if nothing else can see its memory, otherwise a copy.
+    """Return ``g`` itself if nothing else can see its memory, otherwise a copy.
 
     Taking it saves one pass over the memory of every large parameter; an array that two
     edges share, a view of what others see, or the user's seed must be copied.
@@ -141,8 +141,8 @@ def own(g: Array) -> Array:
 
 
 def _is_all_that_is_left(g: Array) -> bool:
-    """Whether ``g``, a view, shows all of its memory in order, and nobody else sees it: so comes
-    the gradient of a weight that was transposed."""
+    """Return whether ``g``, a view, shows all of its memory in order, and nobody else sees it: so
+    comes the gradient of a weight that was transposed."""
     memory = g.base
     return (
         type(memory) is np.ndarray

@@ -86,7 +86,7 @@ def grad(
     is_grads_batched: bool = False,
     materialize_grads: bool = False,
 ) -> Any:
-    """The derivatives of ``outputs`` by ``inputs``, without touching any ``.grad``.
+    """Return the derivatives of ``outputs`` by ``inputs``, without touching any ``.grad``.
 
     Args:
         outputs: as for :func:`backward`.
@@ -176,7 +176,7 @@ def _batched(
     retain_graph: bool | None,
     create_graph: bool,
 ) -> Gradients:
-    """The gradients for each of a batch of ``grad_outputs``, stacked."""
+    """Return the gradients for each of a batch of ``grad_outputs``, stacked."""
     roots = as_tensors(outputs)
     given = as_seeds(batches, len(roots))
     for number, (root, batch) in enumerate(zip(roots, given, strict=False)):

@@ -92,7 +92,7 @@ def make_call(
     retain_graph: bool | None,
     create_graph: bool,
 ) -> BackwardCall:
-    """The arguments of ``backward``, checked and completed; errors as there."""
+    """Check and complete the arguments of ``backward``; errors as there."""
     roots = as_tensors(tensors)
     seeds = _seeds(roots, grad_tensors, create_graph)
     keep = create_graph if retain_graph is None else retain_graph
@@ -153,7 +153,7 @@ class noting_freed:
 
 
 def start(call: BackwardCall) -> GraphTask:
-    """The pass that ``call`` asks for, planned and seeded, not yet run."""
+    """Plan and seed the pass that ``call`` asks for, without running it."""
     edges: list[Any] = [root.edge for root in call.roots]
     task = GraphTask(edges, call.seeds, keep=call.keep, graph=call.graph)
     if call.inputs:
@@ -163,8 +163,8 @@ def start(call: BackwardCall) -> GraphTask:
 
 
 def gradients(call: BackwardCall, task: GraphTask) -> Gradients:
-    """What ``call``, if it is one of ``grad``, returns after ``task`` has run: a gradient for
-    each of its inputs, None for those that none reached."""
+    """Return what ``call``, if it is one of ``grad``, gives its caller after ``task`` has run: a
+    gradient for each of its inputs, None for those that none reached."""
     if not call.is_grad:
         return ()
     found = [task.captured[x.edge] for x in call.inputs]  # type: ignore[index]
@@ -215,7 +215,7 @@ def as_tensors(given: TensorsOrEdges) -> tuple[Tensor, ...]:
 def as_seeds(
     given: Tensor | Sequence[Tensor | None] | None, count: int
 ) -> tuple[Tensor | None, ...]:
-    """The gradients that were given for ``count`` roots, as a tuple; those beyond count for
+    """Return the gradients that were given for ``count`` roots, as a tuple; those beyond count for
     nothing, as in PyTorch."""
     if given is None:
         return (None,) * count
@@ -236,7 +236,7 @@ def _placeholder(edge: GradientEdge) -> Tensor:
 def _seeds(
     roots: tuple[Tensor, ...], given: Tensor | Sequence[Tensor | None] | None, graph: bool
 ) -> tuple[Any, ...]:
-    """The gradient that enters at each root, as an array, or a tensor under create_graph."""
+    """Return the gradient that enters at each root, as an array, or a tensor under create_graph."""
     entering = as_seeds(given, len(roots))
     if len(entering) != len(roots):
         raise RuntimeError(f"got {len(roots)} tensors and {len(entering)} gradients")

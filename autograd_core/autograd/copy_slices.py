@@ -93,7 +93,7 @@ class CopySlices(Node):
 
 
 def pull_back(op: Op, attributes: dict[str, Any], shape: tuple[int, ...], g: Any) -> Any:
-    """The gradient of the base of a view, from that of the view: the view's own rule."""
+    """Return the gradient of the base of a view, from that of the view: the view's own rule."""
     (edge,) = op.edges
     known = {"g": g, f"{edge}_shape": shape, **op.attributes, **attributes}
     return op.rules[edge].function(*(known[name] for name in op.rules[edge].names))

@@ -36,7 +36,7 @@ def custom_gradient(function: Callable[..., tuple[Any, Callable[..., Any]]]) -> 
 
 
 def _function_of(function: Callable[..., Any]) -> type[Function]:
-    """The Function behind it, which bears its name in pictures."""
+    """Return the Function behind it, which bears its name in pictures."""
 
     def forward(ctx: Any, *arguments: Any) -> Any:
         result, ctx.gradient = function(*arguments)

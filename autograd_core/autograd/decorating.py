@@ -47,7 +47,7 @@ class DecoratingContext:
         return self._decorated(function)
 
     def _decorated(self, function: Callable[P, R]) -> Callable[P, R]:
-        """``function``, run within a copy of this."""
+        """Return ``function``, run within a copy of this."""
 
         @wraps(function)
         def wrapper(*args: P.args, **kwargs: P.kwargs) -> R:
@@ -58,7 +58,8 @@ class DecoratingContext:
 
 
 def _in_steps(context: Callable[[], Any], function: Any) -> Any:
-    """``function``, whose generators run within ``context`` whenever they run, and only then."""
+    """Return ``function``, whose generators run within ``context`` whenever they run, and only
+    then."""
 
     @wraps(function)
     def wrapper(*args: Any, **kwargs: Any) -> Generator[Any, Any, Any]:

@@ -43,7 +43,7 @@ def _arguments(node: SavedNode, edge: str, g: Any, needs: tuple[bool, ...] = ())
 
 
 def saved_tensor(node: SavedNode, name: str) -> Any:
-    """A saved value as a tensor within its graph; an attribute or shape as it is."""
+    """Return a saved value as a tensor within its graph; an attribute or shape as it is."""
     value = getattr(node, name)
     op = node.op
     if name in op.held:

@@ -67,7 +67,7 @@ def check_tangent(t: Tensor, tangent: Tensor) -> None:
 
 
 def tangent_of(t: Any) -> Tensor | None:
-    """The tangent that ``t`` carries; None if it has none, or if its level is over."""
+    """Return the tangent that ``t`` carries; None if it has none, or if its level is over."""
     if type(t) is not Dual:
         return None
     dual: Any = t
@@ -82,7 +82,7 @@ def tangent_of(t: Any) -> Tensor | None:
 
 
 def primal_of(t: Tensor) -> Tensor:
-    """``t`` without its tangent: the same data at the same place in the graph."""
+    """Return ``t`` without its tangent: the same data at the same place in the graph."""
     if tangent_of(t) is None:
         return t
     primal = blank()
@@ -92,7 +92,7 @@ def primal_of(t: Tensor) -> Tensor:
 
 
 def without_graph(t: Tensor) -> Tensor:
-    """``t`` detached, with its tangent, detached too."""
+    """Return ``t`` detached, with its tangent, detached too."""
     detached, tangent = t.detach(), tangent_of(t)
     if tangent is not None:
         make_dual(detached, tangent.detach())

@@ -104,7 +104,7 @@ class GraphTask:
             self.pending[root] = seed if present is None else present + seed
 
     def fork(self, pending: dict[Node | Port, Gradient]) -> Self:
-        """A pass over the same plan that goes its own way from what ``pending`` holds."""
+        """Return a pass over the same plan that goes its own way from what ``pending`` holds."""
         other = type(self).__new__(type(self))
         for name in GraphTask.__slots__:
             if name != "__weakref__":

@@ -77,7 +77,7 @@ class dual_level(DecoratingContext):
 
 
 def make_dual(tensor: Tensor, tangent: Tensor, *, level: int | None = None) -> Tensor:
-    """``tensor`` with ``tangent``, the direction along which to differentiate by it.
+    """Return ``tensor`` with ``tangent``, the direction along which to differentiate by it.
 
     Args:
         tensor: the primal; the result shares its memory, and its place in the graph.

@@ -122,7 +122,7 @@ class Application:
             level.results[node] = saved
 
     def tangents(self) -> dict[Any, Tensor]:
-        """The tangents of the outputs, by the outputs' names."""
+        """Return the tangents of the outputs, by the outputs' names."""
         op = self.op
         if op.pointwise:
             (name,) = self.output_names
@@ -134,7 +134,7 @@ class Application:
         return self.transposed()
 
     def _elementwise(self) -> Tensor:
-        """The Jacobian is diagonal: each rule, given the tangent for a gradient."""
+        """Apply each rule to the tangent instead of a gradient: the Jacobian is diagonal."""
         op, result = self.op, self.result
         total: Any = None
         for name, tangent in zip(op.values, self.given, strict=True):
@@ -149,8 +149,8 @@ class Application:
         return OPS["clone"].call(total) if aliased else total  # type: ignore[no-any-return]
 
     def _linear(self) -> Any:
-        """The op itself on the tangents: where no rule names an input it is linear in all of them
-        together, else in each with the others as they are (a product)."""
+        """Apply the op itself to the tangents: where no rule names an input it is linear in all of
+        them together, else in each with the others as they are (a product)."""
         op = self.op
         if op.variadic or not any(name in op.rule(e).names for e in op.edges for name in op.edges):
             return self._with_tangents(range(len(self.values)))
@@ -162,7 +162,7 @@ class Application:
         return total
 
     def _with_tangents(self, places: Sequence[int]) -> Any:
-        """The op with tangents, or zeros, for the differentiable inputs among ``places``."""
+        """Call the op with tangents, or zeros, for the differentiable inputs among ``places``."""
         op, values = self.op, list(self.values)
         for place in places:
             value, tangent = values[place], self.given[place]
@@ -178,7 +178,8 @@ class Application:
         return _call(op, tuple(values), self.attributes)
 
     def transposed(self) -> dict[Any, Tensor]:
-        """The derivative along the tangents of the rules' results, by the gradient they take."""
+        """Return the derivative along the tangents of the rules' results, by the gradient they
+        take."""
         op = self.op
         graph = builds_graph() and any(
             t is not None and t.edge is not None for t in (*self.values, *self.given)
@@ -206,7 +207,7 @@ class Application:
         }
 
     def _pulled(self, g: Any) -> list[tuple[Any, Tensor]]:
-        """What the rules make of ``g`` for each input with a tangent, and that tangent."""
+        """Apply the rules to ``g``, for each input with a tangent; return it with that tangent."""
         op = self.op
         given = {
             name: (v, t)
@@ -228,7 +229,7 @@ class Application:
         ]
 
     def _arguments(self, names: Sequence[str], g: Any, needs: tuple[bool, ...] = ()) -> list[Any]:
-        """What a rule asks for."""
+        """Find what a rule asks for."""
         known: dict[Any, Any] = {"g": g, "needs": needs, **self.attributes, **self.hidden}
         known.update(zip(self.op.values, self.values, strict=True))
         known.update(zip(self.output_names, self.outputs, strict=True))

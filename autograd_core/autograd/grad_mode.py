@@ -34,51 +34,51 @@ class Tracer(Protocol):
         outputs: tuple[Any, ...],
         node: Any,
     ) -> None:
-        """An op ran: its inputs, its attributes, its outputs, and its node if it has one."""
+        """Note that an op ran: its inputs, attributes, outputs, and its node if it has one."""
 
     def in_place(self, tensor: Any) -> None:
-        """The op that ran last has changed ``tensor``, which is its result now."""
+        """Note that the op that ran last has changed ``tensor``, which is its result now."""
 
     def through_view(self, base: Any, view: Any, node: Any) -> None:
-        """An op has changed ``base`` by changing ``view``; ``node`` is its new place."""
+        """Note that an op has changed ``base`` by changing ``view``; ``node`` is its new place."""
 
     def function(self, node: Any, function: Any, arguments: tuple[Any, ...]) -> None:
-        """A custom Function is about to run, and may change its arguments."""
+        """Note that a custom Function is about to run, and may change its arguments."""
 
     def cut(self, how: str, before: Any, after: Any) -> None:
-        """``after`` is ``before`` without its graph, by a call of ``how``."""
+        """Note that ``after`` is ``before`` without its graph, by a call of ``how``."""
 
     def taken_out(self, how: str, tensor: Any) -> None:
         """The data of ``tensor`` was handed out, to NumPy or as Python numbers, which know no
         gradients, by a call of ``how``."""
 
     def from_numpy(self, how: str, tensor: Any) -> None:
-        """``tensor`` was made from an array, by a call of ``how``."""
+        """Note that ``tensor`` was made from an array, by a call of ``how``."""
 
     def line(self) -> Line | None:
-        """The line of the program that runs now."""
+        """Return the line of the program that runs now."""
 
     def module(self, module: Any) -> AbstractContextManager[None]:
-        """The scope within which ``module`` computes."""
+        """Return the scope within which ``module`` computes."""
 
 
 class Profiler(Protocol):
     """Who takes the time of ops, nodes and blocks (see :mod:`autograd_core.autograd.profiler`)."""
 
     def begin(self) -> None:
-        """An op begins to compute."""
+        """Note that an op begins to compute."""
 
     def op(self, name: str, values: Sequence[Any], outputs: Sequence[Any], node: Any) -> None:
         """It has ended."""
 
     def function(self, name: str, values: Sequence[Any]) -> AbstractContextManager[Any]:
-        """What surrounds the forward of a custom Function; gives an event."""
+        """Surround the forward of a custom Function; gives an event."""
 
     def made(self, event: Any, outputs: Sequence[Any], node: Any) -> None:
-        """What came of it."""
+        """Note what came of it."""
 
     def block(self, name: str) -> AbstractContextManager[None]:
-        """What surrounds a block that the user gave a name."""
+        """Surround a block that the user gave a name."""
 
     def run(self, task: Any) -> None:
         """Run a backward pass, node by node."""
@@ -134,7 +134,7 @@ def leave_mode(token: Token[Mode | None]) -> None:
 
 
 def with_gradients(on: bool) -> Mode:
-    """The current mode, with gradients on or off."""
+    """Return the current mode, with gradients on or off."""
     mode = current_mode()
     if mode is None:
         return USUAL if on else _WITHOUT_GRADIENTS
@@ -156,25 +156,25 @@ def trace_taken_out(how: str, tensor: Any) -> None:
 
 
 def undo_log() -> UndoLog | None:
-    """Who is to be told of what is about to change."""
+    """Return who is to be told of what is about to change."""
     mode = current_mode()
     return None if mode is None else mode.undo_log
 
 
 def is_grad_enabled() -> bool:
-    """Whether gradients are on."""
+    """Return whether gradients are on."""
     mode = current_mode()
     return mode is None or mode.grad
 
 
 def builds_graph() -> bool:
-    """Whether ops on tensors that require gradients build a graph now."""
+    """Return whether ops on tensors that require gradients build a graph now."""
     mode = current_mode()
     return mode is None or mode.builds
 
 
 def is_inference_mode_enabled() -> bool:
-    """Whether this code runs within :class:`inference_mode`."""
+    """Return whether this code runs within :class:`inference_mode`."""
     mode = current_mode()
     return mode is not None and mode.inference
 
@@ -186,7 +186,7 @@ class _GradMode(DecoratingContext):
         self._before: list[Mode | None] = []
 
     def _inside(self) -> Mode:
-        """What this makes of the mode around it."""
+        """Return what this makes of the mode around it."""
         raise NotImplementedError
 
     def __enter__(self) -> None:

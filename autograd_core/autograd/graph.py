@@ -48,7 +48,7 @@ class GradientEdge(NamedTuple):
 
 
 def get_gradient_edge(tensor: Tensor) -> GradientEdge:
-    """Where the gradient of ``tensor`` is computed, without keeping the tensor alive.
+    """Return where the gradient of ``tensor`` is computed, without keeping the tensor alive.
 
     Raises:
         RuntimeError: it requires no gradient.
@@ -86,7 +86,7 @@ class _Handles:
         self.remove()
 
 
-class _Arrivals:
+class _Collected:
     """The gradients that one pass has computed of several tensors, and how many it will."""
 
     def __init__(self, expected: int) -> None:
@@ -108,7 +108,7 @@ def register_multi_grad_hook(
     if mode not in ("all", "any"):
         raise ValueError(f"Expects mode to be one of ('all', 'any') but got {mode}")
     lock = Lock()
-    passes: WeakKeyDictionary[GraphTask, _Arrivals] = WeakKeyDictionary()
+    passes: WeakKeyDictionary[GraphTask, _Collected] = WeakKeyDictionary()
     nodes = [resolve(t.edge)[0] for t in tensors]
 
     def hook_of(number: int) -> Callable[[Tensor], None]:
@@ -118,12 +118,12 @@ def register_multi_grad_hook(
             with lock:
                 if around.task not in passes:
                     planned = set(around.task.order)
-                    passes[around.task] = _Arrivals(sum(n in planned for n in nodes))
-                arrivals = passes[around.task]
-                first = not arrivals.gradients
-                arrivals.gradients[number] = g
-                complete = len(arrivals.gradients) == arrivals.expected
-                gradients = [arrivals.gradients.get(i) for i in range(len(nodes))]
+                    passes[around.task] = _Collected(sum(n in planned for n in nodes))
+                collected = passes[around.task]
+                first = not collected.gradients
+                collected.gradients[number] = g
+                complete = len(collected.gradients) == collected.expected
+                gradients = [collected.gradients.get(i) for i in range(len(nodes))]
             if mode == "any" and first:
                 fn(g)  # type: ignore[arg-type]
             elif mode == "all" and complete:

@@ -30,8 +30,8 @@ class Held(tuple[Any, ...]):
         return made
 
     def packed(self, hooks: Hooks, only: int | None = None, *, detached: bool = False) -> Held:
-        """The same with tensors, or ``only`` the one of that number, that ``hooks`` have taken
-        away, arrays and all."""
+        """Return the same with tensors, or ``only`` the one of that number, that ``hooks`` have
+        taken away, arrays and all."""
         taken = [
             Packed(t, hooks, detached=detached)
             if isinstance(t, Tensor) and only in (None, number)
@@ -44,7 +44,7 @@ class Held(tuple[Any, ...]):
         return kept
 
     def each(self, name: str) -> Iterator[tuple[str, Any, SavedState]]:
-        """The tensors, as a node that has them under ``name`` tells of what it saved."""
+        """Return the tensors, as a node that has them under ``name`` tells of what it saved."""
         for number, t in enumerate(self.tensors):
             if t is not None:
                 yield f"{name}[{number}]", t, self.state(number)
@@ -57,7 +57,7 @@ class Held(tuple[Any, ...]):
         return "kept" if _version(t) == self.versions[number] else "changed"
 
     def unpacked(self) -> Held:
-        """The same with arrays.
+        """Return the same with arrays.
 
         Raises:
             RuntimeError: one of the tensors was changed in place.
@@ -77,7 +77,7 @@ class Held(tuple[Any, ...]):
 
 
 def index_array(t: Tensor) -> Any:
-    """What ``t`` is as an index of NumPy's: bytes are truth values."""
+    """Return ``t`` as an index for NumPy: bytes are truth values."""
     return t.array != 0 if t.array.dtype == np.uint8 else t.array
 
 
@@ -87,7 +87,7 @@ def _version(t: Any) -> int:
 
 
 def watched(value: Any) -> Any:
-    """The value of an attribute, for a node to keep it.
+    """Return the value of an attribute, for a node to keep it.
 
     Raises:
         RuntimeError: it has an inference tensor in it.
@@ -98,7 +98,7 @@ def watched(value: Any) -> Any:
 
 
 def held(node: Node, name: str) -> Any:
-    """The attribute ``name`` that ``node`` has kept, for its rules."""
+    """Return the attribute ``name`` that ``node`` has kept, for its rules."""
     value = getattr(node, name)
     if value is FREED:
         raise freed(node)

@@ -63,7 +63,7 @@ class NodeHooks:
         return RemovableHandle(hooks, id)
 
     def names(self) -> tuple[str, ...]:
-        """What to show of them: kind and name of each, in the order they run."""
+        """List kind and name of each, in the order they run."""
         return (
             *(f"tensor {hook_name(hook)}" for _, hook in self.tensor.values()),
             *("retain grad" for _ in self.retain),
@@ -74,5 +74,5 @@ class NodeHooks:
 
 
 def hook_name(hook: Callable[..., Any]) -> str:
-    """What to call a hook: the name its function has in the program."""
+    """Name a hook as its function is named in the program."""
     return getattr(hook, "__qualname__", repr(type(hook)))

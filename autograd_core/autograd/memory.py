@@ -11,7 +11,7 @@ Array = NDArray[Any]
 
 
 def memory_of(array: Any) -> Array | None:
-    """The array that owns the memory ``array`` looks at; None for a scalar of NumPy."""
+    """Return the array that owns the memory ``array`` looks at; None for a scalar of NumPy."""
     if not isinstance(array, np.ndarray):
         return None
     found, base = array, array.base

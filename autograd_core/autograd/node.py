@@ -77,7 +77,7 @@ class Node:
     _metadata: dict[Any, Any]
 
     def name(self) -> str:
-        """The name PyTorch gives this node: ``MulBackward0``."""
+        """Return the name PyTorch gives this node: ``MulBackward0``."""
         return type(self).__name__
 
     @property
@@ -114,7 +114,7 @@ class Node:
         return tuple(InputMetadata(shape, self.output_dtype) for shape in shapes)
 
     def backward(self, g: Any, keep: bool) -> Any:
-        """The gradients of the inputs, from that of the output: one array, or a tuple.
+        """Return the gradients of the inputs, from that of the output: one array, or a tuple.
 
         ``g`` is a list where the node has several outputs.  Unless ``keep``, saved values
         are let go of.
@@ -126,14 +126,14 @@ class Node:
         raise NotImplementedError
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
-        """What is kept from the forward pass: its name in the rules; the tensor, or the array of
-        a result, None when it is gone; and "kept", "changed", "freed", or, for one that hooks of
-        the user's have taken away, "packed": then what stands for it knows its shape, not its
-        data, which only a backward pass fetches."""
+        """List what is kept from the forward pass: its name in the rules; the tensor, or the array
+        of a result, None when it is gone; and "kept", "changed", "freed", or, for one that hooks of
+        the user's have taken away, "packed": then what stands for it knows its shape, not its data,
+        which only a backward pass fetches."""
         return iter(())
 
     def formulas(self) -> tuple[tuple[str, str], ...]:
-        """The derivative rules that run here: (input, text of the rule)."""
+        """Return the derivative rules that run here: (input, text of the rule)."""
         return ()
 
     def release(self) -> None:
@@ -156,7 +156,8 @@ class Node:
             self.metadata.setdefault(_FREED_AT, line)
 
     def changed_at(self, name: str) -> tuple[Line, ...]:
-        """Where the saved value ``name`` was changed in place since, as far as it was traced."""
+        """List where the saved value ``name`` was changed in place since, as far as it was
+        traced."""
         return ()
 
     def register_hook(self, hook: Callable[..., Any]) -> RemovableHandle:
@@ -203,7 +204,7 @@ class Nowhere(Node):
 
 
 def resolve(edge: Edge) -> tuple[Node | None, int]:
-    """An edge as PyTorch shows it: (node, number of the node's input)."""
+    """Return an edge as PyTorch shows it: (node, number of the node's input)."""
     if type(edge) is Port:
         return edge.node, edge.nr
     if type(edge) is Nowhere:
@@ -212,7 +213,7 @@ def resolve(edge: Edge) -> tuple[Node | None, int]:
 
 
 def hooks_of(node: Node) -> NodeHooks:
-    """The hooks of ``node``, made when first asked for."""
+    """Return the hooks of ``node``, made when first asked for."""
     if node.hooks is None:
         node.hooks = NodeHooks()
     return node.hooks

@@ -6,7 +6,7 @@ from typing import Any
 
 
 def optional_slot(slot: str, default: Any = None) -> Any:
-    """A property over ``slot``, which is left unset until somebody stores into it.
+    """Return a property over ``slot``, which is left unset until somebody stores into it.
 
     Storing None into every object costs each op 10 ns per slot, and a ``__getattr__`` that
     knows the default would cost every other attribute of the class its fast path.

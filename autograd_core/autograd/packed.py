@@ -53,8 +53,8 @@ class Packed:
             )
 
     def tensor(self) -> Tensor:
-        """What was saved, at its old place in the graph; what was outside and still is, is the very
-        tensor that the hook returns.
+        """Return what was saved, at its old place in the graph; what was outside and still is, is
+        the very tensor that the hook returns.
 
         Raises:
             TypeError: the unpack hook returned something else than a tensor.

@@ -90,7 +90,7 @@ def make_plan(roots: Sequence[Node | Port]) -> Plan:
 def _with_leaves(
     inner: list[Node], leaves: Iterable[Node | Port], consumers: list[Node]
 ) -> list[Node]:
-    """``inner`` by descending number, each of ``leaves`` right behind the last of its
+    """Return ``inner`` by descending number, each of ``leaves`` right behind the last of its
     ``consumers``."""
     inner.sort(key=_BY_NUMBER)
     consumers.sort(key=_BY_NUMBER)
@@ -117,7 +117,7 @@ def _with_leaves(
 
 
 def owner(place: Node | Port) -> Node:
-    """The node that a gradient arriving at ``place`` is for."""
+    """Return the node that a gradient arriving at ``place`` is for."""
     return place.node if type(place) is Port else place  # type: ignore[return-value]
 
 

@@ -40,14 +40,14 @@ _SECOND_TIME = (
 
 
 def result_array(node: Node, value: Any) -> Any:
-    """The array of a saved result that is not there as one: packed away, or freed."""
+    """Return the array of a saved result that is not there as one: packed away, or freed."""
     if isinstance(value, Packed):
         return value.array
     raise freed(node)
 
 
 def freed(node: Node | None) -> RuntimeError:
-    """The error for a node whose saved values a backward pass has let go of."""
+    """Return the error for a node whose saved values a backward pass has let go of."""
     if node is None or node.freed_at is None:
         return RuntimeError(_SECOND_TIME)
     file, line = node.freed_at
@@ -55,7 +55,7 @@ def freed(node: Node | None) -> RuntimeError:
 
 
 def changed(node: Any, name: str) -> RuntimeError:
-    """The error for a saved value that an in-place op changed afterwards."""
+    """Return the error for a saved value that an in-place op changed afterwards."""
     value = getattr(node, name)
     if isinstance(value, Tensor):
         versions, expected = watched(node, name)
@@ -69,7 +69,7 @@ def changed(node: Any, name: str) -> RuntimeError:
 
 
 def watched(node: Any, name: str) -> tuple[Versions, int]:
-    """The version counter of a saved value, and the version it was saved at."""
+    """Return the version counter of a saved value, and the version it was saved at."""
     value, version = getattr(node, name), getattr(node, f"{name}_version")
     if isinstance(value, Tensor):
         return value.version or [0], version
@@ -85,7 +85,7 @@ def detached() -> RuntimeError:
 
 
 def maker(node: Node) -> str:
-    """What PyTorch calls the op behind ``node`` in errors: ``Mul`` for ``MulBackward0``."""
+    """Name the op behind ``node`` as PyTorch does in errors: ``Mul`` for ``MulBackward0``."""
     return re.sub(r"Backward\d*$", "", node.name())
 
 
@@ -193,7 +193,7 @@ class SavedNode(Node):
 
 @cache
 def rules_of(op: Op) -> tuple[tuple[str, str], ...]:
-    """The derivative rules of an op: (input, text of the rule)."""
+    """Return the derivative rules of an op: (input, text of the rule)."""
     if op.joint is not None:
         return ((", ".join(op.edges), rule_text(op.joint.function) or op.name),)
     return tuple((edge, rule_text(op.rules[edge].function) or op.name) for edge in op.edges)

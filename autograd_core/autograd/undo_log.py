@@ -36,7 +36,7 @@ class Entry(Protocol):
         """Exchange what is held with what is there."""
 
     def is_idle(self) -> bool:
-        """Whether nothing came of it: it is as it was, or nobody can see it any more."""
+        """Return whether nothing came of it: it is as it was, or nobody can see it any more."""
 
     @property
     def nbytes(self) -> int:
@@ -59,7 +59,8 @@ class UndoLog:
     # what is about to change
 
     def keep(self, entry: Callable[[T], Entry], thing: T) -> None:
-        """``thing`` will change: keep an ``entry`` of it, if it has none since the last place."""
+        """Note that ``thing`` will change: keep an ``entry`` of it, if it has none since the last
+        place."""
         key = (entry, id(thing))
         if key not in self._known:
             self._known.add(key)
@@ -67,11 +68,12 @@ class UndoLog:
             self._in_effect += 1
 
     def keep_fields(self, tensor: Any) -> None:
-        """``tensor`` will get another ``.grad``, other data or another place in the graph."""
+        """Note that ``tensor`` will get another ``.grad``, other data or another place in the
+        graph."""
         self.keep(_Fields, tensor)
 
     def keep_values(self, tensor: Any) -> None:
-        """``tensor`` will be changed in place."""
+        """Note that ``tensor`` will be changed in place."""
         self.keep(_Fields, tensor)
         if tensor.version is not None:
             self.keep(_Versions, tensor.version)
@@ -87,11 +89,11 @@ class UndoLog:
             self.keep_values(gradient)
 
     def keep_items(self, mapping: MutableMapping[Any, Any]) -> None:
-        """``mapping`` will have other items."""
+        """Note that ``mapping`` will have other items."""
         self.keep(_Items, mapping)
 
     def keep_attributes(self, thing: Any, names: tuple[str, ...]) -> None:
-        """The attributes ``names`` of ``thing`` will have other values."""
+        """Note that the attributes ``names`` of ``thing`` will have other values."""
         self.keep(partial(_Attributes, names=names), thing)
 
     def keep_random_state(self) -> None:
@@ -112,7 +114,7 @@ class UndoLog:
     # places
 
     def place(self) -> int:
-        """Where the log ends now; what changes from here on can be undone by itself."""
+        """Return where the log ends now; what changes from here on can be undone by itself."""
         self._known.clear()
         self._open = len(self._entries)
         return self._open
@@ -171,7 +173,7 @@ class UndoLog:
         self.place()
 
     def as_of(self, array: Array, place: int) -> Array:
-        """``array`` as it is, or would be, at ``place``."""
+        """Return ``array`` as it is, or would be, at ``place``."""
         memory, entries, now = memory_of(array), self._entries, self._in_effect
         # What is in effect holds what was there before it, what is undone what came of it.
         between = entries[place:now] if place < now else reversed(entries[now:place])
@@ -186,12 +188,12 @@ class UndoLog:
         return len(self._entries)
 
     def nbytes(self, start: int, stop: int) -> int:
-        """How much memory the entries from ``start`` to ``stop`` keep."""
+        """Count how much memory the entries from ``start`` to ``stop`` keep."""
         return sum(each.nbytes for each in self._entries[start:stop])
 
     def changed(self, start: int) -> tuple[list[Any], list[Array]]:
-        """The tensors that were given another ``.grad`` by the entries from ``start`` on, and the
-        arrays the elements of which were changed."""
+        """Return the tensors that were given another ``.grad`` by the entries from ``start`` on,
+        and the arrays the elements of which were changed."""
         entries = self._entries[start:]
         tensors = [each.tensor() for each in entries if isinstance(each, _Fields) and each.regraded]
         memories = [each.memory() for each in entries if isinstance(each, _Values)]
@@ -273,7 +275,7 @@ class _Values:
         self.held = now
 
     def part(self, array: Array) -> Array:
-        """What is held of ``array``, which looks at this memory."""
+        """Return what is held of ``array``, which looks at this memory."""
         offset = _address(array) - _address(self.memory())
         return np.ndarray(array.shape, array.dtype, self.held.ravel("K"), offset, array.strides)
 
@@ -367,7 +369,7 @@ class _RandomState:
 
 
 def _equal(one: Any, other: Any) -> bool:
-    """Whether two states agree: dictionaries of numbers, arrays and further dictionaries."""
+    """Return whether two states agree: dictionaries of numbers, arrays and further dictionaries."""
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_equal(one[key], other[key]) for key in one)
     return np.array_equal(one, other)

@@ -89,18 +89,19 @@ class _Version(int):
 
 
 def was_detached(versions: Versions | None, since: int) -> bool:
-    """Whether the tensor with the counter ``versions`` was detached in place after ``since``."""
+    """Return whether the tensor with the counter ``versions`` was detached in place after
+    ``since``."""
     return isinstance(versions, Detached) and getattr(since, "_since", None) is not versions
 
 
 def is_inference(tensor: Any) -> bool:
-    """Whether ``tensor`` was made in inference mode."""
+    """Return whether ``tensor`` was made in inference mode."""
     found: bool = tensor.is_inference()
     return found
 
 
 def first_version() -> Versions | None:
-    """The counter of a new tensor: none, until one is needed, or ever, in inference mode."""
+    """Return the counter of a new tensor: none, until one is needed, or ever, in inference mode."""
     mode = current_mode()
     return None if mode is None or not mode.inference else INFERENCE
 
@@ -134,5 +135,5 @@ def count_change(tensor: Any) -> None:
 
 
 def changed_at(versions: Versions | None, since: int = 0) -> tuple[Line, ...]:
-    """Where changes later than number ``since`` were made, as far as they were traced."""
+    """List where changes later than number ``since`` were made, as far as they were traced."""
     return tuple(line for number, line in (versions or [0])[1:] if number > int(since))

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 
 def wrapped(dim: int, rank: int, *, of_scalars: bool = True) -> int:
-    """``dim`` of a tensor with ``rank`` dimensions, counted from the front.
+    """Return ``dim`` of a tensor with ``rank`` dimensions, counted from the front.
 
     A tensor without dimensions is taken as a vector of one element, if ``of_scalars``.
 

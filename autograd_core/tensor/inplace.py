@@ -26,9 +26,9 @@ from autograd_core.tensor.views import (
 def inplace(
     call: Callable[..., Tensor], name: str, converts: bool = False
 ) -> Callable[..., Tensor]:
-    """The method ``name`` (with its underscore) that stores the result of ``call`` in its first
-    argument and moves that tensor to its new place in the graph; ``converts``, a result of any
-    dtype.
+    """Return the method ``name`` (with its underscore) that stores the result of ``call`` in its
+    first argument and moves that tensor to its new place in the graph; ``converts``, a result of
+    any dtype.
 
     Raises:
         RuntimeError: the tensor is a leaf that requires a gradient, a view of one, or a view
@@ -72,7 +72,7 @@ def inplace(
 
 
 def _before(x: Tensor) -> Tensor:
-    """``x`` as it is now, as a tensor of its own that a node may save."""
+    """Return ``x`` as it is now, as a tensor of its own that a node may save."""
     before = snapshot(x)
     before.version = None
     if type(x) is not Tensor:
@@ -94,13 +94,13 @@ def _check_result(x: Tensor, result: Tensor, converts: bool) -> None:
 
 
 def _settle(x: Tensor, before: Tensor, node: Any) -> None:
-    """Where the rule needs the data from before the change, keep a copy of it."""
+    """Keep a copy of the data from before the change, where the rule needs it."""
     if any(getattr(node, name) is before for name in node.op.saved):
         before.array = x.array.copy()
 
 
 def _watch_result(x: Tensor, node: Any) -> None:
-    """Where the rule needs the result, which now lives in ``x``, watch the changes of ``x``."""
+    """Watch the changes of ``x``, where the rule needs the result, which now lives there."""
     for name in node.op.outputs:
         if name in node.op.saved and isinstance(getattr(node, name), np.ndarray):
             assert x.version is not None

@@ -26,8 +26,8 @@ from autograd_core.tensor.views import (
 
 
 def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor]:
-    """The method ``name`` (with its underscore) by which a tensor becomes the view of itself that
-    ``call`` gives.
+    """Return the method ``name`` (with its underscore) by which a tensor becomes the view of itself
+    that ``call`` gives.
 
     Raises:
         RuntimeError: the tensor is a leaf that requires a gradient, or a view of one; or there
@@ -65,7 +65,7 @@ def inplace_view(call: Callable[..., Tensor], name: str) -> Callable[..., Tensor
 
 
 def _before(x: Tensor) -> Tensor:
-    """``x`` as it is now: the way from its base to what it becomes goes by this."""
+    """Return ``x`` as it is now: the way from its base to what it becomes goes by this."""
     before = snapshot(x)
     if x.view_of is not None:
         before.view_of = x.view_of
@@ -84,7 +84,7 @@ def _lead_over(views: Sequence[Tensor], x: Tensor, old: Tensor) -> None:
 
 
 def _way_back(x: Tensor, result: Tensor, name: str) -> Tensor:
-    """What ``x`` was, as a view of the ``result`` that it becomes, one step from it.
+    """Return what ``x`` was, as a view of the ``result`` that it becomes, one step from it.
 
     What undoes a view that loses nothing is its own derivative rule.
     """

@@ -107,17 +107,17 @@ def _operand(value: Any) -> tuple[dtype, int]:
 
 
 def result_type(tensor1: Any, tensor2: Any) -> dtype:
-    """The dtype of an elementwise result of tensors or numbers."""
+    """Return the dtype of an elementwise result of tensors or numbers."""
     return combined(_operand(tensor1), _operand(tensor2))
 
 
 def can_cast(from_: dtype, to: dtype) -> bool:
-    """Whether results of one dtype may be put where the other is."""
+    """Return whether results of one dtype may be put where the other is."""
     return from_.category <= to.category
 
 
 def broadcast_shapes(*shapes: Any) -> Size:
-    """The shape of what tensors of these shapes make together."""
+    """Return the shape of what tensors of these shapes make together."""
     return Size(np.broadcast_shapes(*shapes))
 
 

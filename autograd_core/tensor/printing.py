@@ -65,14 +65,15 @@ def set_printoptions(
 
 
 def get_printoptions() -> dict[str, Any]:
-    """The options in force, by their names in :func:`set_printoptions`."""
+    """Return the options in force, by their names in :func:`set_printoptions`."""
     return asdict(_options)
 
 
 def tensor_text(
     array: NDArray[Any], grad_fn: str | None, requires_grad: bool, tangent: object = None
 ) -> str:
-    """``tensor(...)`` with what PyTorch appends: dtype, grad_fn or requires_grad, and tangent."""
+    """Return ``tensor(...)`` with what PyTorch appends: dtype, grad_fn or requires_grad, and
+    tangent."""
     prefix = "tensor("
     suffixes = []
     if array.size == 0 and array.ndim != 1:
@@ -110,7 +111,7 @@ def _body(array: NDArray[Any], indent: int) -> str:
 
 
 def _edges(array: NDArray[Any]) -> NDArray[Any]:
-    """The elements that a summarised print shows."""
+    """Return the elements that a summarised print shows."""
     for axis, size in enumerate(array.shape):
         if size > 2 * _options.edgeitems:
             kept = np.r_[: _options.edgeitems, size - _options.edgeitems : size]
@@ -119,7 +120,8 @@ def _edges(array: NDArray[Any]) -> NDArray[Any]:
 
 
 def _formatter(array: NDArray[Any]) -> tuple[Callable[[Any], str], int]:
-    """A function that writes each number of ``array`` to one common width, and that width."""
+    """Return a function that writes each number of ``array`` to one common width, and that
+    width."""
     values = array.ravel()
     if array.dtype.kind != "f":
         width = max((len(str(value)) for value in values), default=1)

@@ -9,7 +9,7 @@ from autograd_core.tensor.base import TensorBase
 
 
 def holds_tensors(data: Any) -> bool:
-    """Whether there is a tensor among the first numbers of the nested lists ``data``."""
+    """Return whether there is a tensor among the first numbers of the nested lists ``data``."""
     first, row = data, ()
     while isinstance(first, (list, tuple)) and first:
         first, row = first[0], first
@@ -17,8 +17,8 @@ def holds_tensors(data: Any) -> bool:
 
 
 def without_tensors(data: Any) -> tuple[Any, dtype | None]:
-    """The same nested lists with the numbers that tensors hold, and the dtype of all together;
-    None if there is nothing in them.
+    """Return the same nested lists with the numbers that tensors hold, and the dtype of all
+    together; None if there is nothing in them.
 
     Raises:
         ValueError: a tensor has more than one element; in PyTorch's words.

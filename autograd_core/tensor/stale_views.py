@@ -27,7 +27,7 @@ _REMEDIES: Final[dict[Creation, str]] = {
 
 
 def creation_of(x: Tensor) -> Creation:
-    """Where the view ``x`` was made, or, if that was in the usual way, what it is a view of."""
+    """Return where the view ``x`` was made; if that was in the usual way, what it is a view of."""
     while (made := x.view_of) is not None:
         creation: Creation = made.creation
         if creation != "usual":
@@ -68,7 +68,7 @@ def make_stale(x: Tensor) -> None:
 
 @cache
 def _stale(kind: type[Any]) -> Any:
-    """The class of stale views that were of class ``kind``."""
+    """Return the class of stale views that were of class ``kind``."""
     if issubclass(kind, _Stale):
         return kind
     body = {"__slots__": (), "__module__": kind.__module__}

@@ -131,7 +131,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     @classmethod
     def from_array(cls, array: NDArray[Any], requires_grad: bool = False) -> Tensor:
-        """A leaf around ``array``, sharing its memory."""
+        """Return a leaf around ``array``, sharing its memory."""
         t = blank()
         if type(array) is not np.ndarray:
             array = np.asarray(array)
@@ -277,7 +277,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
                 view.edge = view._edge_of_view()
 
     def _accumulator(self) -> AccumulateGrad:
-        """Where gradients of this leaf go; the same node, with its hooks, whenever asked for."""
+        """Return where gradients of this leaf go; the same node, with its hooks, whenever asked
+        for."""
         known: AccumulateGrad | None = getattr(self, "_leaf_node", None)
         if known is None:
             known = self._leaf_node = AccumulateGrad(self)
@@ -285,8 +286,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return known
 
     def _edge_of_view(self) -> Nowhere | None:
-        """The edge of a leaf that does not require a gradient itself: a view of what does requires
-        one with it."""
+        """Return the edge of a leaf that does not require a gradient itself: a view of what does
+        requires one with it."""
         base = self._base
         return None if base is None or base.edge is None else Nowhere()
 
@@ -304,7 +305,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return 0 if self.version is None else int(self.version[0])
 
     def is_inference(self) -> bool:
-        """Whether this was made in inference mode, and so may enter no graph."""
+        """Return whether this was made in inference mode, and so may enter no graph."""
         return self.version is INFERENCE
 
     def bump(self) -> None:
@@ -352,7 +353,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return hooks_of(node).add("accumulated", hook)
 
     def detach(self) -> Tensor:
-        """The same data without the graph; an in-place change of one is seen by the other."""
+        """Return the same data without the graph; an in-place change of one is seen by the
+        other."""
         return self._without_graph("detach()")
 
     def _without_graph(self, how: str) -> Tensor:
@@ -407,7 +409,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     # out to NumPy and to Python, where no gradient follows; whoever traces is told
 
     def numpy(self) -> NDArray[Any]:
-        """The array itself; a tensor that requires a gradient must be detached first."""
+        """Return the array itself; a tensor that requires a gradient must be detached first."""
         if self.requires_grad and is_grad_enabled():
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
@@ -424,7 +426,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     def __array_wrap__(
         self, array: NDArray[Any], context: Any = None, return_scalar: bool = False
     ) -> Any:
-        """The result of a function of NumPy's, as a tensor; of a test, as numbers."""
+        """Return the result of a function of NumPy's, as a tensor; of a test, as numbers."""
         found = np.asarray(array)
         return type(self).from_array(found.astype(np.uint8) if found.dtype == np.bool_ else found)
 
@@ -479,7 +481,7 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         return self
 
     def new(self, *data: Any) -> Tensor:
-        """A new tensor of this dtype: from an array or a list, or, given sizes, of zeros.
+        """Return a new tensor of this dtype: from an array or a list, or, given sizes, of zeros.
 
         (PyTorch leaves the elements of the latter as they are in memory.)
         """
@@ -512,7 +514,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     # for debuggers, which undo changes
 
     def _fields(self) -> tuple[Any, ...]:
-        """All that this tensor consists of but the elements of its array, for an undo log."""
+        """Return all that this tensor consists of but the elements of its array, for an undo
+        log."""
         optional = [getattr(self, name, UNSET) for name in _OPTIONAL_SLOTS]
         parts = self.array, self._shape, self.dtype, self.version, _edge.__get__(self)
         return (type(self), *parts, *optional)

@@ -58,7 +58,7 @@ def register_view(t: Tensor) -> None:
 
 
 def snapshot(x: Tensor) -> Tensor:
-    """``x`` as it is now: a tensor of its own, on the same memory and at the same place."""
+    """Return ``x`` as it is now: a tensor of its own, on the same memory and at the same place."""
     t = blank()
     t.array, t._shape, t.dtype, t.edge = x.array, x._shape, x.dtype, x.edge
     t.version, t.record = x.version, x.record
@@ -66,7 +66,7 @@ def snapshot(x: Tensor) -> Tensor:
 
 
 def root_of(t: Tensor) -> Tensor:
-    """The tensor that owns the memory."""
+    """Return the tensor that owns the memory."""
     # not by the property: this runs for every view, and a call costs as much as the rest
     while (made := getattr(t, "_view_of", None)) is not None:
         t = made.base
@@ -156,7 +156,7 @@ def live_views(x: Tensor) -> list[Tensor]:
 
 
 def _move_retain(before: Any, after: Any) -> None:
-    """A tensor that was to keep its gradient keeps that of its new place."""
+    """Let a tensor that keeps its gradient keep that of its new place."""
     maker, nr = resolve(before)
     if maker is not None and maker.hooks is not None and nr in maker.hooks.retain:
         to, place = resolve(after)
@@ -188,7 +188,7 @@ def regenerate_grad_fn(t: Tensor, root: Tensor) -> None:
 
 
 def _strided(window: Any, memory: Any) -> dict[str, Any]:
-    """Where in ``memory`` the elements of ``window`` lie."""
+    """Return where in ``memory`` the elements of ``window`` lie."""
     start, first = (each.__array_interface__["data"][0] for each in (window, memory))
     return {
         "size": window.shape,

@@ -88,7 +88,7 @@ class Function:
 
     @staticmethod
     def backward(ctx: Any, *gradients: Any) -> Any:
-        """The gradients of the arguments, None for those that have none."""
+        """Return the gradients of the arguments, None for those that have none."""
         raise NotImplementedError(
             "You must implement either the backward or vjp method for your custom "
             "autograd.Function to use it with backward mode AD."
@@ -98,7 +98,7 @@ class Function:
 
     @classmethod
     def _derivative(cls) -> Callable[..., Any]:
-        """The one of ``backward`` and ``vjp`` that the class defines."""
+        """Return the one of ``backward`` and ``vjp`` that the class defines."""
         if cls.vjp is Function.vjp:
             return cls.backward
         if cls.backward is Function.backward:
@@ -110,7 +110,7 @@ class Function:
 
     @staticmethod
     def jvp(ctx: Any, *tangents: Any) -> Any:
-        """The tangents of the outputs, from those of the arguments: forward mode."""
+        """Return the tangents of the outputs, from those of the arguments: forward mode."""
         raise NotImplementedError(
             "You must implement the jvp function for custom autograd.Function to use it with "
             "forward mode AD."
@@ -166,7 +166,7 @@ class Function:
 
 
 def _in_place(function: type[Function], arguments: Any, named: dict[str, Any]) -> tuple[Any, ...]:
-    """``arguments`` with those that were given by name where ``forward`` takes them."""
+    """Return ``arguments`` with those that were given by name where ``forward`` takes them."""
     takes = signature(function.forward)
     if function.setup_context is Function.setup_context:
         return takes.bind(None, *arguments, **named).args[1:]

@@ -83,7 +83,8 @@ class FunctionCtx:
         self._non_differentiable = frozenset(map(id, tensors))
 
     def set_materialize_grads(self, value: bool) -> None:
-        """Whether ``backward`` gets zeros (the default) or None for an undefined gradient."""
+        """Choose whether ``backward`` gets zeros (the default) or None for an undefined
+        gradient."""
         self._materialize = value
 
     # what backward may read
@@ -138,7 +139,7 @@ class KeptTensor:
         self.value, self.versions = packed, [self.version]
 
     def unpack(self, node: Node | None = None) -> Tensor:
-        """The tensor, within its graph.
+        """Return the tensor, within its graph.
 
         Raises:
             RuntimeError: it was changed in place.

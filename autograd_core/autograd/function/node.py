@@ -143,7 +143,7 @@ class FunctionNode(Node):
         return self._checked(result if isinstance(result, tuple) else (result,))
 
     def _checked(self, gradients: Sequence[Any]) -> list[Any]:
-        """One gradient per edge, from one per argument of ``forward``."""
+        """Check the gradients, one per argument of ``forward``; return one per edge."""
         expected = len(self.ctx.needs_input_grad)
         given = list(gradients)
         while len(given) > expected and given[-1] is None:

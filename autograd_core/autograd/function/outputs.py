@@ -125,7 +125,7 @@ def _mark_views(views: Sequence[Tensor], outputs: Sequence[Output | None]) -> No
 def _own(
     returned: Sequence[Any], outputs: Sequence[Output | None], unchanged: set[int]
 ) -> dict[int, int]:
-    """The numbers of outputs that come out of the node, by their ids."""
+    """Return the numbers of outputs that come out of the node, by their ids."""
     return {
         id(returned[number]): number
         for number, output in enumerate(outputs)
@@ -157,7 +157,8 @@ def tangents_of(
     returned: tuple[Any, ...],
     results: tuple[Any, ...],
 ) -> Sequence[Any]:
-    """What the function's ``jvp`` makes of the tangents of its arguments, one for each output.
+    """Return what the function's ``jvp`` makes of the tangents of its arguments, one for each
+    output.
 
     Raises:
         RuntimeError: that is not so, or an output and its tangent do not share memory with an

@@ -19,7 +19,7 @@ OUTPUTS: Final = "outputs of the user-provided function"
 
 
 def tensors_in(value: Any, what: str, function: str) -> tuple[bool, Tensors]:
-    """``value`` as a tuple of tensors, and whether it was a single one."""
+    """Return ``value`` as a tuple of tensors, and whether it was a single one."""
     single = not isinstance(value, tuple)
     listed = (value,) if single else value
     for number, each in enumerate(listed):
@@ -33,7 +33,7 @@ def tensors_in(value: Any, what: str, function: str) -> tuple[bool, Tensors]:
 
 
 def points_of(inputs: Any, create_graph: bool, function: str) -> tuple[bool, Tensors]:
-    """The inputs as tensors to differentiate by, which leave the user's own alone."""
+    """Return the inputs as tensors to differentiate by, which leave the user's own alone."""
     single, listed = tensors_in(inputs, "inputs", function)
     return single, tuple(
         alias(x) if create_graph and x.requires_grad else x.detach().requires_grad_()
@@ -44,7 +44,7 @@ def points_of(inputs: Any, create_graph: bool, function: str) -> tuple[bool, Ten
 def vector_of(
     v: Any, like: Tensors, single: bool, create_graph: bool, function: str
 ) -> Tensors | None:
-    """``v`` as tensors shaped like those of ``like``; None where it was left out.
+    """Return ``v`` as tensors shaped like those of ``like``; None where it was left out.
 
     Raises:
         RuntimeError: it has other shapes, or another number of tensors.
@@ -75,7 +75,7 @@ def for_hessian(
     strict: bool,
     function: str,
 ) -> tuple[bool, Tensors, Tensors | None, Tensors]:
-    """Whether there is a single input; the inputs, the vector, and the one output."""
+    """Return whether there is a single input; the inputs, the vector, and the one output."""
     single, points = points_of(inputs, create_graph, function)
     if v is None and not is_scalar(points):
         raise RuntimeError(
@@ -91,7 +91,7 @@ def for_hessian(
 
 
 def is_scalar(tensors: Tensors) -> bool:
-    """Whether this is one tensor of one element."""
+    """Return whether this is one tensor of one element."""
     return len(tensors) == 1 and tensors[0].numel() == 1
 
 
@@ -107,7 +107,8 @@ def check_scalar(result: Any, outputs: Tensors, function: str) -> None:
 
 
 def returned(tensors: Iterable[Tensor], single: bool, create_graph: bool) -> Any:
-    """What the user gets: without a graph unless there should be one, and alone if it came so."""
+    """Return what the user gets: without a graph unless there should be one, and alone if it came
+    so."""
     results = tuple(t if create_graph else t.detach() for t in tensors)
     return results[0] if single else results
 
@@ -184,7 +185,7 @@ def check_depend(tensors: OptionalTensors, what: str, strict: bool) -> None:
 def completed(
     found: OptionalTensors, like: Tensors, strict: bool, create_graph: bool, stage: str
 ) -> Tensors:
-    """``found`` with zeros for what is missing; in strict mode an error instead."""
+    """Return ``found`` with zeros for what is missing; in strict mode an error instead."""
     for number, g in enumerate(found):
         if strict and g is None:
             raise RuntimeError(_INDEPENDENT[stage].format(number))

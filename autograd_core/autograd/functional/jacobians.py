@@ -33,7 +33,7 @@ def jacobian(
     vectorize: bool = False,
     strategy: str = "reverse-mode",
 ) -> Any:
-    """The derivative of every element of the outputs by every element of the inputs.
+    """Return the derivative of every element of the outputs by every element of the inputs.
 
     >>> from autograd_core import tensor
     >>> jacobian(lambda x: x * x.sum(), tensor([1.0, 2.0]))
@@ -85,7 +85,7 @@ def hessian(
     vectorize: bool = False,
     outer_jacobian_strategy: str = "reverse-mode",
 ) -> Any:
-    """The second derivatives of ``func``, which returns one element, by the inputs.
+    """Return the second derivatives of ``func``, which returns one element, by the inputs.
 
     >>> from autograd_core import tensor
     >>> hessian(lambda x: x[0] ** 2 * x[1], tensor([1.0, 2.0]))

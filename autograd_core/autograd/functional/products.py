@@ -28,7 +28,7 @@ def vjp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The outputs of ``func``, and the product of ``v`` with its Jacobian, ``v^T J``.
+    """Return the outputs of ``func``, and the product of ``v`` with its Jacobian, ``v^T J``.
 
     >>> from autograd_core import tensor
     >>> vjp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
@@ -69,7 +69,7 @@ def jvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The outputs of ``func``, and the product of its Jacobian with ``v``, ``J v``.
+    """Return the outputs of ``func``, and the product of its Jacobian with ``v``, ``J v``.
 
     >>> from autograd_core import tensor
     >>> jvp(lambda x: x * x, tensor([1.0, 2.0]), tensor([1.0, 10.0]))
@@ -108,7 +108,7 @@ def vhp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The output of ``func``, one element, and the product of ``v`` with its Hessian.
+    """Return the output of ``func``, one element, and the product of ``v`` with its Hessian.
 
     >>> from autograd_core import tensor
     >>> vhp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))
@@ -133,7 +133,7 @@ def hvp(
     create_graph: bool = False,
     strict: bool = False,
 ) -> tuple[Any, Any]:
-    """The output of ``func``, one element, and the product of its Hessian with ``v``.
+    """Return the output of ``func``, one element, and the product of its Hessian with ``v``.
 
     >>> from autograd_core import tensor
     >>> hvp(lambda x: (x**3).sum(), tensor([1.0, 2.0]), tensor([1.0, 10.0]))

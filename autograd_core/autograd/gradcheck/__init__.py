@@ -39,7 +39,7 @@ def gradcheck(
     fast_mode: bool = False,
     masked: bool | None = None,
 ) -> bool:
-    """Whether the derivatives of ``func`` are those that central differences find.
+    """Return whether the derivatives of ``func`` are those that central differences find.
 
     Args:
         func: takes the inputs, returns a tensor or a tuple; called twice per input element.
@@ -111,7 +111,8 @@ def gradgradcheck(
     fast_mode: bool = False,
     masked: bool = False,
 ) -> bool:
-    """Whether the second derivatives of ``func`` are those that differences of its gradients find.
+    """Return whether the second derivatives of ``func`` are those that differences of its gradients
+    find.
 
     The gradients are taken as functions of the inputs and of ``grad_outputs``, the gradients of
     the outputs: random numbers, always the same, where they are not given.  All else as

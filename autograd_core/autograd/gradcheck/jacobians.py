@@ -39,7 +39,7 @@ class FunctionAtPoint:
         return grad(outputs, self.watched, seeds, retain_graph=True, allow_unused=True)
 
     def reverse_jacobian(self, dtypes: bool) -> Jacobian:
-        """The Jacobian by backward passes; ``dtypes``, with a look at those of gradients."""
+        """Return the Jacobian by backward passes; ``dtypes``, with a look at those of gradients."""
         found = self._empty(self.outputs)
         for number, output in enumerate(self.outputs):
             for row, unit in enumerate(_units(output)):
@@ -63,7 +63,7 @@ class FunctionAtPoint:
         return found
 
     def forward_jacobian(self) -> Jacobian:
-        """The Jacobian by forward mode."""
+        """Return the Jacobian by forward mode."""
         found = self._empty(self.outputs)
         for place, x in zip(self.places, self.watched, strict=True):
             for column, unit in enumerate(_units(x)):
@@ -78,7 +78,7 @@ class FunctionAtPoint:
         return found
 
     def numerical_jacobian(self) -> Jacobian:
-        """The Jacobian by differences, computed when first asked for."""
+        """Return the Jacobian by differences, computed when first asked for."""
         if self._numerical is None:
             self._numerical = found = self._empty(self.outputs)
             for place, x in zip(self.places, self.watched, strict=True):
@@ -100,8 +100,8 @@ class FunctionAtPoint:
     def slopes(
         self, directions: dict[int, Array], like: Sequence[Tensor], where: str = ""
     ) -> list[Array]:
-        """How fast the outputs change along ``directions``, one per input, flattened; ``where`` is
-        for errors.
+        """Measure how fast the outputs change along ``directions``, one per input, flattened;
+        ``where`` is for errors.
 
         Raises:
             AssertionError: there are more or fewer of them than ``like``, or of another shape or
@@ -117,7 +117,8 @@ class FunctionAtPoint:
         ]
 
     def _values(self, directions: dict[int, Array], sign: int) -> list[Tensor]:
-        """The outputs after a step; the inputs' own data moves, so that closures see it too."""
+        """Return the outputs after a step; the inputs' own data moves, so that closures see it
+        too."""
         before = {place: self.inputs[place].array.copy() for place in directions}
         try:
             for place, direction in directions.items():
@@ -161,22 +162,22 @@ def _check_alike(some: Sequence[Tensor], others: Sequence[Tensor], perturbed: st
 
 
 def as_tuple(value: Any) -> tuple[Any, ...]:
-    """A tuple of what was given, alone or in a sequence."""
+    """Return a tuple of what was given, alone or in a sequence."""
     return tuple(value) if isinstance(value, (tuple, list)) else (value,)
 
 
 def tensors_in(result: Any) -> tuple[Tensor, ...]:
-    """The tensors among the results of a function."""
+    """Return the tensors among the results of a function."""
     return tuple(t for t in as_tuple(result) if isinstance(t, Tensor))
 
 
 def differentiable(result: Any) -> tuple[Tensor, ...]:
-    """The results of a function that require a gradient; all have to be tensors."""
+    """Return the results of a function that require a gradient; all have to be tensors."""
     return tuple(t for t in as_tuple(result) if t.requires_grad)
 
 
 def _checked_places(inputs: tuple[Any, ...]) -> list[int]:
-    """Which inputs require a gradient."""
+    """Find which inputs require a gradient."""
     places = [n for n, x in enumerate(inputs) if isinstance(x, Tensor) and x.requires_grad]
     if not places:
         raise ValueError(
@@ -212,7 +213,7 @@ def _units(t: Tensor) -> Iterator[Tensor]:
 
 
 def _nodes(output: Tensor) -> list[Node]:
-    """The nodes that ``output`` depends on, latest first, without leaves."""
+    """Return the nodes that ``output`` depends on, latest first, without leaves."""
     start = output.grad_fn
     seen = {start} if start is not None else set()
     stack = list(seen)

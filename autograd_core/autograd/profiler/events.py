@@ -163,7 +163,8 @@ class EventList(list[Any]):
         return EventList(groups.values(), profile_memory=self._profile_memory)
 
     def total_average(self) -> FunctionEventAvg:
-        """All events added up; as in PyTorch, time within time counts twice but in ``self_``."""
+        """Return all events added up; as in PyTorch, time within time counts twice but in
+        ``self_``."""
         total = FunctionEventAvg("Total")
         for event in self:
             total.add(event)
@@ -178,7 +179,7 @@ class EventList(list[Any]):
         header: str | None = None,
         top_level_events_only: bool = False,
     ) -> str:
-        """A table of the events, greatest first.
+        """Write a table of the events, greatest first.
 
         Args:
             sort_by: an attribute of the events: ``cpu_time``, ``cpu_time_total``,

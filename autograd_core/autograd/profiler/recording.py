@@ -93,20 +93,20 @@ class profile:
     # what it is told
 
     def begin(self) -> None:
-        """An op begins; ops do not contain each other."""
+        """Note that an op begins; ops do not contain each other."""
         self._here.began = self._now()
 
     def op(
         self, name: str, values: Sequence[Any], outputs: Sequence[Any], node: Node | None
     ) -> None:
-        """The op that began last has ended."""
+        """Note that the op that began last has ended."""
         end = self._now()
         event = self._new_event(f"aten::{name}", self._here.began, _OP, values)
         event.time_range = event.time_range._replace(end=end)
         self.made(event, outputs, node)
 
     def made(self, event: FunctionEvent, outputs: Sequence[Any], node: Node | None) -> None:
-        """``event`` resulted in ``outputs`` and, perhaps, ``node``."""
+        """Note that ``event`` resulted in ``outputs`` and, perhaps, ``node``."""
         event.cpu_memory_usage = sum(t.nbytes for t in outputs if t.view_of is None)
         if node is not None:
             event.sequence_nr = node.sequence_nr
@@ -114,13 +114,13 @@ class profile:
 
     @contextmanager
     def function(self, name: str, values: Sequence[Any]) -> Iterator[FunctionEvent]:
-        """What runs inside is the forward of a custom Function."""
+        """Record what runs inside as the forward of a custom Function."""
         with self._within(name, _OP, values) as event:
             yield event
 
     @contextmanager
     def block(self, name: str) -> Iterator[None]:
-        """What runs inside belongs to a block of the program."""
+        """Record what runs inside as a block of the program."""
         with self._within(name, _BLOCK) as event:
             yield
         event.cpu_memory_usage = sum(child.cpu_memory_usage for child in event.cpu_children)
@@ -201,7 +201,7 @@ class profile:
 
 
 def running_profile() -> profile | None:
-    """The profile that is being made around the caller."""
+    """Return the profile that is being made around the caller."""
     mode = current_mode()
     found = None if mode is None else mode.profiler
     return found if isinstance(found, profile) else None

@@ -10,7 +10,7 @@ _NARROW = 12
 
 
 def format_time(microseconds: float) -> str:
-    """A time in the largest unit that it has one of.
+    """Write a time in the largest unit that it has one of.
 
     >>> format_time(12.5), format_time(2500.0), format_time(3e6)
     ('12.500us', '2.500ms', '3.000s')
@@ -42,7 +42,7 @@ def table_text(
     shapes_width: int,
     header: str | None,
 ) -> str:
-    """``events`` as rows, with the share of ``total`` (in microseconds) that each took."""
+    """Write ``events`` as rows, with the share of ``total`` (in microseconds) that each took."""
     if not events:
         return ""
     titles = ["Name", "Self CPU %", "Self CPU", "CPU total %", "CPU total", "CPU time avg"]
