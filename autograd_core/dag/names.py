@@ -66,12 +66,14 @@ class Names:
         """Name an input without a name of its own in the text of a rule: as the op calls its
         ``parameter``, but never as the program calls another tensor.
 
-        >>> Names({"x": Tensor.from_array([1.0])}).placeholder("x"), Names().placeholder("x")
-        ('input', 'x')
+        >>> names = Names({"x": Tensor.from_array([1.0]), "weight": Tensor.from_array([2.0])})
+        >>> [names.placeholder(name) for name in ("x", "weight", "other")]
+        ['input', 'weight_', 'other']
         """
         if self._used is None:
             self._used = frozenset(self._names.values())
-        return _INSTEAD.get(parameter, parameter) if parameter in self._used else parameter
+        free = (name for name in (parameter, _INSTEAD.get(parameter, "")) if name)
+        return next((name for name in free if name not in self._used), f"{parameter}_")
 
     def module_classes(self) -> dict[str, str]:
         """The class of every module among the variables, by its path in the outermost one."""
@@ -87,7 +89,7 @@ class Names:
         return iter(self._alive)
 
 
-_INSTEAD = {"x": "input", "a": "input", "y": "other", "b": "other"}
+_INSTEAD = {"x": "input", "self": "input"}
 """PyTorch's names for what our ops call so."""
 
 Named = Iterable[tuple[str, Any]]

@@ -188,7 +188,7 @@ from autograd_core.functions.shapes import narrow as narrow
 from autograd_core.functions.shapes import ravel as ravel
 from autograd_core.functions.shapes import select as select
 from autograd_core.functions.shapes import squeeze as squeeze
-from autograd_core.functions.shapes import swapdims as swapaxes
+from autograd_core.functions.shapes import swapaxes as swapaxes
 from autograd_core.functions.shapes import swapdims as swapdims
 from autograd_core.functions.shapes import unflatten as unflatten
 from autograd_core.functions.shapes import unsqueeze as unsqueeze

@@ -25,59 +25,59 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 @public("function method")
 def sort(
-    x: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
+    self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
 ) -> return_types.sort:
     """The elements in order along ``dim``, and where they were."""
     call = sorting.sort if stable is None else sorting.sort_stable
-    return return_types.sort(*call(x, dim, descending))
+    return return_types.sort(*call(self, dim, descending))
 
 
 @public("function method")
-def msort(x: Tensor) -> Tensor:
+def msort(self: Tensor) -> Tensor:
     """The elements in order along the first dimension."""
-    return sorting.sort(x, 0)[0]
+    return sorting.sort(self, 0)[0]
 
 
 @public("function method")
 def topk(
-    x: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+    self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
 ) -> return_types.topk:
     """The ``k`` largest, or smallest, elements along ``dim``, and where they were."""
-    return return_types.topk(*sorting.topk(x, k, dim, largest, sorted))
+    return return_types.topk(*sorting.topk(self, k, dim, largest, sorted))
 
 
 @public()
 def searchsorted(
     sorted_sequence: Tensor,
-    values: Tensor | float,
+    self: Tensor | float,
     *,
     right: bool = False,
     side: str | None = None,
 ) -> Tensor:
-    """Where ``values`` would be inserted into a sorted sequence, the last dimension."""
-    if not isinstance(values, Tensor):
-        values = Tensor.from_array(np.asarray(values))
-    return sorting.searchsorted(sorted_sequence, values, right or side == "right")
+    """Where ``self`` would be inserted into a sorted sequence, the last dimension."""
+    if not isinstance(self, Tensor):
+        self = Tensor.from_array(np.asarray(self))
+    return sorting.searchsorted(sorted_sequence, self, right or side == "right")
 
 
 @public()
-def bucketize(x: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
+def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
     """Between which of the sorted ``boundaries`` each element lies."""
     if boundaries.ndim != 1:
         raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
-    return searchsorted(boundaries, x, right=right)
+    return searchsorted(boundaries, self, right=right)
 
 
 @public("function method")
-def cummax(x: Tensor, dim: int) -> return_types.cummax:
+def cummax(self: Tensor, dim: int) -> return_types.cummax:
     """The largest element so far along ``dim``, and where it is."""
-    return return_types.cummax(*cumulative.cummax(x, dim))
+    return return_types.cummax(*cumulative.cummax(self, dim))
 
 
 @public("function method")
-def cummin(x: Tensor, dim: int) -> return_types.cummin:
+def cummin(self: Tensor, dim: int) -> return_types.cummin:
     """The smallest element so far along ``dim``, and where it is."""
-    return return_types.cummin(*cumulative.cummin(x, dim))
+    return return_types.cummin(*cumulative.cummin(self, dim))
 
 
 # Quantiles
@@ -85,7 +85,7 @@ def cummin(x: Tensor, dim: int) -> return_types.cummin:
 
 @public("function method")
 def quantile(
-    x: Tensor,
+    self: Tensor,
     q: Tensor | float,
     dim: int | None = None,
     keepdim: bool = False,
@@ -93,12 +93,12 @@ def quantile(
     interpolation: str = "linear",
 ) -> Tensor:
     """The elements that the shares ``q`` lie below, along ``dim`` or of all; NaN if one is."""
-    return _quantile(x, q, dim, keepdim, interpolation, False)
+    return _quantile(self, q, dim, keepdim, interpolation, False)
 
 
 @public("function method")
 def nanquantile(
-    x: Tensor,
+    self: Tensor,
     q: Tensor | float,
     dim: int | None = None,
     keepdim: bool = False,
@@ -106,7 +106,7 @@ def nanquantile(
     interpolation: str = "linear",
 ) -> Tensor:
     """:func:`quantile` of what is not NaN."""
-    return _quantile(x, q, dim, keepdim, interpolation, True)
+    return _quantile(self, q, dim, keepdim, interpolation, True)
 
 
 def _quantile(
@@ -180,26 +180,26 @@ def _at(ordered: Tensor, ranks: Any) -> Tensor:
 
 @public("function method")
 def diff(
-    x: Tensor,
+    self: Tensor,
     n: int = 1,
     dim: int = -1,
     prepend: Tensor | None = None,
     append: Tensor | None = None,
 ) -> Tensor:
     """Differences of neighbours along ``dim``, taken ``n`` times."""
-    if not x.ndim:
+    if not self.ndim:
         raise RuntimeError("diff expects input to be at least one-dimensional")
     if n < 0:
         raise RuntimeError(f"order must be non-negative but got {n}")
-    dim = wrapped(dim, x.ndim)
-    parts = [part for part in (prepend, x, append) if part is not None]
+    dim = wrapped(dim, self.ndim)
+    parts = [part for part in (prepend, self, append) if part is not None]
     if len(parts) > 1:
-        x = cat(parts, dim=dim)
-    for _ in range(min(n, x._shape[dim])):
-        count = x._shape[dim] - 1
-        after, before = narrow(x, dim, 1, count), narrow(x, dim, 0, count)
-        x = logical_xor(after, before) if x.dtype.category == 0 else after - before
-    return x
+        self = cat(parts, dim=dim)
+    for _ in range(min(n, self._shape[dim])):
+        count = self._shape[dim] - 1
+        after, before = narrow(self, dim, 1, count), narrow(self, dim, 0, count)
+        self = logical_xor(after, before) if self.dtype.category == 0 else after - before
+    return self
 
 
 def _sides(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
@@ -258,25 +258,25 @@ def cumulative_trapezoid(
 
 @public()
 def gradient(
-    x: Tensor,
+    self: Tensor,
     *,
     spacing: Any = 1,
     dim: int | Sequence[int] | None = None,
     edge_order: int = 1,
 ) -> tuple[Tensor, ...]:
-    """The slope of ``x`` along each dimension: central differences, one-sided at the ends.
+    """The slope of ``self`` along each dimension: central differences, one-sided at the ends.
 
     ``spacing`` is a number, one for each dimension, or a tensor of coordinates for each.
     """
-    if x.dtype is uint8:
+    if self.dtype is uint8:
         raise RuntimeError("torch.gradient does not support uint8 input.")
     if edge_order not in (1, 2):
         raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got "
                            f"{edge_order}")  # fmt: skip
-    listed = range(x.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
-    dims = wrapped_all(listed, x.ndim)
+    listed = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    dims = wrapped_all(listed, self.ndim)
     given = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
-    return tuple(_slope(x, step, d, edge_order) for step, d in zip(given, dims, strict=True))
+    return tuple(_slope(self, step, d, edge_order) for step, d in zip(given, dims, strict=True))
 
 
 def _slope(x: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:

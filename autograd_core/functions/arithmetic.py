@@ -30,27 +30,35 @@ def _check_alpha(x: Any, y: Any, alpha: Number) -> None:
 
 
 @public("function method inplace")
-def add(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
-    """``x + alpha * y``."""
-    _check_alpha(x, y, alpha)
-    return elementwise.add(x, y) if alpha == 1 else elementwise.add_scaled(x, y, alpha=alpha)
+def add(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``self + alpha * other``."""
+    _check_alpha(self, other, alpha)
+    return (
+        elementwise.add(self, other)
+        if alpha == 1
+        else elementwise.add_scaled(self, other, alpha=alpha)
+    )
 
 
 @public("function method inplace", aliases="subtract")
-def sub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
-    """``x - alpha * y``."""
-    _check_alpha(x, y, alpha)
-    return elementwise.sub(x, y) if alpha == 1 else elementwise.sub_scaled(x, y, alpha=alpha)
+def sub(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``self - alpha * other``."""
+    _check_alpha(self, other, alpha)
+    return (
+        elementwise.sub(self, other)
+        if alpha == 1
+        else elementwise.sub_scaled(self, other, alpha=alpha)
+    )
 
 
 @public()
-def rsub(x: Tensor, y: Tensor | Number, *, alpha: Number = 1) -> Tensor:
-    """``y - alpha * x``."""
-    if isinstance(y, Tensor):
-        return select.rsub_tensor(x, y, alpha=alpha)
-    if x.dtype is bool_ or isinstance(y, bool):
-        raise no_difference((x, y))
-    return elementwise.rsub(promoted(x if alpha == 1 else x * alpha, y), number=y)
+def rsub(self: Tensor, other: Tensor | Number, *, alpha: Number = 1) -> Tensor:
+    """``other - alpha * self``."""
+    if isinstance(other, Tensor):
+        return select.rsub_tensor(self, other, alpha=alpha)
+    if self.dtype is bool_ or isinstance(other, bool):
+        raise no_difference((self, other))
+    return elementwise.rsub(promoted(self if alpha == 1 else self * alpha, other), other=other)
 
 
 def rdiv(x: Tensor, y: Number) -> Tensor:
@@ -59,42 +67,44 @@ def rdiv(x: Tensor, y: Number) -> Tensor:
 
 
 @public("function method inplace", aliases="divide true_divide")
-def div(x: Tensor, y: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
-    """``x / y``; rounded down ("floor") or towards 0 ("trunc") on demand."""
+def div(self: Tensor, other: Tensor | Number, *, rounding_mode: str | None = None) -> Tensor:
+    """``self / other``; rounded down ("floor") or towards 0 ("trunc") on demand."""
     if rounding_mode is None:
-        return elementwise.div(x, y)
-    return rounding.div_rounded(x, y, rounding_mode=rounding_mode)
+        return elementwise.div(self, other)
+    return rounding.div_rounded(self, other, rounding_mode=rounding_mode)
 
 
 @public("function method inplace")
-def floor_divide(x: Tensor, y: Tensor | Number) -> Tensor:
-    """``x // y``: the quotient rounded down."""
-    return rounding.div_rounded(x, y, rounding_mode="floor")
+def floor_divide(self: Tensor, other: Tensor | Number) -> Tensor:
+    """``self // other``: the quotient rounded down."""
+    return rounding.div_rounded(self, other, rounding_mode="floor")
 
 
 @public("function method inplace")
-def pow(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
-    """``x`` to the power of a number or a tensor."""
+def pow(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+    """``self`` to the power of a number or a tensor."""
     if isinstance(exponent, Tensor):
-        if exponent.dtype is bool_ and (isinstance(x, bool) or getattr(x, "dtype", None) is bool_):
+        if exponent.dtype is bool_ and (
+            isinstance(self, bool) or getattr(self, "dtype", None) is bool_
+        ):
             raise NotImplementedError("\"pow\" not implemented for 'Bool'")
-        if isinstance(x, Tensor):
-            return elementwise.pow_tensor(x, exponent)
-        return elementwise.pow_base(promoted(exponent, x), base=x)
-    return elementwise.pow_number(promoted(x, exponent), exponent=exponent)
+        if isinstance(self, Tensor):
+            return elementwise.pow_tensor(self, exponent)
+        return elementwise.pow_base(promoted(exponent, self), self=self)
+    return elementwise.pow_number(promoted(self, exponent), exponent=exponent)
 
 
 @public("function method inplace")
-def float_power(x: Tensor | Number, exponent: Tensor | Number) -> Tensor:
+def float_power(self: Tensor | Number, exponent: Tensor | Number) -> Tensor:
     """:func:`pow` in float64."""
-    base, power = (to_dtype(v, float64) if isinstance(v, Tensor) else v for v in (x, exponent))
+    base, power = (to_dtype(v, float64) if isinstance(v, Tensor) else v for v in (self, exponent))
     return pow(base, power)
 
 
 @public("function method inplace")
-def square(x: Tensor) -> Tensor:
-    """``x * x``."""
-    return pow(x, 2)
+def square(self: Tensor) -> Tensor:
+    """``self * self``."""
+    return pow(self, 2)
 
 
 def promoted(x: Any, y: Number) -> Any:
@@ -114,57 +124,57 @@ def _check_divisor(name: str, *values: Tensor | Number) -> None:
 
 
 @public("function method inplace")
-def fmod(x: Tensor, y: Tensor | Number) -> Tensor:
-    """What is left of ``x`` after division by ``y``, with the sign of ``x``."""
-    _check_divisor("fmod", x, y)
-    if isinstance(y, Tensor):
-        return rounding.fmod(x, y)
-    return rounding.fmod_number(promoted(x, y), number=y)
+def fmod(self: Tensor, other: Tensor | Number) -> Tensor:
+    """What is left of ``self`` after division by ``other``, with the sign of ``self``."""
+    _check_divisor("fmod", self, other)
+    if isinstance(other, Tensor):
+        return rounding.fmod(self, other)
+    return rounding.fmod_number(promoted(self, other), other=other)
 
 
 @public("function method inplace")
-def remainder(x: Tensor | Number, y: Tensor | Number) -> Tensor:
-    """``x % y``: what is left of ``x`` after division by ``y``, with the sign of ``y``."""
-    _check_divisor("remainder", x, y)
-    if isinstance(y, Tensor):
-        return rounding.remainder(x, y)
-    return rounding.remainder_number(promoted(x, y), number=y)
+def remainder(self: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """``self % other``: the rest after division, with the sign of ``other``."""
+    _check_divisor("remainder", self, other)
+    if isinstance(other, Tensor):
+        return rounding.remainder(self, other)
+    return rounding.remainder_number(promoted(self, other), other=other)
 
 
 @public("function method inplace")
-def copysign(x: Tensor, y: Tensor | Number) -> Tensor:
-    """The size of ``x`` with the sign of ``y``."""
-    if isinstance(y, Tensor):
-        return rounding.copysign(x, y)
-    return rounding.copysign_number(x, number=y)
+def copysign(self: Tensor, other: Tensor | Number) -> Tensor:
+    """The size of ``self`` with the sign of ``other``."""
+    if isinstance(other, Tensor):
+        return rounding.copysign(self, other)
+    return rounding.copysign_number(self, other=other)
 
 
 @public("function method inplace", aliases="special.xlogy")
-def xlogy(x: Tensor | Number, y: Tensor | Number) -> Tensor:
-    """``x * log(y)``, and 0 where ``x`` is."""
-    if not isinstance(y, Tensor):
-        return exponential.xlogy_number(x, number=y)
-    if not isinstance(x, Tensor):
-        return exponential.xlogy_of_number(y, number=x)
-    return exponential.xlogy(x, y)
+def xlogy(self: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """``self * log(other)``, and 0 where ``self`` is."""
+    if not isinstance(other, Tensor):
+        return exponential.xlogy_number(self, other=other)
+    if not isinstance(self, Tensor):
+        return exponential.xlogy_of_number(other, self=self)
+    return exponential.xlogy(self, other)
 
 
 @public("function method inplace", aliases="clip")
 def clamp(
-    x: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
+    self: Tensor, min: Tensor | Number | None = None, max: Tensor | Number | None = None
 ) -> Tensor:
-    """``x`` held between ``min`` and ``max``, numbers or tensors; either may be left out."""
+    """``self`` held between ``min`` and ``max``, numbers or tensors; either may be left out."""
     bounds = [bound for bound in (min, max) if isinstance(bound, Tensor)]
     if not bounds:
         for bound in (min, max):
-            x = x if bound is None else promoted(x, bound)  # type: ignore[arg-type]
-        return elementwise.clamp(x, min=min, max=max)
-    kind = result_type(*((t.dtype, 2 if t.ndim else 1) for t in (x, *bounds)))
+            self = self if bound is None else promoted(self, bound)  # type: ignore[arg-type]
+        return elementwise.clamp(self, min=min, max=max)
+    kind = result_type(*((t.dtype, 2 if t.ndim else 1) for t in (self, *bounds)))
     low, high = (
         to_dtype(b, kind) if isinstance(b, Tensor) else None if b is None else _constant(b, kind)
         for b in (min, max)
     )
-    return select.clamp_tensors(to_dtype(x, kind), low, high)
+    return select.clamp_tensors(to_dtype(self, kind), low, high)
 
 
 def _constant(value: Number, kind: dtype) -> Tensor:
@@ -172,28 +182,28 @@ def _constant(value: Number, kind: dtype) -> Tensor:
 
 
 @public("function method inplace")
-def clamp_min(x: Tensor, min: Tensor | Number) -> Tensor:
-    """``x``, or ``min`` where ``x`` is below it."""
+def clamp_min(self: Tensor, min: Tensor | Number) -> Tensor:
+    """``self``, or ``min`` where ``self`` is below it."""
     if isinstance(min, Tensor):
-        return select.clamp_min_tensor(x, min)
-    return select.clamp_min(promoted(x, min), bound=min)
+        return select.clamp_min_tensor(self, min)
+    return select.clamp_min(promoted(self, min), min=min)
 
 
 @public("function method inplace")
-def clamp_max(x: Tensor, max: Tensor | Number) -> Tensor:
-    """``x``, or ``max`` where ``x`` is above it."""
+def clamp_max(self: Tensor, max: Tensor | Number) -> Tensor:
+    """``self``, or ``max`` where ``self`` is above it."""
     if isinstance(max, Tensor):
-        return select.clamp_max_tensor(x, max)
-    return select.clamp_max(promoted(x, max), bound=max)
+        return select.clamp_max_tensor(self, max)
+    return select.clamp_max(promoted(self, max), max=max)
 
 
 @public("function method inplace")
-def lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
-    """The point ``weight`` of the way from ``start`` to ``end``."""
-    _check_lerp(start, end, weight)
+def lerp(self: Tensor, end: Tensor, weight: Tensor | float) -> Tensor:
+    """The point ``weight`` of the way from ``self`` to ``end``."""
+    _check_lerp(self, end, weight)
     if isinstance(weight, Tensor):
-        return select.lerp_tensor(start, end, weight)
-    return select.lerp_number(start, end, weight=weight)
+        return select.lerp_tensor(self, end, weight)
+    return select.lerp_number(self, end, weight=weight)
 
 
 def _check_lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> None:
@@ -212,8 +222,8 @@ def _check_lerp(start: Tensor, end: Tensor, weight: Tensor | float) -> None:
 
 
 @public("function method inplace")
-def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
-    """``x + value * tensor1 / tensor2``."""
+def addcdiv(self: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -> Tensor:
+    """``self + value * tensor1 / tensor2``."""
     if not (tensor1.dtype.is_floating_point or tensor2.dtype.is_floating_point):
         raise RuntimeError(
             "Integer division with addcdiv is no longer supported, and in a future  release "
@@ -223,71 +233,71 @@ def addcdiv(x: Tensor, tensor1: Tensor, tensor2: Tensor, *, value: Number = 1) -
             "float inputs. The future addcdiv behavior is just the latter implementation: (input "
             "+ value * tensor1 / tensor2), for all dtypes."
         )
-    return select.addcdiv(x, tensor1, tensor2, value=value)
+    return select.addcdiv(self, tensor1, tensor2, value=value)
 
 
 @public()
-def fill(x: Tensor, value: Tensor | Number) -> Tensor:
-    """``value`` in every place of ``x``."""
+def fill(self: Tensor, value: Tensor | Number) -> Tensor:
+    """``value`` in every place of ``self``."""
     if not isinstance(value, Tensor):
-        return assign.fill(x, value=value)
-    check_gradient(x.dtype, value)
-    return select.fill_tensor(x, value)
+        return assign.fill(self, value=value)
+    check_gradient(self.dtype, value)
+    return select.fill_tensor(self, value)
 
 
 @public("function method inplace", aliases="special.round")
-def round(x: Tensor, *, decimals: int = 0) -> Tensor:
+def round(self: Tensor, *, decimals: int = 0) -> Tensor:
     """The nearest whole number, the even one of two; or with ``decimals`` after the point."""
-    return rounding.round_decimals(x, decimals=decimals) if decimals else rounding.round_(x)
+    return rounding.round_decimals(self, decimals=decimals) if decimals else rounding.round_(self)
 
 
 @public("function method inplace")
 def nan_to_num(
-    x: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
+    self: Tensor, nan: float | None = None, posinf: float | None = None, neginf: float | None = None
 ) -> Tensor:
-    """``x`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
-    return rounding.nan_to_num(x, nan=nan, posinf=posinf, neginf=neginf)
+    """``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
+    return rounding.nan_to_num(self, nan=nan, posinf=posinf, neginf=neginf)
 
 
 @public("function method")
-def frexp(x: Tensor) -> return_types.frexp:
-    """``x`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
-    if not x.dtype.is_floating_point:
+def frexp(self: Tensor) -> return_types.frexp:
+    """``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
+    if not self.dtype.is_floating_point:
         raise RuntimeError("torch.frexp() only supports floating-point dtypes")
-    return return_types.frexp(*rounding.frexp(x))
+    return return_types.frexp(*rounding.frexp(self))
 
 
 @public("function method inplace", aliases="special.logit")
-def logit(x: Tensor, eps: float | None = None) -> Tensor:
-    """``log(x / (1 - x))``, of ``x`` held between ``eps`` and ``1 - eps`` if that is given."""
-    return exponential.logit(x, eps=eps)
+def logit(self: Tensor, eps: float | None = None) -> Tensor:
+    """``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 - eps``."""
+    return exponential.logit(self, eps=eps)
 
 
 @public()
-def polygamma(n: int, x: Tensor) -> Tensor:
+def polygamma(n: int, self: Tensor) -> Tensor:
     """The ``n``-th derivative of :func:`digamma`."""
-    return special_functions.polygamma(x, n=n)
+    return special_functions.polygamma(self, n=n)
 
 
 @public("function method inplace", aliases="special.multigammaln")
-def mvlgamma(x: Tensor, p: int) -> Tensor:
-    """Logarithm of the gamma function of ``p`` variables, for ``x > (p - 1) / 2``."""
-    if x.dtype is bool_:
+def mvlgamma(self: Tensor, p: int) -> Tensor:
+    """Logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
+    if self.dtype is bool_:
         raise RuntimeError("The input tensor may not be a boolean tensor.")
-    return special_functions.mvlgamma(x, p=p)
+    return special_functions.mvlgamma(self, p=p)
 
 
 @public("function method")
-def positive(x: Tensor) -> Tensor:
-    """``+x``: ``x`` itself."""
-    if x.dtype is bool_:
+def positive(self: Tensor) -> Tensor:
+    """``+self``: ``self`` itself."""
+    if self.dtype is bool_:
         raise RuntimeError("The `+` operator, on a bool tensor is not supported.")
-    return x
+    return self
 
 
 @public("function method", aliases="resolve_conj resolve_neg", name="conj")
 @public("function method inplace", name="conj_physical")
 @public()
-def real(x: Tensor) -> Tensor:
-    """``x`` itself, as all numbers here are real."""
-    return x
+def real(self: Tensor) -> Tensor:
+    """``self`` itself, as all numbers here are real."""
+    return self

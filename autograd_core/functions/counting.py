@@ -15,20 +15,22 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 @public()
-def histc(x: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
     """How many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
-    ``max``; of the range of ``x``, if these are equal."""
+    ``max``; of the range of ``self``, if these are equal."""
     if bins <= 0:
         raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
     if not (math.isfinite(min) and math.isfinite(max)):
         raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
-    low, high = (min, max) if min != max or not x.array.size else (x.array.min(), x.array.max())
+    low, high = (
+        (min, max) if min != max or not self.array.size else (self.array.min(), self.array.max())
+    )
     if low == high:
         low, high = low - 1, high + 1
-    counts, _ = np.histogram(x.array, bins, (float(low), float(high)))
-    return Tensor.from_array(counts.astype(x.array.dtype))
+    counts, _ = np.histogram(self.array, bins, (float(low), float(high)))
+    return Tensor.from_array(counts.astype(self.array.dtype))
 
 
 @public()
@@ -45,14 +47,14 @@ def isin(
 
 @public()
 def unique_consecutive(
-    x: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
 ) -> Any:
-    """``x`` flattened, or the slices of ``dim``, without what equals the one before; where each
+    """``self`` flattened, or the slices of ``dim``, without what equals the one before; where each
     went, how many."""
     if dim is not None:
-        dim = wrapped(dim, x.ndim, of_scalars=False)
-        check_slices(x, dim)
-    slices = x.array.reshape(-1) if dim is None else np.moveaxis(x.array, dim, 0)
+        dim = wrapped(dim, self.ndim, of_scalars=False)
+        check_slices(self, dim)
+    slices = self.array.reshape(-1) if dim is None else np.moveaxis(self.array, dim, 0)
     count = len(slices)
     rows = slices.reshape(count, math.prod(slices.shape[1:]))
     first = np.ones(count, np.bool_)
@@ -61,7 +63,7 @@ def unique_consecutive(
     found = [kept.copy()]
     if return_inverse:
         where = np.cumsum(first) - 1
-        found.append(where.reshape(x._shape) if dim is None else where)
+        found.append(where.reshape(self._shape) if dim is None else where)
     if return_counts:
         found.append(np.diff(np.append(np.flatnonzero(first), count)))
     tensors = tuple(Tensor.from_array(np.asarray(each)) for each in found)
@@ -69,12 +71,12 @@ def unique_consecutive(
 
 
 @public()
-def gcd(x: Tensor, y: Tensor) -> Tensor:
+def gcd(self: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of each pair of integers."""
-    return Tensor.from_array(np.asarray(np.gcd(x.array, y.array)))
+    return Tensor.from_array(np.asarray(np.gcd(self.array, other.array)))
 
 
 @public()
-def lcm(x: Tensor, y: Tensor) -> Tensor:
+def lcm(self: Tensor, other: Tensor) -> Tensor:
     """The least common multiple of each pair of integers."""
-    return Tensor.from_array(np.asarray(np.lcm(x.array, y.array)))
+    return Tensor.from_array(np.asarray(np.lcm(self.array, other.array)))

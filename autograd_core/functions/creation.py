@@ -111,15 +111,15 @@ def asarray(obj: Any, *, dtype: dtype | None = None, copy: bool | None = None) -
 
 
 @public()
-def detach(x: Tensor) -> Tensor:
+def detach(self: Tensor) -> Tensor:
     """The same data without the graph."""
-    return x.detach()
+    return self.detach()
 
 
 @public()
-def is_nonzero(x: Tensor) -> bool:
-    """Whether the only element of ``x`` is not 0."""
-    return bool(x)
+def is_nonzero(self: Tensor) -> bool:
+    """Whether the only element of ``self`` is not 0."""
+    return bool(self)
 
 
 @public()
@@ -197,22 +197,22 @@ def full(
 
 @public()
 def full_like(
-    x: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
+    self: Tensor, fill_value: Number, *, dtype: dtype | None = None, requires_grad: bool = False
 ) -> Tensor:
-    """``fill_value`` everywhere, in the shape and dtype of ``x``."""
-    return full(x._shape, fill_value, dtype or x.dtype, requires_grad)
+    """``fill_value`` everywhere, in the shape and dtype of ``self``."""
+    return full(self._shape, fill_value, dtype or self.dtype, requires_grad)
 
 
 @public(aliases="empty_like")
-def zeros_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Zeros of the shape and dtype of ``x``."""
-    return zeros(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+def zeros_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Zeros of the shape and dtype of ``self``."""
+    return zeros(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 @public()
-def ones_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Ones of the shape and dtype of ``x``."""
-    return ones(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+def ones_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Ones of the shape and dtype of ``self``."""
+    return ones(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 @public()
@@ -315,28 +315,28 @@ def is_tensor(value: Any) -> bool:
 
 
 @public()
-def is_floating_point(x: Tensor) -> bool:
-    """Whether ``x`` holds floating point numbers."""
-    return x.dtype.is_floating_point
+def is_floating_point(self: Tensor) -> bool:
+    """Whether ``self`` holds floating point numbers."""
+    return self.dtype.is_floating_point
 
 
 @public()
-def numel(x: Tensor) -> int:
-    """How many elements ``x`` has."""
-    return x.numel()
+def numel(self: Tensor) -> int:
+    """How many elements ``self`` has."""
+    return self.numel()
 
 
 @public("function method")
 def allclose(
-    x: Tensor, y: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
+    self: Tensor, other: Tensor, rtol: float = 1e-05, atol: float = 1e-08, equal_nan: bool = False
 ) -> bool:
-    """Whether all elements agree within ``atol + rtol * |y|``."""
-    if x.dtype is not y.dtype:
-        raise RuntimeError(f"{x.dtype.scalar_name} did not match {y.dtype.scalar_name}")
-    return builtins.bool(np.allclose(x.array, y.array, rtol, atol, equal_nan))
+    """Whether all elements agree within ``atol + rtol * |other|``."""
+    if self.dtype is not other.dtype:
+        raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    return builtins.bool(np.allclose(self.array, other.array, rtol, atol, equal_nan))
 
 
 @public("function method")
-def equal(x: Tensor, y: Tensor) -> bool:
+def equal(self: Tensor, other: Tensor) -> bool:
     """Whether shapes and all elements are equal."""
-    return builtins.bool(np.array_equal(x.array, y.array))
+    return builtins.bool(np.array_equal(self.array, other.array))

@@ -23,35 +23,35 @@ from autograd_core.tensor.dimensions import wrapped
 
 @public()
 def split(
-    x: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
+    tensor: Tensor, split_size_or_sections: int | Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Views of pieces along ``dim``: of one size, or of the sizes given."""
     if isinstance(split_size_or_sections, int):
-        return joined.split_size_(x, split_size_or_sections, dim)
-    return joined.split_with_sizes(x, tuple(split_size_or_sections), dim)
+        return joined.split_size_(tensor, split_size_or_sections, dim)
+    return joined.split_with_sizes(tensor, tuple(split_size_or_sections), dim)
 
 
 @public("function method")
-def chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """``chunks`` pieces along ``dim``, as equal as they can be."""
-    if not x.ndim:
+    if not self.ndim:
         raise RuntimeError("chunk expects at least a 1-dimensional tensor")
     if chunks <= 0:
         raise RuntimeError(f"chunk expects `chunks` to be greater than 0, got: {chunks}")
-    size = x._shape[wrapped(dim, x.ndim)]
-    return split(x, -(-size // chunks) if size else (0,) * chunks, dim)
+    size = self._shape[wrapped(dim, self.ndim)]
+    return split(self, -(-size // chunks) if size else (0,) * chunks, dim)
 
 
 @public("function method")
 def tensor_split(
-    x: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
+    self: Tensor, indices_or_sections: int | Sequence[int] | Tensor, dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Views of that many pieces along ``dim``, or of those that end at the places given."""
-    if not x.ndim:
+    if not self.ndim:
         raise RuntimeError(
             "tensor_split expected at least a 1-dimensional tensor, but got a tensor with 0 dims"
         )
-    size, wanted = x._shape[wrapped(dim, x.ndim)], indices_or_sections
+    size, wanted = self._shape[wrapped(dim, self.ndim)], indices_or_sections
     if isinstance(wanted, Tensor):
         wanted = wanted.tolist()
     if isinstance(wanted, int):
@@ -60,24 +60,24 @@ def tensor_split(
         ends = [i * (size // wanted) + min(i, size % wanted) for i in range(wanted + 1)]
     else:
         ends = [0, *(min(max(i + size if i < 0 else i, 0), size) for i in wanted), size]
-    return tuple(narrow(x, dim, start, max(end - start, 0)) for start, end in pairwise(ends))
+    return tuple(narrow(self, dim, start, max(end - start, 0)) for start, end in pairwise(ends))
 
 
 def _equal_split(name: str, dim: int, least: int) -> Callable[..., tuple[Tensor, ...]]:
-    def divided(x: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
-        if x.ndim < least:
+    def divided(self: Tensor, indices_or_sections: int | Sequence[int]) -> tuple[Tensor, ...]:
+        if self.ndim < least:
             raise RuntimeError(
                 f"torch.{name} requires a tensor with at least {least} dimension, but got a "
-                f"tensor with {x.ndim} dimensions!"
+                f"tensor with {self.ndim} dimensions!"
             )
-        along = 0 if name == "hsplit" and x.ndim == 1 else dim
+        along = 0 if name == "hsplit" and self.ndim == 1 else dim
         parts = indices_or_sections
-        if isinstance(parts, int) and x._shape[along] % parts:
+        if isinstance(parts, int) and self._shape[along] % parts:
             raise RuntimeError(
                 f"torch.{name} attempted to split along dimension {along}, but the size of the "
-                f"dimension {x._shape[along]} is not divisible by the split_size {parts}!"
+                f"dimension {self._shape[along]} is not divisible by the split_size {parts}!"
             )
-        return tensor_split(x, parts, along)
+        return tensor_split(self, parts, along)
 
     divided.__name__ = divided.__qualname__ = name
     divided.__doc__ = f"Views of equal pieces, or up to the places given, along dimension {dim}."
@@ -95,28 +95,28 @@ def _copies(parts: Sequence[Tensor]) -> tuple[Tensor, ...]:
 
 @public()
 def split_with_sizes_copy(
-    x: Tensor, split_sizes: Sequence[int], dim: int = 0
+    self: Tensor, split_sizes: Sequence[int], dim: int = 0
 ) -> tuple[Tensor, ...]:
     """Copies of pieces of the given sizes along ``dim``."""
-    return _copies(split(x, split_sizes, dim))
+    return _copies(split(self, split_sizes, dim))
 
 
 @public("function method")
-def unsafe_split(x: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_split(tensor: Tensor, split_size: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of pieces of ``split_size`` along ``dim``."""
-    return _copies(split(x, split_size, dim))
+    return _copies(split(tensor, split_size, dim))
 
 
 @public("function method")
-def unsafe_chunk(x: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
+def unsafe_chunk(self: Tensor, chunks: int, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of ``chunks`` pieces along ``dim``."""
-    return _copies(chunk(x, chunks, dim))
+    return _copies(chunk(self, chunks, dim))
 
 
 @public()
-def unbind_copy(x: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
+def unbind_copy(self: Tensor, dim: int = 0) -> tuple[Tensor, ...]:
     """Copies of the slices along ``dim``."""
-    return _copies(joined.unbind(x, dim))
+    return _copies(joined.unbind(self, dim))
 
 
 # Joining
@@ -246,13 +246,13 @@ def _check_vector(x: Tensor) -> None:
 
 
 @public()
-def combinations(x: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
+def combinations(self: Tensor, r: int = 2, with_replacement: bool = False) -> Tensor:
     """All choices of ``r`` elements of a vector, one row each, in order."""
-    _check_vector(x)
+    _check_vector(self)
     if r < 0:
         raise RuntimeError(f"Expect a non-negative number, but got {r}")
     if r == 0:
-        return Tensor.from_array(np.empty(0, x.dtype.dtype))
+        return Tensor.from_array(np.empty(0, self.dtype.dtype))
     rule = choose_again if with_replacement else choose
-    rows = np.array(list(rule(range(x.numel()), r)), np.int64).reshape(-1, r)
-    return joined.stack([index_select(x, Tensor.from_array(c.copy()), 0) for c in rows.T], dim=1)
+    rows = np.array(list(rule(range(self.numel()), r)), np.int64).reshape(-1, r)
+    return joined.stack([index_select(self, Tensor.from_array(c.copy()), 0) for c in rows.T], dim=1)

@@ -19,95 +19,95 @@ from autograd_core.tensor.dimensions import wrapped_all
 
 
 @public("function method", aliases="ger")
-def outer(x: Tensor, y: Tensor) -> Tensor:
-    """All products of an element of ``x`` and one of ``y``, both vectors."""
-    for name, vector in (("self", x), ("vec2", y)):
+def outer(self: Tensor, vec2: Tensor) -> Tensor:
+    """All products of an element of ``self`` and one of ``vec2``, both vectors."""
+    for name, vector in (("self", self), ("vec2", vec2)):
         if vector.ndim != 1:
             raise RuntimeError(f"outer: Expected 1-D argument {name}, but got {vector.ndim}-D")
-    return reshape(x, (x.numel(), 1)) * y
+    return reshape(self, (self.numel(), 1)) * vec2
 
 
 @public()
-def tensordot(x: Tensor, y: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
-    """The sum of products over some dimensions: the last of ``x`` and first of ``y``, or those
+def tensordot(a: Tensor, b: Tensor, dims: int | Sequence[Any] | Tensor = 2) -> Tensor:
+    """The sum of products over some dimensions: the last of ``a`` and first of ``b``, or those
     that the two lists ``dims`` name."""
     if isinstance(dims, Tensor):
         dims = dims.tolist()
     if isinstance(dims, int):
-        if not 0 <= dims <= min(x.ndim, y.ndim):
+        if not 0 <= dims <= min(a.ndim, b.ndim):
             raise RuntimeError(f"tensordot expects dims < ndim_a or ndim_b, but got dims={dims}")
         pairs: Sequence[Any] = range(-dims, 0), range(dims)
     else:
         pairs = [[d] if isinstance(d, int) else d for d in dims]
-    left = wrapped_all(pairs[0], x.ndim, of_scalars=False)
-    right = wrapped_all(pairs[1], y.ndim, of_scalars=False)
+    left = wrapped_all(pairs[0], a.ndim, of_scalars=False)
+    right = wrapped_all(pairs[1], b.ndim, of_scalars=False)
     if len(left) != len(right):
         raise RuntimeError("both dimension lists should have same length")
     for i, j, *named in zip(left, right, *pairs, strict=True):
-        if x._shape[i] == 1:  # a dimension of size 1 broadcasts
-            y = sum_dim(y, (j,), True)
-        elif y._shape[j] == 1:
-            x = sum_dim(x, (i,), True)
-        elif x._shape[i] != y._shape[j]:
+        if a._shape[i] == 1:  # a dimension of size 1 broadcasts
+            b = sum_dim(b, (j,), True)
+        elif b._shape[j] == 1:
+            a = sum_dim(a, (i,), True)
+        elif a._shape[i] != b._shape[j]:
             raise RuntimeError(
-                f"contracted dimensions need to match, but first has size {x._shape[i]} in dim "
-                f"{named[0]} and second has size {y._shape[j]} in dim {named[1]}"
+                f"contracted dimensions need to match, but first has size {a._shape[i]} in dim "
+                f"{named[0]} and second has size {b._shape[j]} in dim {named[1]}"
             )
-    if x.dtype is not y.dtype:
+    if a.dtype is not b.dtype:
         raise RuntimeError("both inputs should have same dtype")
-    rows = [d for d in range(x.ndim) if d not in left]
-    columns = [d for d in range(y.ndim) if d not in right]
-    shape = (*(x._shape[d] for d in rows), *(y._shape[d] for d in columns))
-    inside = math.prod(x._shape[d] for d in left)
-    height = math.prod(x._shape[d] for d in rows)
-    width = math.prod(y._shape[d] for d in columns)
-    x, y = permute(x, (*rows, *left)), permute(y, (*right, *columns))
+    rows = [d for d in range(a.ndim) if d not in left]
+    columns = [d for d in range(b.ndim) if d not in right]
+    shape = (*(a._shape[d] for d in rows), *(b._shape[d] for d in columns))
+    inside = math.prod(a._shape[d] for d in left)
+    height = math.prod(a._shape[d] for d in rows)
+    width = math.prod(b._shape[d] for d in columns)
+    a, b = permute(a, (*rows, *left)), permute(b, (*right, *columns))
     if not shape:
-        flat = (each if each.ndim == 1 else reshape(each, (inside,)) for each in (x, y))
+        flat = (each if each.ndim == 1 else reshape(each, (inside,)) for each in (a, b))
         return reshape(dot_product(*flat), ())
-    product = mm(reshape(x, (height, inside)), reshape(y, (inside, width)))
+    product = mm(reshape(a, (height, inside)), reshape(b, (inside, width)))
     return reshape(product, shape)
 
 
 @public("function method")
-def inner(x: Tensor, y: Tensor) -> Tensor:
+def inner(self: Tensor, other: Tensor) -> Tensor:
     """The sum of products over the last dimension of both."""
-    if not x.ndim or not y.ndim:
-        return x * y
-    if x._shape[-1] != y._shape[-1]:
+    if not self.ndim or not other.ndim:
+        return self * other
+    if self._shape[-1] != other._shape[-1]:
         raise RuntimeError(
             "inner() the last dimension must match on both input tensors but got shapes "
-            f"{list(x._shape)} and {list(y._shape)}"
+            f"{list(self._shape)} and {list(other._shape)}"
         )
-    return tensordot(x, y, ([-1], [-1]))
+    return tensordot(self, other, ([-1], [-1]))
 
 
 @public("function method")
-def kron(x: Tensor, y: Tensor) -> Tensor:
-    """All products of an element of ``x`` and one of ``y``, as blocks of the size of ``y``."""
-    rank = max(x.ndim, y.ndim)
-    a = (1,) * (rank - x.ndim) + x._shape
-    b = (1,) * (rank - y.ndim) + y._shape
+def kron(self: Tensor, other: Tensor) -> Tensor:
+    """All products of two elements, in blocks of the size of ``other``."""
+    rank = max(self.ndim, other.ndim)
+    a = (1,) * (rank - self.ndim) + self._shape
+    b = (1,) * (rank - other.ndim) + other._shape
     spread_a = [n for size in a for n in (size, 1)]
     spread_b = [n for size in b for n in (1, size)]
-    product = unsafe_view(x, spread_a) * unsafe_view(y, spread_b)
+    product = unsafe_view(self, spread_a) * unsafe_view(other, spread_b)
     return unsafe_view(product, [m * n for m, n in zip(a, b, strict=True)])
 
 
 @public()
-def cdist(x: Tensor, y: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
-    """The distances of each point of ``x`` (n, d) from each of ``y`` (m, d): (n, m)."""
-    return distance.cdist(x, y, float(p))
+def cdist(x1: Tensor, x2: Tensor, p: float = 2.0, compute_mode: str | None = None) -> Tensor:
+    """The distances of each point of ``x1`` (n, d) from each of ``x2`` (m, d): (n, m)."""
+    return distance.cdist(x1, x2, float(p))
 
 
 @public("function method")
-def cross(x: Tensor, y: Tensor, dim: int | None = None) -> Tensor:
+def cross(self: Tensor, other: Tensor, dim: int | None = None) -> Tensor:
     """The vector product along ``dim``, by default the first that has three elements."""
     if dim is None:
-        dim = next((d for d, n in enumerate(x._shape) if n == 3), None)
+        dim = next((d for d, n in enumerate(self._shape) if n == 3), None)
         if dim is None:
             raise RuntimeError("no dimension of size 3 in input")
-    return norms.cross(x, y, dim)
+    return norms.cross(self, other, dim)
 
 
 # Einstein's sums

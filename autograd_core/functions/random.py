@@ -31,15 +31,15 @@ def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -
 
 
 @public()
-def rand_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Uniform random numbers from 0 to 1, in the shape and dtype of ``x``."""
-    return rand(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+def rand_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers from 0 to 1, in the shape and dtype of ``self``."""
+    return rand(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 @public()
-def randn_like(x: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
-    """Normal random numbers, in the shape and dtype of ``x``."""
-    return randn(x._shape, dtype=dtype or x.dtype, requires_grad=requires_grad)
+def randn_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Normal random numbers, in the shape and dtype of ``self``."""
+    return randn(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
 
 
 @public()
@@ -56,9 +56,9 @@ def randint(*arguments: Any, size: Any = None, dtype: dtype | None = None) -> Te
 
 
 @public()
-def randint_like(x: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
-    """Random integers in the shape and dtype of ``x``: ``randint_like(x, [low,] high)``."""
-    return randint(*bounds, x._shape, dtype=dtype or x.dtype)
+def randint_like(self: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
+    """Random integers in the shape and dtype of ``self``: ``randint_like(self, [low,] high)``."""
+    return randint(*bounds, self._shape, dtype=dtype or self.dtype)
 
 
 @public()
@@ -87,22 +87,22 @@ def normal(
 
 
 @public("function method")
-def bernoulli(x: Tensor, p: float | None = None) -> Tensor:
-    """1 with the probability that ``x``, or ``p``, says, else 0."""
-    chances = x.array if p is None else np.full(x._shape, p)
+def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
+    """1 with the probability that ``self``, or ``p``, says, else 0."""
+    chances = self.array if p is None else np.full(self._shape, p)
     if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
         raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
-    drawn = np.asarray(generator().random(x._shape) < chances)
-    return Tensor.from_array(drawn.astype(x.dtype.dtype))
+    drawn = np.asarray(generator().random(self._shape) < chances)
+    return Tensor.from_array(drawn.astype(self.dtype.dtype))
 
 
 @public("function method")
-def multinomial(x: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
-    """Places drawn with the weights of each row of ``x``: (..., num_samples)."""
-    rows = np.atleast_2d(x.array.astype(np.float64))
+def multinomial(self: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+    """Places drawn with the weights of each row of ``self``: (..., num_samples)."""
+    rows = np.atleast_2d(self.array.astype(np.float64))
     if not (rows.sum(-1) > 0).all():
         raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
     drawn = [
         generator().choice(len(row), num_samples, replacement, row / row.sum()) for row in rows
     ]
-    return Tensor.from_array(np.stack(drawn).reshape(*x._shape[:-1], num_samples))
+    return Tensor.from_array(np.stack(drawn).reshape(*self._shape[:-1], num_samples))

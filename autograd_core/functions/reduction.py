@@ -34,12 +34,14 @@ def _check_into(x: Tensor, kind: dtype | None) -> None:
 
 
 @public("function method")
-def sum(x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None) -> Tensor:
+def sum(
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
     """The sum of all elements, or over ``dim``."""
-    _check_into(x, dtype)
+    _check_into(self, dtype)
     if dim is None:
-        return reduce.sum_all(x, dtype)
-    return reduce.sum_dim(x, _every(x, dim), keepdim, dtype)
+        return reduce.sum_all(self, dtype)
+    return reduce.sum_dim(self, _every(self, dim), keepdim, dtype)
 
 
 def _every(x: Tensor, dim: Dim) -> Any:
@@ -48,15 +50,15 @@ def _every(x: Tensor, dim: Dim) -> Any:
 
 @public("function method")
 def mean(
-    x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """The mean of all elements, or over ``dim``; floating point tensors only."""
-    kind = x.dtype if dtype is None else dtype
+    kind = self.dtype if dtype is None else dtype
     if not kind.is_floating_point:
         raise _no_mean("mean", "Input" if dtype is None else "Optional", kind)
     if dim is None:
-        return reduce.mean_all(x, dtype)
-    return reduce.mean_dim(x, _every(x, dim), keepdim, dtype)
+        return reduce.mean_all(self, dtype)
+    return reduce.mean_dim(self, _every(self, dim), keepdim, dtype)
 
 
 def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
@@ -68,104 +70,104 @@ def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
 
 @public("function method")
 def nansum(
-    x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """The sum without what is NaN."""
-    _check_into(x, dtype)
-    return statistics_ops.nansum(x, _dims(dim), keepdim, dtype)
+    _check_into(self, dtype)
+    return statistics_ops.nansum(self, _dims(dim), keepdim, dtype)
 
 
 @public("function method")
 def nanmean(
-    x: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """The mean of what is not NaN."""
-    if not x.dtype.is_floating_point:
+    if not self.dtype.is_floating_point:
         raise RuntimeError(
             "nanmean(): expected input to have floating point or complex dtype but got "
-            + x.dtype.scalar_name
+            + self.dtype.scalar_name
         )
     if dtype is not None and not dtype.is_floating_point:
         raise _no_mean("nanmean", "Optional", dtype)
-    number = sum(logical_not(isnan(x)), dim, keepdim)
-    return div(nansum(x, dim, keepdim, dtype=dtype), number)
+    number = sum(logical_not(isnan(self)), dim, keepdim)
+    return div(nansum(self, dim, keepdim, dtype=dtype), number)
 
 
 @public("function method")
 def prod(
-    x: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
+    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
 ) -> Tensor:
     """The product of all elements, or along ``dim``."""
-    _check_into(x, dtype)
+    _check_into(self, dtype)
     if dim is None:
-        return cumulative.prod_all(x, dtype)
-    return cumulative.prod_dim(x, dim, keepdim, dtype)
+        return cumulative.prod_all(self, dtype)
+    return cumulative.prod_dim(self, dim, keepdim, dtype)
 
 
 @public("function method inplace_dtype")
-def cumsum(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+def cumsum(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Running sums along ``dim``."""
-    _check_into(x, dtype)
-    return cumulative.cumsum(x, dim, dtype)
+    _check_into(self, dtype)
+    return cumulative.cumsum(self, dim, dtype)
 
 
 @public("function method inplace_dtype")
-def cumprod(x: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+def cumprod(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Running products along ``dim``."""
-    _check_into(x, dtype)
-    return cumulative.cumprod(x, dim, dtype)
+    _check_into(self, dtype)
+    return cumulative.cumprod(self, dim, dtype)
 
 
 @public("function method", aliases="special.softmax")
-def softmax(x: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
-    return loss.softmax(x if dtype is None else to_dtype(x, dtype), dim)
+def softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    return loss.softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
 @public("function method", aliases="special.log_softmax")
-def log_softmax(x: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
     """The logarithm of :func:`softmax`, without its underflow."""
-    return loss.log_softmax(x if dtype is None else to_dtype(x, dtype), dim)
+    return loss.log_softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
 @public("function method")
-def max(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The largest element; with ``dim`` a pair of the largest along it and their indices; with
     another tensor the larger of two, elementwise."""
     if isinstance(dim, Tensor):
-        return select.maximum(x, dim)
+        return select.maximum(self, dim)
     if dim is None:
-        return reduce.max_all(x)
-    return return_types.max(*reduce.max_dim(x, dim, keepdim))
+        return reduce.max_all(self)
+    return return_types.max(*reduce.max_dim(self, dim, keepdim))
 
 
 @public("function method")
-def min(x: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
     """The smallest element; with ``dim`` a pair of the smallest along it and their indices; with
     another tensor the smaller of two, elementwise."""
     if isinstance(dim, Tensor):
-        return select.minimum(x, dim)
+        return select.minimum(self, dim)
     if dim is None:
-        return reduce.min_all(x)
-    return return_types.min(*reduce.min_dim(x, dim, keepdim))
+        return reduce.min_all(self)
+    return return_types.min(*reduce.min_dim(self, dim, keepdim))
 
 
 @public("function method")
-def amax(x: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
+def amax(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
     """The largest elements over some dimensions, or of all; equals share the gradient."""
-    return statistics_ops.amax(x, _dims(dim), keepdim)
+    return statistics_ops.amax(self, _dims(dim), keepdim)
 
 
 @public("function method")
-def amin(x: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
+def amin(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
     """The smallest elements over some dimensions, or of all; equals share the gradient."""
-    return statistics_ops.amin(x, _dims(dim), keepdim)
+    return statistics_ops.amin(self, _dims(dim), keepdim)
 
 
 @public("function method")
-def aminmax(x: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
+def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
     """The smallest and the largest elements along ``dim``, or of all."""
-    return return_types.aminmax(*statistics_ops.aminmax(x, dim, keepdim))
+    return return_types.aminmax(*statistics_ops.aminmax(self, dim, keepdim))
 
 
 def _spread(
@@ -181,7 +183,7 @@ def _spread(
 
 @public("function method")
 def var(
-    x: Tensor,
+    self: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -189,12 +191,12 @@ def var(
     correction: Number | None = None,
 ) -> Tensor:
     """The variance: squared distances from the mean over ``count - correction``."""
-    return statistics_ops.var(x, *_spread(dim, unbiased, correction), keepdim)
+    return statistics_ops.var(self, *_spread(dim, unbiased, correction), keepdim)
 
 
 @public("function method")
 def std(
-    x: Tensor,
+    self: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -202,12 +204,12 @@ def std(
     correction: Number | None = None,
 ) -> Tensor:
     """The standard deviation, root of the variance."""
-    return statistics_ops.std(x, *_spread(dim, unbiased, correction), keepdim)
+    return statistics_ops.std(self, *_spread(dim, unbiased, correction), keepdim)
 
 
 @public()
 def var_mean(
-    x: Tensor,
+    self: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -215,12 +217,12 @@ def var_mean(
     correction: Number | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The variance and the mean."""
-    return statistics_ops.var_mean(x, *_spread(dim, unbiased, correction), keepdim)
+    return statistics_ops.var_mean(self, *_spread(dim, unbiased, correction), keepdim)
 
 
 @public()
 def std_mean(
-    x: Tensor,
+    self: Tensor,
     dim: Any = None,
     unbiased: bool | None = None,
     keepdim: bool = False,
@@ -228,18 +230,18 @@ def std_mean(
     correction: Number | None = None,
 ) -> tuple[Tensor, Tensor]:
     """The standard deviation and the mean."""
-    return statistics_ops.std_mean(x, *_spread(dim, unbiased, correction), keepdim)
+    return statistics_ops.std_mean(self, *_spread(dim, unbiased, correction), keepdim)
 
 
 @public("function method", aliases="special.logsumexp")
-def logsumexp(x: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
-    """``log(sum(exp(x)))`` over ``dim``, without overflow."""
-    return statistics_ops.logsumexp(x, _dims(dim), keepdim)
+def logsumexp(self: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
+    """``log(sum(exp(self)))`` over ``dim``, without overflow."""
+    return statistics_ops.logsumexp(self, _dims(dim), keepdim)
 
 
 @public("function method")
 def norm(
-    x: Tensor,
+    self: Tensor,
     p: float | str | None = "fro",
     dim: Dim = None,
     keepdim: bool = False,
@@ -249,8 +251,8 @@ def norm(
     if p == "nuc":
         raise NotImplementedError("norm(p='nuc') is autograd_core.linalg.matrix_norm(ord='nuc')")
     order = 2 if p is None or p == "fro" else float(p)
-    check_norm_dtype("linalg.vector_norm", x, dtype)
-    return norms.vector_norm(x, order, _dims(dim), keepdim, dtype)
+    check_norm_dtype("linalg.vector_norm", self, dtype)
+    return norms.vector_norm(self, order, _dims(dim), keepdim, dtype)
 
 
 def check_norm_dtype(name: str, x: Tensor, kind: dtype | None) -> None:
@@ -274,62 +276,62 @@ def check_norm_dtype(name: str, x: Tensor, kind: dtype | None) -> None:
 
 
 @public("function method")
-def dist(x: Tensor, y: Tensor, p: float = 2) -> Tensor:
+def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
     """The ``p``-norm of the difference."""
-    return distance.dist(x, y, p)
+    return distance.dist(self, other, p)
 
 
 @public("function method inplace")
-def renorm(x: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
-    """``x`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
-    return distance.renorm(x, p, dim, maxnorm)
+def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    return distance.renorm(self, p, dim, maxnorm)
 
 
 # One element picked
 
 
 @public("function method")
-def median(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower of the middle elements; along ``dim`` with where it is."""
     if dim is None:
-        return order_statistics.median_all(x)
-    return return_types.median(*order_statistics.median_dim(x, dim, keepdim))
+        return order_statistics.median_all(self)
+    return return_types.median(*order_statistics.median_dim(self, dim, keepdim))
 
 
 @public("function method")
-def nanmedian(x: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
     """The lower of the middle elements that are not NaN; along ``dim`` with where it is."""
     if dim is None:
-        return order_statistics.nanmedian_all(x)
-    return return_types.nanmedian(*order_statistics.nanmedian_dim(x, dim, keepdim))
+        return order_statistics.nanmedian_all(self)
+    return return_types.nanmedian(*order_statistics.nanmedian_dim(self, dim, keepdim))
 
 
 @public("function method")
-def mode(x: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
+def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
     """The most frequent element along ``dim``, and where it is."""
-    return return_types.mode(*order_statistics.mode(x, dim, keepdim))
+    return return_types.mode(*order_statistics.mode(self, dim, keepdim))
 
 
 @public("function method")
-def kthvalue(x: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
+def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
     """The ``k``-th smallest element along ``dim``, and where it is."""
-    return return_types.kthvalue(*order_statistics.kthvalue(x, k, dim, keepdim))
+    return return_types.kthvalue(*order_statistics.kthvalue(self, k, dim, keepdim))
 
 
 # Covariance
 
 
 @public("function method")
-def cov(x: Tensor, *, correction: int = 1) -> Tensor:
-    """The covariances of the variables in the rows of ``x``, whose columns are observations."""
-    if x.ndim > 2:
+def cov(self: Tensor, *, correction: int = 1) -> Tensor:
+    """The covariances of the variables in the rows of ``self``, whose columns are observations."""
+    if self.ndim > 2:
         raise RuntimeError(
             "cov(): expected input to have two or fewer dimensions but got an input with "
-            f"{x.ndim} dimensions"
+            f"{self.ndim} dimensions"
         )
-    if x.dtype is bool_:
+    if self.dtype is bool_:
         raise RuntimeError("cov(): bool dtype is not supported for input")
-    rows = reshape(x, (1, -1)) if x.ndim < 2 else x
+    rows = reshape(self, (1, -1)) if self.ndim < 2 else self
     number = rows._shape[1]
     apart = rows - unsqueeze(div(reduce.sum_dim(rows, 1), number), 1)
     freedom = builtins.max(number - correction, 0)
@@ -337,9 +339,9 @@ def cov(x: Tensor, *, correction: int = 1) -> Tensor:
 
 
 @public("function method")
-def corrcoef(x: Tensor) -> Tensor:
-    """The correlation coefficients of the variables in the rows of ``x``."""
-    matrix = cov(x)
+def corrcoef(self: Tensor) -> Tensor:
+    """The correlation coefficients of the variables in the rows of ``self``."""
+    matrix = cov(self)
     if not matrix.ndim:
         return matrix / matrix
     deviation = sqrt(diagonal(matrix))

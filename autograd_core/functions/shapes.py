@@ -28,40 +28,40 @@ def several(values: tuple[Any, ...]) -> tuple[Any, ...]:
 
 
 @public("function method")
-def flatten(x: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
     """The dimensions from ``start_dim`` to ``end_dim`` made one."""
-    first, last = wrapped(start_dim, x.ndim), wrapped(end_dim, x.ndim)
+    first, last = wrapped(start_dim, self.ndim), wrapped(end_dim, self.ndim)
     if first > last:
         raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
-    if first == last and x.ndim:
-        return x
-    shape = x._shape
-    return reshape(x, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
+    if first == last and self.ndim:
+        return self
+    shape = self._shape
+    return reshape(self, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
 
 
 @public("function method")
-def ravel(x: Tensor) -> Tensor:
+def ravel(self: Tensor) -> Tensor:
     """All elements in one dimension."""
-    return reshape(x, (-1,))
+    return reshape(self, (-1,))
 
 
 @public("function method")
-def unflatten(x: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
     """Dimension ``dim`` taken apart into several; one of the sizes may be -1."""
-    dim = wrapped(dim, x.ndim)
+    dim = wrapped(dim, self.ndim)
     if not sizes:
         raise RuntimeError("unflatten: sizes must be non-empty")
     try:
-        wrapped(dim, x.ndim, of_scalars=False)
-        whole = shape.infer_size(x._shape[dim : dim + 1], sizes)
+        wrapped(dim, self.ndim, of_scalars=False)
+        whole = shape.infer_size(self._shape[dim : dim + 1], sizes)
     except (IndexError, RuntimeError) as error:
         if "invalid for input of size" not in str(error):
             raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
         raise RuntimeError(
             f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
-            f"({x._shape[dim]}) in the input tensor"
+            f"({self._shape[dim]}) in the input tensor"
         ) from None
-    return shape.view(x, (*x._shape[:dim], *whole, *x._shape[dim + 1 :]))
+    return shape.view(self, (*self._shape[:dim], *whole, *self._shape[dim + 1 :]))
 
 
 def reversed_dims(x: Tensor) -> Tensor:
@@ -77,9 +77,9 @@ def reversed_dims(x: Tensor) -> Tensor:
 
 
 @public("function method", name="adjoint")
-def mT(x: Tensor) -> Tensor:
+def mT(self: Tensor) -> Tensor:
     """The last two dimensions exchanged."""
-    return shape.transpose(x, -2, -1)
+    return shape.transpose(self, -2, -1)
 
 
 def H(x: Tensor) -> Tensor:
@@ -91,14 +91,20 @@ def H(x: Tensor) -> Tensor:
     return shape.transpose(x, 0, 1) if x.ndim else x
 
 
-@public("function method inplace_view", aliases="swapaxes")
-def swapdims(x: Tensor, dim0: int, dim1: int) -> Tensor:
+@public("function method inplace_view")
+def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
     """Two dimensions exchanged."""
-    return shape.transpose(x, dim0, dim1)
+    return shape.transpose(self, dim0, dim1)
+
+
+@public("function method inplace_view")
+def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """:func:`swapdims` under NumPy's name."""
+    return shape.transpose(self, axis0, axis1)
 
 
 @public("function method", aliases="moveaxis")
-def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
     """Dimensions moved to other places, the rest in the order they had."""
     given, wanted = tuple_of(source), tuple_of(destination)
     if len(given) != len(wanted):
@@ -107,51 +113,51 @@ def movedim(x: Tensor, source: int | Sequence[int], destination: int | Sequence[
             "contain the same number of dims as destination "
             f"({list(wanted)} dims)"
         )
-    sources = [wrapped(dim, x.ndim) for dim in given]
-    places = [wrapped(dim, x.ndim) for dim in wanted]
+    sources = [wrapped(dim, self.ndim) for dim in given]
+    places = [wrapped(dim, self.ndim) for dim in wanted]
     for name, dims, found in (("source", given, sources), ("destination", wanted, places)):
         if len(set(found)) < len(found):
             raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
-    rest = (dim for dim in range(x.ndim) if dim not in sources)
+    rest = (dim for dim in range(self.ndim) if dim not in sources)
     taken = dict(zip(places, sources, strict=True))
     return shape.permute(
-        x, tuple(taken[place] if place in taken else next(rest) for place in range(x.ndim))
+        self, tuple(taken[place] if place in taken else next(rest) for place in range(self.ndim))
     )
 
 
 @public("function method")
-def broadcast_to(x: Tensor, size: Sequence[int]) -> Tensor:
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
     """Dimensions of size 1 stretched, without a copy."""
-    return shape.expand(x, tuple(size))
+    return shape.expand(self, tuple(size))
 
 
 @public("function method inplace_view")
-def squeeze(x: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
     """All dimensions of size 1 dropped, or those of ``dim`` that are."""
     if dim is None:
-        return shape.squeeze_all(x)
+        return shape.squeeze_all(self)
     if isinstance(dim, int):
-        return shape.squeeze_dim(x, dim)
-    return rearrange.squeeze_dims(x, tuple(dim))
+        return shape.squeeze_dim(self, dim)
+    return rearrange.squeeze_dims(self, tuple(dim))
 
 
 @public("function method inplace_view")
-def unsqueeze(x: Tensor, dim: int) -> Tensor:
+def unsqueeze(self: Tensor, dim: int) -> Tensor:
     """A new dimension of size 1 at ``dim``."""
-    return shape.unsqueeze(x, dim)
+    return shape.unsqueeze(self, dim)
 
 
 @public("function method")
-def select(x: Tensor, dim: int, index: int) -> Tensor:
+def select(self: Tensor, dim: int, index: int) -> Tensor:
     """The slice at ``index`` of dimension ``dim``, which is dropped."""
-    index_ops.check_select(x._shape, dim, index)
-    return index_ops.select(x, dim, index)
+    index_ops.check_select(self._shape, dim, index)
+    return index_ops.select(self, dim, index)
 
 
 @public("function method")
-def narrow(x: Tensor, dim: int, start: int, length: int) -> Tensor:
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
     """``length`` slices of dimension ``dim`` from ``start`` on."""
-    return index_ops.slice_(x, dim, *narrowed(x, dim, start, length), 1)
+    return index_ops.slice_(self, dim, *narrowed(self, dim, start, length), 1)
 
 
 def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
@@ -172,19 +178,19 @@ def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
 
 
 @public("function method")
-def diag(x: Tensor, diagonal: int = 0) -> Tensor:
+def diag(self: Tensor, diagonal: int = 0) -> Tensor:
     """The diagonal of a matrix, or a matrix with a vector as its diagonal."""
-    if x.ndim == 1:
-        return diagonals.diag_embed(x, diagonal)
-    if x.ndim != 2:
-        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {x.ndim}D")
-    return copies.diagonal_copy(x, diagonal)
+    if self.ndim == 1:
+        return diagonals.diag_embed(self, diagonal)
+    if self.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
+    return copies.diagonal_copy(self, diagonal)
 
 
 @public("function method")
-def diagflat(x: Tensor, offset: int = 0) -> Tensor:
-    """A matrix with all elements of ``x`` along a diagonal."""
-    return diagonals.diag_embed(ravel(x), offset)
+def diagflat(self: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with all elements of ``self`` along a diagonal."""
+    return diagonals.diag_embed(ravel(self), offset)
 
 
 def sum_to_size(x: Tensor, *size: Any) -> Tensor:
@@ -204,11 +210,11 @@ def sum_to_size(x: Tensor, *size: Any) -> Tensor:
 
 @public("function method inplace_view")
 def as_strided(
-    x: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
-    """The memory of ``x``, which lies in order, read in steps of ``stride`` elements, from
+    """The memory of ``self``, which lies in order, read in steps of ``stride`` elements, from
     ``storage_offset`` of the whole memory on, of which a view may be a part."""
-    return rearrange.as_strided(x, tuple(size), tuple(stride), within(x, storage_offset))
+    return rearrange.as_strided(self, tuple(size), tuple(stride), within(self, storage_offset))
 
 
 def within(x: Tensor, storage_offset: int | None) -> int | None:

@@ -21,23 +21,23 @@ from autograd_core.tensor import Tensor
 
 
 @public("function method")
-def cholesky(input: Tensor, upper: bool = False) -> Tensor:
+def cholesky(self: Tensor, upper: bool = False) -> Tensor:
     """:func:`autograd_core.linalg.cholesky` under its older name."""
-    L, info = decompositions.cholesky_old(input, upper)
+    L, info = decompositions.cholesky_old(self, upper)
     check_info("cholesky", info.array, not_positive)
     return L
 
 
 @public("function method")
-def qr(input: Tensor, some: bool = True) -> results.qr:
+def qr(self: Tensor, some: bool = True) -> results.qr:
     """:func:`autograd_core.linalg.qr` under its older name."""
-    return results.qr(*decompositions.qr(input, "reduced" if some else "complete"))
+    return results.qr(*decompositions.qr(self, "reduced" if some else "complete"))
 
 
 @public("function method")
-def svd(input: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd:
-    """``U``, ``S`` and ``V`` (not transposed) of ``input = U @ diag(S) @ V.mT``."""
-    U, S, Vh = decompositions.svd(input, not some)
+def svd(self: Tensor, some: bool = True, compute_uv: bool = True) -> results.svd:
+    """``U``, ``S`` and ``V`` (not transposed) of ``self = U @ diag(S) @ V.mT``."""
+    U, S, Vh = decompositions.svd(self, not some)
     if not compute_uv:
         U, Vh = (Tensor.from_array(part.array * 0) for part in (U, Vh))
     return results.svd(U, S, Vh.transpose(-2, -1))
@@ -60,28 +60,28 @@ def lu_unpack(
 
 
 @public("function method")
-def slogdet(input: Tensor) -> results.slogdet:
+def slogdet(self: Tensor) -> results.slogdet:
     """:func:`autograd_core.linalg.slogdet` under its older name."""
-    return results.slogdet(*inverses.slogdet(input))
+    return results.slogdet(*inverses.slogdet(self))
 
 
 @public("function method")
-def logdet(input: Tensor) -> Tensor:
+def logdet(self: Tensor) -> Tensor:
     """The logarithm of the determinant; NaN where that is negative."""
-    sign, logabsdet = inverses.slogdet(input)
+    sign, logabsdet = inverses.slogdet(self)
     return elementwise.where(sign == -1, math.nan, logabsdet)
 
 
 @public("function method")
 def triangular_solve(
-    b: Tensor,
+    self: Tensor,
     A: Tensor,
     upper: bool = True,
     transpose: bool = False,
     unitriangular: bool = False,
 ) -> results.triangular_solve:
     """:func:`autograd_core.linalg.solve_triangular` under its older name, and a copy of ``A``."""
-    found = triangular.triangular_solve(b, A, upper, transpose, unitriangular)
+    found = triangular.triangular_solve(self, A, upper, transpose, unitriangular)
     return results.triangular_solve(*found)
 
 
@@ -92,12 +92,12 @@ def lu_solve(b: Tensor, LU_data: Tensor, LU_pivots: Tensor) -> Tensor:
 
 
 @public("function method")
-def inverse(input: Tensor) -> Tensor:
+def inverse(self: Tensor) -> Tensor:
     """:func:`autograd_core.linalg.inv` under its older name."""
-    return inv(input)
+    return inv(self)
 
 
 @public("function method")
-def pinverse(input: Tensor, rcond: float = 1e-15) -> Tensor:
+def pinverse(self: Tensor, rcond: float = 1e-15) -> Tensor:
     """:func:`autograd_core.linalg.pinv` under its older name, with a tolerance near zero."""
-    return pinv(input, rcond)
+    return pinv(self, rcond)

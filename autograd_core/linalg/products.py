@@ -307,29 +307,29 @@ def _multiplied(matrices: Sequence[Tensor]) -> Tensor:
 
 
 @public(name="linalg.vander")
-def vander(x: Tensor, N: int | None = None) -> Tensor:
+def vander(self: Tensor, N: int | None = None) -> Tensor:
     """The powers 0 to ``N - 1`` of each element, along a new dimension."""
-    x = shape.at_least_1d(x)
-    count = x._shape[-1] if N is None else N
+    self = shape.at_least_1d(self)
+    count = self._shape[-1] if N is None else N
     if count <= 1:
         raise RuntimeError("N must be greater than 1.")
-    wide = shape.expand(shape.unsqueeze(x, -1), (*x._shape, count - 1))
-    ones = constant(np.ones((*x._shape, 1)), x)
+    wide = shape.expand(shape.unsqueeze(self, -1), (*self._shape, count - 1))
+    ones = constant(np.ones((*self._shape, 1)), self)
     return joining.cat([ones, cumulative.cumprod(wide, -1)], dim=-1)
 
 
 @public(name="linalg.vecdot")
-def vecdot(x: Tensor, y: Tensor, *, dim: int = -1) -> Tensor:
+def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Inner products of vectors along ``dim``."""
-    if x.ndim == 1 and y.ndim == 1:
-        return norms.vdot(x, y)
-    return reduce.sum_dim(x * y, dim)
+    if self.ndim == 1 and other.ndim == 1:
+        return norms.vdot(self, other)
+    return reduce.sum_dim(self * other, dim)
 
 
 @public(name="linalg.cross")
-def cross(input: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
+def cross(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """The vectors at right angles to both, for vectors of three elements along ``dim``."""
-    return _cross(input, other, dim)
+    return _cross(self, other, dim)
 
 
 @public(name="linalg.diagonal")

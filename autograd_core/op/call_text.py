@@ -82,12 +82,12 @@ def _compute_pointwise(op: Op) -> list[str]:
         else [f"{plain[0]}.dtype is {v}.dtype" for v in plain[1:]]
     )
     typed = first if first not in op.keeps_dtype else plain[0]
-    if op.result == "float" or op.floats:
+    if op.result_dtype == "float" or op.floats:
         same.append(f"{typed}.dtype.is_floating_point")
     if op.numbers:
         same.append(f"{typed}.dtype is not bool_")
     arrays = _arguments(op, [f"{v}.array" for v in op.values])
-    dtype = "bool_" if op.result == "bool" else f"{typed}.dtype"
+    dtype = "bool_" if op.result_dtype == "bool" else f"{typed}.dtype"
     refuse = "except TypeError as error: raise refused(op, error, " + f"{first}.dtype) from None"
     fast = [f"try: r = kernel({arrays})", refuse, f"dtype = {dtype}", "to = None"]
     slow = f"r, shape, dtype, to = mixed(op, {names_tuple(op.values)}, {_dictionary(op)})"

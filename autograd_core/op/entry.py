@@ -3,12 +3,16 @@
 An entry is a function under :func:`pointwise` or :func:`op`.  Its keywords give, per
 differentiable input, the rule that turns the output's gradient into the input's::
 
-    @pointwise(np.multiply, x=lambda g, y: g * y, y=lambda g, x: g * x)
-    def mul(x, y):
+    @pointwise(np.multiply, self=lambda g, other: g * other, other=lambda g, self: g * self)
+    def mul(self, other):
         \"\"\"Elementwise product, broadcasting as NumPy does.\"\"\"
 
+Parameters are called as in PyTorch's derivatives.yaml (``self``, ``other``, ``mat1``): these are
+the names of arguments, of saved values (``_saved_self``) and in formulas.  Users may write
+``input`` for ``self``.  A name that means something else here has an underscore, ``g_``.
+
 The parameters of a rule are names: ``g`` (the incoming gradient; a list where several
-outputs are differentiable), ``ans`` or a named output, any input, any attribute, and
+outputs are differentiable), ``result`` or a named output, any input, any attribute, and
 ``<input>_shape``.  The names that are used are what the node saves, and no more.  A
 rule calls ops and operators only, so that the same rule works on arrays (fast) and
 on tensors (building the graph of the second derivative).
@@ -53,11 +57,13 @@ _OPTIONS: Final = frozenset(
         "node",
         "second",
         "of",
+        "variants",
+        "aliases",
         "samples",
         "result",
+        "result_dtype",
         "kernel",
         "g",
-        "ans",
         "needs",
         "floats",
         "numbers",
@@ -72,14 +78,13 @@ _POINTWISE_LOCALS: Final = frozenset({"shape", "dtype", "to"})
 def pointwise(
     kernel: Callable[..., Any] | None = None,
     *,
-    result: ResultKind = "same",
+    result_dtype: ResultKind = "same",
     keeps: str = "",
     floats: str = "",
     numbers: str = "",
     linear: bool = False,
     node: str = "",
     of: str = "",
-    saved_as: str = "",
     variants: str = "",
     aliases: str = "",
     second: Second | None = None,
@@ -93,7 +98,7 @@ def pointwise(
 
     Args:
         kernel: computes it on arrays; without one, the function's body does.
-        result: dtype of the result: the promoted one, at least floating ("float"), or bool.
+        result_dtype: of the result: the promoted one, at least floating ("float"), or bool.
         keeps: inputs that take no part in promotion (a mask), separated by blanks.
         floats: PyTorch's name of the kernel, of an op on floating point numbers only.
         numbers: the same, of an op on anything but bool.
@@ -102,8 +107,6 @@ def pointwise(
         of: the public function that this is an overload of.
         variants: the forms in which users call it: "function method inplace" (see ``op.public``).
         aliases: its other names: "absolute", "special.expit".
-        saved_as: PyTorch's names of saved values, where they are not ``self``, ``other`` and
-            ``result`` for x, y and the result, or the same: "a:mat1 b:mat2".
         second: how the first rule is differentiated again, where operations do not show it.
         samples: inputs to test it on.
         rules: per differentiable input, its rule.
@@ -121,14 +124,13 @@ def pointwise(
             rules,
             node=node,
             of=of,
-            saved_as=saved_as,
             variants=variants,
             aliases=aliases,
             second=second,
             samples=samples,
             pointwise=True,
             linear=linear,
-            result=result,
+            result_dtype=result_dtype,
             keeps=keeps,
             floats=floats,
             numbers=numbers,
@@ -141,7 +143,7 @@ def op(
     *,
     joint: Callable[..., Any] | None = None,
     edges: str = "",
-    outputs: str = "ans",
+    outputs: str = "result",
     nondiff: str = "",
     hidden: str = "",
     view: ViewKind = False,
@@ -150,7 +152,6 @@ def op(
     holds: str = "",
     node: str = "",
     of: str = "",
-    saved_as: str = "",
     variants: str = "",
     aliases: str = "",
     second: Second | None = None,
@@ -191,7 +192,6 @@ def op(
             rules,
             node=node,
             of=of,
-            saved_as=saved_as,
             variants=variants,
             aliases=aliases,
             second=second,
@@ -221,20 +221,19 @@ def _declare(
     *,
     node: str,
     of: str,
-    saved_as: str,
     variants: str,
     aliases: str,
     second: Second | None,
     samples: Sequence[Sample],
     joint: Callable[..., Any] | None = None,
     edges: str = "",
-    outputs: str = "ans",
+    outputs: str = "result",
     nondiff: str = "",
     hidden: str = "",
     pointwise: bool = False,
     linear: bool = False,
     view: ViewKind = False,
-    result: ResultKind = "same",
+    result_dtype: ResultKind = "same",
     keeps: str = "",
     floats: str = "",
     numbers: str = "",
@@ -247,7 +246,6 @@ def _declare(
     declared = Op(
         name=name,
         public_name=of or name,
-        saved_as=dict(pair.split(":") for pair in saved_as.split()),
         node_name=node or _node_name(name),
         kernel=kernel,
         values=values,
@@ -263,7 +261,7 @@ def _declare(
         pointwise=pointwise,
         linear=linear,
         view=view,
-        result=result,
+        result_dtype=result_dtype,
         keeps_dtype=frozenset(keeps.split()),
         floats=floats,
         numbers=numbers,

@@ -84,7 +84,7 @@ def slow(op: Op, values: tuple[Any, ...], attributes: dict[str, Any]) -> Any:
         like = next((v.dtype for n, v in tensors.items() if n not in op.keeps_dtype), bool_)
         if (like is bool_ or bool in kinds) and op.public_name in _DIFFERENCES:
             raise no_difference(values)
-        if op.result == "float" and not like.is_floating_point:
+        if op.result_dtype == "float" and not like.is_floating_point:
             like = get_default_dtype()
         values = tuple([wrap_number(v, like) if type(v) in _NUMBERS else v for v in values])
     if Dual in kinds:
@@ -133,7 +133,7 @@ def mixed(
     if op.public_name in _DIFFERENCES and any(v.dtype is bool_ for v in operands):
         raise no_difference(operands)
     kind = result_type(*((v.dtype, 2 if v._shape else 1) for v in operands))
-    if op.result == "float" and not kind.is_floating_point:
+    if op.result_dtype == "float" and not kind.is_floating_point:
         kind = get_default_dtype()
     if (op.floats and not kind.is_floating_point) or (op.numbers and kind is bool_):
         raise refused(op, TypeError(), kind)
@@ -153,7 +153,7 @@ def mixed(
         for name, v in zip(op.values, values, strict=True)
         if name in op.edges
     )
-    return result, shape, bool_ if op.result == "bool" else kind, to if any(to) else None
+    return result, shape, bool_ if op.result_dtype == "bool" else kind, to if any(to) else None
 
 
 def broadcast_shapes(values: Sequence[Tensor]) -> tuple[int, ...]:

@@ -40,7 +40,6 @@ def gradient_of(op: Op) -> Callable[..., Any]:
     made = Op(
         name=name,
         public_name=name,
-        saved_as={"x": "self", "ans": "self"},
         node_name=second.node,
         kernel=kernel,
         values=("grad", *tensors),
@@ -56,7 +55,7 @@ def gradient_of(op: Op) -> Callable[..., Any]:
         pointwise=op.pointwise,
         linear=False,
         view=False,
-        result="same",
+        result_dtype="same",
         keeps_dtype=op.keeps_dtype.intersection(tensors),
         broadcasts=frozenset(),
         samples=(),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, Final
+from typing import Any
 
 from autograd_core.autograd.double_backward import saved_tensor
 from autograd_core.autograd.held import Held, held
@@ -15,14 +15,13 @@ from autograd_core.autograd.version import was_detached
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
 
-_USUAL: Final = {"x": "self", "y": "other", "ans": "result"}
-
 
 def saved_attributes(op: Op) -> dict[str, property]:
     """The properties through which a node of ``op`` shows what it saved."""
 
     def spelled(name: str) -> str:
-        return op.saved_as.get(name) or _USUAL.get(name, name)
+        # the result of an op is an input of its gradient's
+        return "self" if name == "result" and name in op.values else name.rstrip("_")
 
     found: dict[str, property] = {}
     for name in op.saved:

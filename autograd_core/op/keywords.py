@@ -20,7 +20,6 @@ import numpy as np
 from autograd_core.autograd.dual import tangent_of
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.dtype import bool_, dtype, float64, int64
-from autograd_core.op.argument_names import argument_names
 from autograd_core.random import drawing_from
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import check_device
@@ -37,11 +36,9 @@ _WITHOUT_EFFECT: Final = (
 )  # fmt: skip
 _PYTHON: Final[dict[type, dtype]] = {float: float64, int: int64, bool: bool_}
 _NUMPY: Final = {"axis": "dim", "keepdims": "keepdim"}
-# PyTorch's other names of attributes, by function.
-_ATTRIBUTES: Final = {
-    "swapaxes": {"axis0": "dim0", "axis1": "dim1"},
-    "diag_embed": {"diagonal": "offset"},
-}
+# What a function's own first and second arguments may be called, by PyTorch and by NumPy.
+_FIRST_WORDS: Final = ("input", "self", "a", "A", "x", "x1")
+_SECOND_WORDS: Final = ("other", "x2")
 
 
 def torch_form(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -138,16 +135,11 @@ def _form(function: Callable[..., Any]) -> _Form:
     named = (Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD)
     places = tuple(p.name for p in parameters if p.kind not in named)
     own = frozenset(p.name for p in parameters)
-    name = function.__name__
-    others = dict(zip(argument_names(name, len(places)), places, strict=False))
-    others.update(_ATTRIBUTES.get(name, {}))
+    others = {theirs: ours for theirs, ours in _NUMPY.items() if ours in own}
     if places:
-        for word in ("self", "input", "a", "A", "x", "x1"):
-            others.setdefault(word, places[0])
-    for word in ("other", "x2"):
-        if len(places) > 1:
-            others.setdefault(word, places[1])
-    others.update((theirs, ours) for theirs, ours in _NUMPY.items() if ours in own)
+        others |= dict.fromkeys(_FIRST_WORDS, "self" if "self" in own else places[0])
+    if len(places) > 1:
+        others |= dict.fromkeys(_SECOND_WORDS, "other" if "other" in own else places[1])
     return _Form(
         own,
         {theirs: ours for theirs, ours in others.items() if theirs not in own},

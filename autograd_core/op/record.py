@@ -87,7 +87,6 @@ class Op:
     name: str
     public_name: str
     node_name: str
-    saved_as: dict[str, str]
     kernel: Callable[..., Any]
     values: tuple[str, ...]
     optional: frozenset[str]
@@ -102,7 +101,7 @@ class Op:
     pointwise: bool
     linear: bool
     view: ViewKind
-    result: ResultKind
+    result_dtype: ResultKind
     keeps_dtype: frozenset[str]
     broadcasts: frozenset[str]
     samples: Sequence[Sample]

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import bool_, dtype
-from autograd_core.op.argument_names import argument_names
 from autograd_core.op.record import Op
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped, wrapped_all
@@ -16,19 +15,22 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 def wrong_type(op: Op, values: tuple[Any, ...]) -> TypeError:
     """The error for the first of ``values`` that is no tensor, numbers last."""
-    name, known = op.public_name, argument_names(op.public_name, len(op.values))
-    words = (*known, *op.values[len(known) :])
     strange = [
         (position, word, value)
-        for position, (word, value) in enumerate(zip(words, values, strict=False), 1)
+        for position, (word, value) in enumerate(zip(op.values, values, strict=False), 1)
         if not isinstance(value, Tensor)
     ]
     no_numbers = (each for each in strange if not isinstance(each[2], (int, float, np.generic)))
     position, word, value = next(no_numbers, strange[0])
     return TypeError(
-        f"{name}(): argument '{word}' (position {position}) must be Tensor, "
-        f"not {type(value).__name__}"
+        f"{op.public_name}(): argument '{argument_name(word)}' (position {position}) must be "
+        f"Tensor, not {type(value).__name__}"
     )
+
+
+def argument_name(parameter: str) -> str:
+    """What users call the parameter of an op: ``input`` for ``self``."""
+    return "input" if parameter == "self" else parameter.rstrip("_")
 
 
 REFUSED = {

@@ -21,8 +21,8 @@ BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
 
 @pointwise(
     floats="elu_cpu",
-    x=lambda g, x, alpha, scale, input_scale: where(
-        x <= 0, g * (scale * alpha * input_scale * exp(_negative(x) * input_scale)), g * scale
+    self=lambda g, self, alpha, scale, input_scale: where(
+        self <= 0, g * (scale * alpha * input_scale * exp(_negative(self) * input_scale)), g * scale
     ),
     samples=(
         *BOTH,
@@ -30,22 +30,22 @@ BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
     ),
 )
 @in_blocks
-def elu(x, *, alpha=1.0, scale=1.0, input_scale=1.0):
-    """``scale * x`` where ``x`` is positive, else
-    ``scale * alpha * (exp(input_scale * x) - 1)``."""
-    below = alpha * np.expm1(np.minimum(x, 0) * input_scale)
-    return (np.where(x > 0, x, below) * scale).astype(x.dtype, copy=False)
+def elu(self, *, alpha=1.0, scale=1.0, input_scale=1.0):
+    """``scale * self`` where ``self`` is positive, else
+    ``scale * alpha * (exp(input_scale * self) - 1)``."""
+    below = alpha * np.expm1(np.minimum(self, 0) * input_scale)
+    return (np.where(self > 0, self, below) * scale).astype(self.dtype, copy=False)
 
 
 @pointwise(
     floats="elu_cpu",
-    x=lambda g, x, alpha: where(x <= 0, g * exp(_negative(x) / alpha), g),
+    self=lambda g, self, alpha: where(self <= 0, g * exp(_negative(self) / alpha), g),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"alpha": 0.5})),
 )
 @in_blocks
-def celu(x, *, alpha=1.0):
-    """``x`` where it is positive, else ``alpha * (exp(x / alpha) - 1)``."""
-    return np.where(x > 0, x, alpha * np.expm1(np.minimum(x, 0) / alpha))
+def celu(self, *, alpha=1.0):
+    """``self`` where it is positive, else ``alpha * (exp(self / alpha) - 1)``."""
+    return np.where(self > 0, self, alpha * np.expm1(np.minimum(self, 0) / alpha))
 
 
 def _negative(x: Any) -> Any:
@@ -58,18 +58,18 @@ _ROOT, _CUBE = math.sqrt(2 / math.pi), 0.044715
 
 @pointwise(
     floats="GeluKernelImpl",
-    x=lambda g, x, approximate: g * gelu_slope(x, approximate),
+    self=lambda g, self, approximate: g * gelu_slope(self, approximate),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"approximate": "tanh"})),
 )
 @in_blocks
-def gelu(x, *, approximate="none"):
-    """``x`` times the normal distribution function of ``x``; ``approximate="tanh"`` for the
+def gelu(self, *, approximate="none"):
+    """``self`` times the normal distribution function of ``self``; ``approximate="tanh"`` for the
     approximation of that by the hyperbolic tangent."""
     if approximate == "tanh":
-        return 0.5 * x * (1 + np.tanh(_ROOT * (x + _CUBE * x * x * x)))
+        return 0.5 * self * (1 + np.tanh(_ROOT * (self + _CUBE * self * self * self)))
     if approximate != "none":
         raise RuntimeError("approximate argument must be either none or tanh.")
-    return x * ndtr_beside(x)
+    return self * ndtr_beside(self)
 
 
 @in_blocks
@@ -85,29 +85,29 @@ def gelu_slope(x: Any, approximate: str) -> Any:
 
 @pointwise(
     ndtr,
-    x=lambda g, x: g * (exp(x * x * -0.5) / math.sqrt(2 * math.pi)),
+    self=lambda g, self: g * (exp(self * self * -0.5) / math.sqrt(2 * math.pi)),
     samples=BOTH,
 )
-def normal_cdf(x):
+def normal_cdf(self):
     """The distribution function of the normal distribution."""
 
 
 @pointwise(
     floats="silu_cpu",
-    x=lambda g, x: g * (sigmoid(x) * (1 + x * (1 - sigmoid(x)))),
+    self=lambda g, self: g * (sigmoid(self) * (1 + self * (1 - sigmoid(self)))),
     samples=BOTH,
 )
 @in_blocks
-def silu(x):
-    """``x * sigmoid(x)``."""
-    return x * (np.tanh(x * 0.5) * 0.5 + 0.5)
+def silu(self):
+    """``self * sigmoid(self)``."""
+    return self * (np.tanh(self * 0.5) * 0.5 + 0.5)
 
 
-@pointwise(floats="mish_cpu", x=lambda g, x: g * mish_slope(x), samples=BOTH)
+@pointwise(floats="mish_cpu", self=lambda g, self: g * mish_slope(self), samples=BOTH)
 @in_blocks
-def mish(x):
-    """``x * tanh(softplus(x))``."""
-    return x * np.tanh(np.logaddexp(x, 0))
+def mish(self):
+    """``self * tanh(softplus(self))``."""
+    return self * np.tanh(np.logaddexp(self, 0))
 
 
 @in_blocks
@@ -119,162 +119,166 @@ def mish_slope(x: Any) -> Any:
 
 @pointwise(
     floats="softplus_cpu",
-    x=lambda g, x, beta, threshold: where(x * beta > threshold, g, g * sigmoid(x * beta)),
+    self=lambda g, self, beta, threshold: where(
+        self * beta > threshold, g, g * sigmoid(self * beta)
+    ),
     samples=(*BOTH, Sample(([-1.0, 0.5, 4.0],), {"beta": 2.0, "threshold": 3.0})),
 )
 @in_blocks
-def softplus(x, *, beta=1.0, threshold=20.0):
-    """``log(1 + exp(beta * x)) / beta``; ``x`` itself where ``beta * x`` is above
+def softplus(self, *, beta=1.0, threshold=20.0):
+    """``log(1 + exp(beta * self)) / beta``; ``self`` itself where ``beta * self`` is above
     ``threshold``."""
-    scaled = x * beta
-    return np.where(scaled > threshold, x, np.logaddexp(scaled, 0) / beta)
+    scaled = self * beta
+    return np.where(scaled > threshold, self, np.logaddexp(scaled, 0) / beta)
 
 
-@pointwise(floats="log_sigmoid_cpu", x=lambda g, x: g * sigmoid(-x), samples=BOTH)
+@pointwise(floats="log_sigmoid_cpu", self=lambda g, self: g * sigmoid(-self), samples=BOTH)
 @in_blocks
-def log_sigmoid(x):
+def log_sigmoid(self):
     """The logarithm of the logistic function."""
-    return -np.logaddexp(-x, 0)
+    return -np.logaddexp(-self, 0)
 
 
 @pointwise(
     floats="leaky_relu_cpu",
-    x=lambda g, x, negative_slope: where(x > 0, g, g * negative_slope),
+    self=lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
     second=Second("LeakyReluBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"negative_slope": 0.3})),
 )
-def leaky_relu(x, *, negative_slope=0.01):
-    """``x`` where it is positive, else ``negative_slope * x``."""
-    return np.where(x > 0, x, x * negative_slope)
+def leaky_relu(self, *, negative_slope=0.01):
+    """``self`` where it is positive, else ``negative_slope * self``."""
+    return np.where(self > 0, self, self * negative_slope)
 
 
 @pointwise(
     floats="prelu_cpu",
     node="PreluKernelBackward0",
-    x=lambda g, x, weight: where(x > 0, g, g * weight),
+    self=lambda g, self, weight: where(self > 0, g, g * weight),
     second=Second(
         "PreluKernelBackwardBackward0",
-        others={"weight": lambda g, grad, x: where(x > 0, 0, g * grad)},
+        others={"weight": lambda g, grad, self: where(self > 0, 0, g * grad)},
     ),
-    weight=lambda g, x: where(x > 0, 0, g * x),
+    weight=lambda g, self: where(self > 0, 0, g * self),
     samples=(Sample(([[-1.0, 2.0], [0.5, -3.0]], [0.1, 0.4])),),
 )
-def prelu(x, weight):
-    """``x`` where it is positive, else ``weight * x``."""
-    return np.where(x > 0, x, x * weight)
+def prelu(self, weight):
+    """``self`` where it is positive, else ``weight * self``."""
+    return np.where(self > 0, self, self * weight)
 
 
 @pointwise(
     floats="leaky_relu_cpu",
-    x=lambda g, x, noise: where(x > 0, g, g * noise),
+    self=lambda g, self, noise: where(self > 0, g, g * noise),
     second=Second("RreluWithNoiseBackwardBackward0"),
     samples=(Sample(([-1.0, 2.0, -0.5], [0.2, 1.0, 0.3])), Sample(([[-1.0], [2.0]], [0.2, 0.3]))),
 )
-def rrelu_with_noise(x, noise):
-    """``x`` where it is positive, else ``noise * x``; the slopes are random, and no input."""
-    return np.where(x > 0, x, x * noise)
+def rrelu_with_noise(self, noise):
+    """``self`` where it is positive, else ``noise * self``; the slopes are random, and no input."""
+    return np.where(self > 0, self, self * noise)
 
 
 @pointwise(
     numbers="hardtanh",
-    x=lambda g, x, min_val, max_val: where(beyond(x, low=min_val, high=max_val), 0, g),
+    self=lambda g, self, min_val, max_val: where(beyond(self, low=min_val, high=max_val), 0, g),
     second=Second("HardtanhBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0, 7.0],), {"min_val": 0.0, "max_val": 6.0})),
 )
-def hardtanh(x, *, min_val=-1.0, max_val=1.0):
-    """``x`` held between two numbers, whole ones for whole numbers."""
-    if x.dtype.kind in "iu":
+def hardtanh(self, *, min_val=-1.0, max_val=1.0):
+    """``self`` held between two numbers, whole ones for whole numbers."""
+    if self.dtype.kind in "iu":
         min_val, max_val = int(min_val), int(max_val)
-        if x.dtype.kind == "u" and min(min_val, max_val) < 0:
+        if self.dtype.kind == "u" and min(min_val, max_val) < 0:
             raise RuntimeError("cannot do hardtanh on an unsigned type with negative limits")
-    return np.clip(x, min_val, max_val)
+    return np.clip(self, min_val, max_val)
 
 
-@pointwise(result="bool")
-def beyond(x, *, low, high):
-    """Where ``x <= low`` or ``high <= x``, which NaN is not."""
-    return np.logical_or(np.less_equal(x, low), np.greater_equal(x, high))
+@pointwise(result_dtype="bool")
+def beyond(self, *, low, high):
+    """Where ``self <= low`` or ``high <= self``, which NaN is not."""
+    return np.logical_or(np.less_equal(self, low), np.greater_equal(self, high))
 
 
-@pointwise(result="bool")
-def between(x, *, low, high):
-    """Where ``low < x < high``."""
-    return np.logical_and(np.greater(x, low), np.less(x, high))
+@pointwise(result_dtype="bool")
+def between(self, *, low, high):
+    """Where ``low < self < high``."""
+    return np.logical_and(np.greater(self, low), np.less(self, high))
 
 
 @pointwise(
     floats="hardsigmoid_cpu",
-    x=lambda g, x: where(between(x, low=-3, high=3), g / 6, 0),
+    self=lambda g, self: where(between(self, low=-3, high=3), g / 6, 0),
     second=Second("HardsigmoidBackwardBackward0"),
     samples=BOTH,
 )
 @in_blocks
-def hardsigmoid(x):
-    """``x / 6 + 1 / 2`` held between 0 and 1."""
-    return np.clip(x + 3, 0, 6) / 6
+def hardsigmoid(self):
+    """``self / 6 + 1 / 2`` held between 0 and 1."""
+    return np.clip(self + 3, 0, 6) / 6
 
 
 @pointwise(
     floats="hardswish_cpu",
-    x=lambda g, x: where(between(x, low=-3, high=3), g * (x / 3 + 0.5), where(x < 3, 0, g)),
+    self=lambda g, self: where(
+        between(self, low=-3, high=3), g * (self / 3 + 0.5), where(self < 3, 0, g)
+    ),
     samples=(*BOTH, Sample(([-4.0, 5.0],))),
 )
 @in_blocks
-def hardswish(x):
-    """``x * hardsigmoid(x)``."""
-    return x * (np.clip(x + 3, 0, 6) / 6)
+def hardswish(self):
+    """``self * hardsigmoid(self)``."""
+    return self * (np.clip(self + 3, 0, 6) / 6)
 
 
 @pointwise(
     floats="hardshrink_cpu",
-    x=lambda g, x, lambd: where(within(x, min=-lambd, max=lambd), 0, g),
+    self=lambda g, self, lambd: where(within(self, min=-lambd, max=lambd), 0, g),
     second=Second("HardshrinkBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
 )
-def hardshrink(x, *, lambd=0.5):
-    """``x``, but 0 between ``-lambd`` and ``lambd``."""
-    return np.where(np.abs(x) <= lambd, np.zeros_like(x), x)
+def hardshrink(self, *, lambd=0.5):
+    """``self``, but 0 between ``-lambd`` and ``lambd``."""
+    return np.where(np.abs(self) <= lambd, np.zeros_like(self), self)
 
 
 @pointwise(
     floats="softshrink_check",
-    x=lambda g, x, lambd: where(within(x, min=-lambd, max=lambd), 0, g),
+    self=lambda g, self, lambd: where(within(self, min=-lambd, max=lambd), 0, g),
     second=Second("SoftshrinkBackwardBackward0"),
     samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
 )
-def softshrink(x, *, lambd=0.5):
-    """``x`` moved towards 0 by ``lambd``, and no further."""
-    return x - np.clip(x, -lambd, lambd)
+def softshrink(self, *, lambd=0.5):
+    """``self`` moved towards 0 by ``lambd``, and no further."""
+    return self - np.clip(self, -lambd, lambd)
 
 
 @pointwise(
     numbers="threshold_cpu",
     node="ThresholdBackward0",
     of="threshold",
-    x=lambda g, x, threshold: where(x <= threshold, 0, g),
+    self=lambda g, self, threshold: where(self <= threshold, 0, g),
     second=Second("ThresholdBackwardBackward0"),
     samples=(Sample(([-1.0, 0.5, 2.0],), {"threshold": 0.7, "value": 20.0}),),
 )
-def threshold_(x, *, threshold, value):
-    """``x`` where it is above ``threshold``, else ``value``."""
-    return np.where(x <= threshold, np.array(value, x.dtype), x)
+def threshold_(self, *, threshold, value):
+    """``self`` where it is above ``threshold``, else ``value``."""
+    return np.where(self <= threshold, np.array(value, self.dtype), self)
 
 
 @op(
-    x=lambda g, x, dim: glu_backward(g, x, dim),
+    self=lambda g, self, dim: glu_backward(g, self, dim),
     samples=(Sample(((2, 4),)), Sample(((2, 4, 3),), {"dim": 1})),
 )
-def glu(x, /, dim=-1):
-    """The first half of ``x`` along ``dim`` times the logistic function of the second."""
-    check_implemented("glu_cpu", x)
-    if x.ndim == 0:
+def glu(self, /, dim=-1):
+    """The first half of ``self`` along ``dim`` times the logistic function of the second."""
+    check_implemented("glu_cpu", self)
+    if self.ndim == 0:
         raise RuntimeError("glu does not support scalars because halving size must be even")
-    if x.shape[dim] % 2:
+    if self.shape[dim] % 2:
         raise RuntimeError(
-            f"Halving dimension must be even, but dimension {wrapped(dim, x.ndim)} is size "
-            f"{x.shape[dim]}"
+            f"Halving dimension must be even, but dimension {wrapped(dim, self.ndim)} is size "
+            f"{self.shape[dim]}"
         )
-    first, second = np.split(x, 2, dim)
+    first, second = np.split(self, 2, dim)
     return first * (np.tanh(second * 0.5) * 0.5 + 0.5)
 
 

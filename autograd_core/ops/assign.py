@@ -14,25 +14,25 @@ from autograd_core.ops.index import index, refused_indices
 
 @pointwise(
     node="torch::autograd::CopyBackwards",
-    x=lambda g: zeros_of(g),
-    y=lambda g: g,
+    self=lambda g: zeros_of(g),
+    other=lambda g: g,
     samples=(Sample(((2, 3), (2, 3))), Sample(((2, 3), (3,)))),
 )
-def copy(x, y):
-    """``y``, broadcast over what was ``x``."""
-    return np.array(np.broadcast_to(y, np.broadcast_shapes(np.shape(x), np.shape(y))))
+def copy(self, other):
+    """``other``, broadcast over what was ``self``."""
+    return np.array(np.broadcast_to(other, np.broadcast_shapes(np.shape(self), np.shape(other))))
 
 
-@pointwise(x=lambda g: zeros_of(g), samples=(Sample(((2, 3),), {"value": 2.5}),))
-def fill(x, *, value):
-    """``value`` in every place of ``x``."""
-    return np.full_like(x, fitting_number(value, x.dtype))
+@pointwise(self=lambda g: zeros_of(g), samples=(Sample(((2, 3),), {"value": 2.5}),))
+def fill(self, *, value):
+    """``value`` in every place of ``self``."""
+    return np.full_like(self, fitting_number(value, self.dtype))
 
 
-@pointwise(node="ZeroBackward0", of="zero", x=lambda g: zeros_of(g), samples=(Sample(((2,),)),))
-def zero(x):
-    """0 in every place of ``x``."""
-    return np.zeros_like(x)
+@pointwise(node="ZeroBackward0", of="zero", self=lambda g: zeros_of(g), samples=(Sample(((2,),)),))
+def zero(self):
+    """0 in every place of ``self``."""
+    return np.zeros_like(self)
 
 
 def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -> Exception:
@@ -47,7 +47,7 @@ def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -
 
 
 @op(
-    x=lambda g, indices: assigned(g, zeros_of(index(g, indices)), indices),
+    self=lambda g, indices: assigned(g, zeros_of(index(g, indices)), indices),
     values=lambda g, indices: index(g, indices),
     broadcasts="values",
     holds="indices",
@@ -55,11 +55,11 @@ def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -
     of="index_put",
     samples=(Sample(((3, 2), (2,)), {"indices": (np.array([2, 0]),)}),),
 )
-def assigned(x, values, /, indices):
-    """``x`` with ``values`` at ``indices``, as advanced indexing picks them."""
-    result = np.array(x)
+def assigned(self, values, /, indices):
+    """``self`` with ``values`` at ``indices``, as advanced indexing picks them."""
+    result = np.array(self)
     try:
         result[indices] = values
     except (ValueError, IndexError, TypeError) as error:
-        raise misplaced(error, x, values, indices) from None
+        raise misplaced(error, self, values, indices) from None
     return result

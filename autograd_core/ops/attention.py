@@ -16,15 +16,15 @@ from autograd_core.ops.shape import transpose
 
 
 @op(
-    x=lambda g, ans, dim: ans * (g - sum_dim(g * ans, dim, True)),
+    self=lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)),
     samples=(Sample(((2, 3),), {"dim": 1}),),
 )
-def safe_softmax(x, /, dim):
-    """:func:`softmax`, but zeros where all of ``x`` along ``dim`` is -inf."""
-    highest = np.maximum.reduce(x, dim, keepdims=True, initial=-np.inf)
-    powers = np.exp(x - np.where(np.isneginf(highest), 0, highest))
+def safe_softmax(self, /, dim):
+    """:func:`softmax`, but zeros where all of ``self`` along ``dim`` is -inf."""
+    highest = np.maximum.reduce(self, dim, keepdims=True, initial=-np.inf)
+    powers = np.exp(self - np.where(np.isneginf(highest), 0, highest))
     total = np.add.reduce(powers, dim, keepdims=True)
-    return powers / np.where(total == 0, 1, total).astype(x.dtype)
+    return powers / np.where(total == 0, 1, total).astype(self.dtype)
 
 
 _CAUSAL = np.array([[0.0, -np.inf, -np.inf], [0.0, 0.5, -np.inf]])
@@ -49,10 +49,10 @@ def check_operands(q: Any, k: Any, v: Any, mask: Any) -> None:
 
 
 @op(
-    joint=lambda g, q, k, v, mask, is_causal, scale: attention_backward(
-        g, q, k, v, mask, is_causal, scale
+    joint=lambda g, query, key, value, attn_mask, is_causal, scale: attention_backward(
+        g, query, key, value, attn_mask, is_causal, scale
     ),
-    edges="q k v",
+    edges="query key value",
     node="ScaledDotProductFlashAttentionForCpuBackward0",
     of="scaled_dot_product_attention",
     samples=(
@@ -61,19 +61,19 @@ def check_operands(q: Any, k: Any, v: Any, mask: Any) -> None:
         Sample(((1, 1, 2, 3), (1, 1, 3, 3), (1, 1, 3, 2), _CAUSAL), {"scale": 1.0}),
     ),
 )
-def attention(q, k, v, mask=None, /, is_causal=False, scale=1.0):
-    """``softmax(scale * q @ k.T + mask) @ v`` for batches (N, heads, length, size).
+def attention(query, key, value, attn_mask=None, /, is_causal=False, scale=1.0):
+    """``softmax(scale * query @ key.T + attn_mask) @ value`` for batches (N, heads, length, size).
 
     ``is_causal`` lets no query see keys that come after it.
     """
-    check_same_dtype(q, k, v, mask)
-    if q.dtype.kind != "f":
-        raise RuntimeError(f"expected scalar type Float but found {scalar_name(q)}")
-    weights = _weights(q, k, mask, is_causal, scale)
-    if q.shape[-1] != v.shape[-1]:
-        return np.matmul(weights, v)
+    check_same_dtype(query, key, value, attn_mask)
+    if query.dtype.kind != "f":
+        raise RuntimeError(f"expected scalar type Float but found {scalar_name(query)}")
+    weights = _weights(query, key, attn_mask, is_causal, scale)
+    if query.shape[-1] != value.shape[-1]:
+        return np.matmul(weights, value)
     # laid out in memory as the queries are, so that undoing what made them needs no copy
-    return np.matmul(weights, v, out=np.empty_like(q))
+    return np.matmul(weights, value, out=np.empty_like(query))
 
 
 def _weights(q: Any, k: Any, mask: Any, is_causal: bool, scale: float) -> Any:

@@ -15,9 +15,9 @@ _MEANS = {"ceil_mode": False, "count_include_pad": True, "divisor_override": Non
 
 
 @op(
-    x=lambda g, x, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    self=lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
     divisor_override: avg_pool_backward(
-        g, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        g, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     ),
     second=Second(
         "AvgPool2DBackwardBackward0",
@@ -36,20 +36,20 @@ _MEANS = {"ceil_mode": False, "count_include_pad": True, "divisor_override": Non
     ),
 )  # fmt: skip
 def avg_pool2d(
-    x, /, kernel_size, stride, padding=(0, 0), ceil_mode=False, count_include_pad=True,
+    self, /, kernel_size, stride, padding=(0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
 ):  # fmt: skip
     """The mean of each window of images (..., H, W)."""
-    if x.dtype != np.int64:
-        check_implemented("avg_pool2d", x)
+    if self.dtype != np.int64:
+        check_implemented("avg_pool2d", self)
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
-    return _means(x, windows, ceil_mode, count_include_pad, divisor_override)
+    return _means(self, windows, ceil_mode, count_include_pad, divisor_override)
 
 
 @op(
-    x=lambda g, x, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    self=lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
     divisor_override: avg_pool_backward(
-        g, x.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        g, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     ),
     second=Second(
         "AvgPool3DBackwardBackward0",
@@ -63,14 +63,14 @@ def avg_pool2d(
     samples=(Sample(((1, 2, 3, 4),), {"kernel_size": (1, 2, 2), "stride": (1, 1, 2)}),),
 )  # fmt: skip
 def avg_pool3d(
-    x, /, kernel_size, stride, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True,
+    self, /, kernel_size, stride, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
 ):  # fmt: skip
     """The mean of each window of volumes (..., D, H, W)."""
-    if x.dtype != np.int64:
-        check_implemented("avg_pool3d_out_frame", x, half=False)
+    if self.dtype != np.int64:
+        check_implemented("avg_pool3d_out_frame", self, half=False)
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
-    return _means(x, windows, ceil_mode, count_include_pad, divisor_override)
+    return _means(self, windows, ceil_mode, count_include_pad, divisor_override)
 
 
 def _means(
@@ -117,7 +117,7 @@ def _counts(
 
 
 @op(
-    x=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    self=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad,
     divisor_override: _any_avg_pool(
         g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     ),
@@ -128,19 +128,19 @@ def _counts(
     ),
 )  # fmt: skip
 def avg_pool_backward(
-    x, /, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    self, /, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):
     """The gradient, of ``shape``, of what was averaged."""
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
     axis = len(shape) - len(kernel_size)
-    size, output = shape[axis:], x.shape[axis:]
+    size, output = shape[axis:], self.shape[axis:]
     counts = _counts(windows, size, output, count_include_pad, divisor_override)
-    spread = x / counts.astype(x.dtype)
+    spread = self / counts.astype(self.dtype)
     whole = windows.padded_size(size, output)
     for each in range(len(kernel_size)):
         sides = list(spread.shape)
         sides[axis + each] = whole[each]
-        sums = np.zeros(sides, x.dtype)
+        sums = np.zeros(sides, self.dtype)
         part = _one_dimension(windows, each)
         for _, patch in part.offsets(sums, (output[each],), axis + each):
             patch += spread

@@ -26,12 +26,12 @@ _STATS = np.array([0.5, -1.0, 0.2]), np.array([1.0, 2.0, 0.5])
 
 @op(
     # it names the running statistics so that they are watched, as in PyTorch
-    joint=lambda g, x, weight, running_mean, running_var, mean, rstd, training, needs: (
-        batch_norm_backward(g, x, weight, mean, rstd, training, needs)
+    joint=lambda g, input, weight, running_mean, running_var, result1, result2, training, needs: (
+        batch_norm_backward(g, input, weight, result1, result2, training, needs)
     ),
-    edges="x weight bias",
-    outputs="ans mean rstd",
-    hidden="mean rstd",
+    edges="input weight bias",
+    outputs="result result1 result2",
+    hidden="result1 result2",
     node="NativeBatchNormBackward0",
     samples=(
         Sample(((4, 3), (3,), (3,), None, None)),
@@ -40,24 +40,26 @@ _STATS = np.array([0.5, -1.0, 0.2]), np.array([1.0, 2.0, 0.5])
     ),
 )
 def batch_norm(
-    x, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
+    input, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
 ):
-    """``x`` (N, C, ...) with mean 0 and variance 1 in every channel, then scaled and shifted.
+    """``input`` (N, C, ...) with mean 0 and variance 1 in every channel, then scaled and shifted.
 
-    Mean and variance are the input's own while ``training``, else those given.  ``mean`` and
-    ``rstd``, the reciprocal standard deviation, are (C,).
+    Mean and variance are the input's own while ``training``, else those given.  ``result1`` and
+    ``result2``, the reciprocal standard deviation, are (C,).
     """
-    kind, of_statistics = normalized_in("batch_norm", x, weight, bias, running_mean, running_var)
-    own, x = x.dtype, x if kind is x.dtype else x.astype(kind)
+    kind, of_statistics = normalized_in(
+        "batch_norm", input, weight, bias, running_mean, running_var
+    )
+    own, input = input.dtype, input if kind is input.dtype else input.astype(kind)
     if training:
-        axes = _axes(x.ndim)
-        mean = np.mean(x, axes, dtype=kind)
-        variance = np.mean(np.square(x - per_channel(mean, x.ndim)), axes, dtype=kind)
+        axes = _axes(input.ndim)
+        mean = np.mean(input, axes, dtype=kind)
+        variance = np.mean(np.square(input - per_channel(mean, input.ndim)), axes, dtype=kind)
     else:
         mean = running_mean.astype(kind)  # a copy: a later batch may move it
         variance = running_var.astype(kind, copy=False)
     rstd = 1 / np.sqrt(variance + eps)
-    result = (x - per_channel(mean, x.ndim)) * per_channel(rstd, x.ndim)
+    result = (input - per_channel(mean, input.ndim)) * per_channel(rstd, input.ndim)
     return settled(_affine(result, weight, bias), mean, rstd, own, of_statistics)
 
 
@@ -104,46 +106,46 @@ def batch_norm_backward(
 
 
 @op(
-    joint=lambda g, x, weight, mean, rstd, num_groups, needs: group_norm_backward(
-        g, x, weight, mean, rstd, num_groups, needs
+    joint=lambda g, input, weight, result1, result2, num_groups, needs: group_norm_backward(
+        g, input, weight, result1, result2, num_groups, needs
     ),
-    edges="x weight bias",
-    outputs="ans mean rstd",
-    hidden="mean rstd",
+    edges="input weight bias",
+    outputs="result result1 result2",
+    hidden="result1 result2",
     node="NativeGroupNormBackward0",
     samples=(
         Sample(((2, 4, 3), (4,), (4,)), {"num_groups": 2}),
         Sample(((3, 4), None, None), {"num_groups": 1, "eps": 0.1}),
     ),
 )
-def group_norm(x, weight=None, bias=None, /, num_groups=1, eps=1e-5):
-    """``x`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
+def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
+    """``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
     and shifted per channel.
 
-    ``mean`` and ``rstd`` are (N, num_groups, 1).
+    ``result1`` and ``result2`` are (N, num_groups, 1).
     """
     if num_groups <= 0:
         raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
     for name, each in (("weight", weight), ("bias", bias)):
-        if each is not None and each.shape != x.shape[1:2]:
+        if each is not None and each.shape != input.shape[1:2]:
             raise RuntimeError(
                 f"Expected {name} to be a vector of size equal to the number of channels in input, "
                 f"but got {'weight' if weight is not None else name} of shape "
                 f"{list((weight if weight is not None else each).shape)} and input of shape "
-                f"{list(x.shape)}"
+                f"{list(input.shape)}"
             )
-    if x.shape[1] % num_groups:
+    if input.shape[1] % num_groups:
         raise RuntimeError(
             "Expected number of channels in input to be divisible by num_groups, but got input "
-            f"of shape {list(x.shape)} and num_groups={num_groups}"
+            f"of shape {list(input.shape)} and num_groups={num_groups}"
         )
-    kind, of_statistics = normalized_in("GroupNormKernelImpl", x, weight, bias)
-    grouped = x.reshape(_groups(x.shape, num_groups)).astype(kind, copy=False)
+    kind, of_statistics = normalized_in("GroupNormKernelImpl", input, weight, bias)
+    grouped = input.reshape(_groups(input.shape, num_groups)).astype(kind, copy=False)
     mean = np.mean(grouped, 2, dtype=kind, keepdims=True)
     centred = grouped - mean
     rstd = 1 / np.sqrt(np.mean(np.square(centred), 2, dtype=kind, keepdims=True) + eps)
-    result = _affine((centred * rstd).reshape(x.shape), weight, bias)
-    return settled(result, mean, rstd, x.dtype, of_statistics)
+    result = _affine((centred * rstd).reshape(input.shape), weight, bias)
+    return settled(result, mean, rstd, input.dtype, of_statistics)
 
 
 def _groups(shape: tuple[int, ...], num_groups: int) -> tuple[int, int, int]:

@@ -29,51 +29,51 @@ def _scipy(name: str, *arrays: Any) -> Any:
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     node="SpecialEntrBackward0",
-    x=lambda g, x: g * (-log(x) - 1),
+    self=lambda g, self: g * (-log(self) - 1),
     samples=(Sample(([0.5, 1.0, 2.5],)),),
     aliases="special.entr",
 )
-def entr(x):
-    """``-x * log(x)``; 0 at 0, -inf below."""
-    return _scipy("entr", x)
+def entr(self):
+    """``-self * log(self)``; 0 at 0, -inf below."""
+    return _scipy("entr", self)
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     node="SpecialErfcxBackward0",
-    x=lambda g, x, ans: g * (2 * x * ans - 2 / math.sqrt(math.pi)),
+    self=lambda g, self, result: g * (2 * self * result - 2 / math.sqrt(math.pi)),
     samples=_ONE,
     aliases="special.erfcx",
 )
-def erfcx(x):
-    """``exp(x ** 2) * erfc(x)``."""
-    return _scipy("erfcx", x)
+def erfcx(self):
+    """``exp(self ** 2) * erfc(self)``."""
+    return _scipy("erfcx", self)
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     node="SpecialI0EBackward0",
-    x=lambda g, x, ans: g * (i1e(x) - sign(x) * ans),
+    self=lambda g, self, result: g * (i1e(self) - sign(self) * result),
     samples=_ONE,
     aliases="special.i0e",
 )
-def i0e(x):
-    """The modified Bessel function of order 0, times ``exp(-abs(x))``."""
-    return _scipy("i0e", x)
+def i0e(self):
+    """The modified Bessel function of order 0, times ``exp(-abs(self))``."""
+    return _scipy("i0e", self)
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     node="SpecialI1EBackward0",
-    x=lambda g, x, ans: g * bessel_slope(x, i0e(x), ans),
+    self=lambda g, self, result: g * bessel_slope(self, i0e(self), result),
     samples=_ONE,
     aliases="special.i1e",
 )
-def i1e(x):
-    """The modified Bessel function of order 1, times ``exp(-abs(x))``."""
-    return _scipy("i1e", x)
+def i1e(self):
+    """The modified Bessel function of order 1, times ``exp(-abs(self))``."""
+    return _scipy("i1e", self)
 
 
 def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
@@ -84,83 +84,83 @@ def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     node="SpecialLogNdtrBackward0",
-    x=lambda g, x, ans: g * (exp(neg(ans) - x * x / 2) / _ROOT),
+    self=lambda g, self, result: g * (exp(neg(result) - self * self / 2) / _ROOT),
     samples=_ONE,
     aliases="special.log_ndtr",
 )
-def log_ndtr(x):
-    """The logarithm of the normal distribution's area below ``x``."""
-    return _scipy("log_ndtr", x)
+def log_ndtr(self):
+    """The logarithm of the normal distribution's area below ``self``."""
+    return _scipy("log_ndtr", self)
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     node="SpecialNdtriBackward0",
-    x=lambda g, ans: g * (exp(ans * ans / 2) * _ROOT),
+    self=lambda g, result: g * (exp(result * result / 2) * _ROOT),
     samples=_FRACTION,
     aliases="special.ndtri",
 )
-def ndtri(x):
-    """Where the normal distribution's area below is ``x``."""
-    return _scipy("ndtri", x)
+def ndtri(self):
+    """Where the normal distribution's area below is ``self``."""
+    return _scipy("ndtri", self)
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     of="xlog1py",
     node="SpecialXlog1PyBackward0",
-    x=lambda g, y: g * log1p(y),
-    y=lambda g, x, y: g * x / (y + 1),
+    self=lambda g, other: g * log1p(other),
+    other=lambda g, self, other: g * self / (other + 1),
     samples=(Sample(([0.5, 2.0], [1.5, 0.25])), Sample(([[0.5], [2.0]], [1.5, 0.25]))),
 )
-def xlog1py_tensor(x, y):
-    """``x * log1p(y)``; 0 where ``x`` is 0."""
-    return _scipy("xlog1py", x, y)
+def xlog1py_tensor(self, other):
+    """``self * log1p(other)``; 0 where ``self`` is 0."""
+    return _scipy("xlog1py", self, other)
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     of="xlog1py",
     node="SpecialXlog1PyBackward1",
-    y=lambda g, y, number: g * number / (y + 1),
-    samples=(Sample(([1.5, 0.25],), {"number": 2}),),
+    other=lambda g, other, self: g * self / (other + 1),
+    samples=(Sample(([1.5, 0.25],), {"self": 2}),),
 )
-def xlog1py_of_number(y, *, number):
-    """``number * log1p(y)``."""
-    return _scipy("xlog1py", np.asarray(number, y.dtype), y)
+def xlog1py_of_number(other, *, self):
+    """``self * log1p(other)``."""
+    return _scipy("xlog1py", np.asarray(self, other.dtype), other)
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     of="xlog1py",
     node="SpecialXlog1PyBackward2",
-    x=lambda g, number: g * math.log1p(number),
-    samples=(Sample(([1.5, 0.25],), {"number": 2}),),
+    self=lambda g, other: g * math.log1p(other),
+    samples=(Sample(([1.5, 0.25],), {"other": 2}),),
 )
-def xlog1py_number(x, *, number):
-    """``x * log1p(number)``."""
-    return _scipy("xlog1py", x, np.asarray(number, x.dtype))
+def xlog1py_number(self, *, other):
+    """``self * log1p(other)``."""
+    return _scipy("xlog1py", self, np.asarray(other, self.dtype))
 
 
 @public(name="special.ndtr")
-def ndtr(input: Tensor) -> Tensor:
-    """The area below ``input`` of the normal distribution, by way of :func:`erf`."""
-    return (erf(input * math.sqrt(0.5)) + 1) * 0.5
+def ndtr(self: Tensor) -> Tensor:
+    """The area below ``self`` of the normal distribution, by way of :func:`erf`."""
+    return (erf(self * math.sqrt(0.5)) + 1) * 0.5
 
 
 @public(name="special.polygamma")
-def polygamma(n: int, input: Tensor) -> Tensor:
+def polygamma(n: int, self: Tensor) -> Tensor:
     """The ``n``-th derivative of digamma."""
-    return _polygamma(input, n=n)
+    return _polygamma(self, n=n)
 
 
 @public(name="special.xlog1py")
-def xlog1py(input: Tensor | Number, other: Tensor | Number) -> Tensor:
-    """``input * log1p(other)``; 0 where ``input`` is 0."""
-    if not isinstance(input, Tensor):
-        return xlog1py_of_number(other, number=input)
+def xlog1py(self: Tensor | Number, other: Tensor | Number) -> Tensor:
+    """``self * log1p(other)``; 0 where ``self`` is 0."""
+    if not isinstance(self, Tensor):
+        return xlog1py_of_number(other, self=self)
     if not isinstance(other, Tensor):
-        return xlog1py_number(input, number=other)
-    return xlog1py_tensor(input, other)
+        return xlog1py_number(self, other=other)
+    return xlog1py_tensor(self, other)

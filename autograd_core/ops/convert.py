@@ -8,17 +8,17 @@ from autograd_core.op import Sample, op
 
 
 @op(
-    x=lambda g, source, target: cast(g, source, target),
+    self=lambda g, source, target: cast(g, source, target),
     linear=True,
     node="ToCopyBackward0",
     samples=(Sample(((3,),), {"target": np.dtype("float64"), "source": np.dtype("float64")}),),
 )
-def cast(x, /, target, source):
-    """A copy of another dtype; the gradient is cast back to ``source``, the dtype of ``x``."""
-    return x.astype(target)
+def cast(self, /, target, source):
+    """A copy of another dtype; the gradient is cast back to ``source``, the dtype of ``self``."""
+    return self.astype(target)
 
 
 @op(of="cast")
-def cast_discrete(x, /, target):
+def cast_discrete(self, /, target):
     """A copy of an integer or bool dtype, where the graph ends: such numbers have no gradient."""
-    return x.astype(target)
+    return self.astype(target)

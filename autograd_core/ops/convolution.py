@@ -29,15 +29,14 @@ _SAMPLES = (
 
 
 @op(
-    x=lambda g, weight, x_shape, stride, padding, dilation, groups: convolution_input(
-        g, weight, x_shape, stride, padding, dilation, groups
+    input=lambda g, weight, input_shape, stride, padding, dilation, groups: convolution_input(
+        g, weight, input_shape, stride, padding, dilation, groups
     ),
-    weight=lambda g, x, weight_shape, stride, padding, dilation, groups: convolution_weight(
-        g, x, weight_shape, stride, padding, dilation, groups
+    weight=lambda g, input, weight_shape, stride, padding, dilation, groups: convolution_weight(
+        g, input, weight_shape, stride, padding, dilation, groups
     ),
     bias=lambda g: over_channels(g),
     node="ConvolutionBackward0",
-    saved_as="x:input",
     samples=(
         Sample(((2, 2, 3, 3), (2, 2, 2, 2), (2,)), _SAMPLES[0]),
         Sample(((1, 1, 4, 4), (2, 1, 2, 2), None), _SAMPLES[1]),
@@ -46,32 +45,34 @@ _SAMPLES = (
         Sample(((1, 1, 2, 2, 3), (2, 1, 1, 2, 2), None), _SAMPLES[4]),
     ),
 )
-def convolution(x, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
-    """Images ``x`` (N, C, ...) under the kernels ``weight`` (O, C / groups, ...): (N, O, ...).
+def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
+    """Images ``input`` (N, C, ...) under the kernels ``weight`` (O, C / groups, ...): (N, O, ...).
 
     Groups of channels are convolved separately.
     """
     windows = Windows(weight.shape[2:], stride, padding, dilation)
-    _check_dtypes(x, weight, bias)
-    _check(x, weight, bias, groups)
+    _check_dtypes(input, weight, bias)
+    _check(input, weight, bias, groups)
     each = _is_each(weight.shape, groups)
-    columns, size = _columns(x, windows, groups, each)
+    columns, size = _columns(input, windows, groups, each)
     product = np.matmul(_grouped(weight, groups), columns)
     if each:
-        result = product.reshape(len(x), len(weight), *size)
-        return result if bias is None else np.add(result, _per_channel(bias, x.ndim), out=result)
-    result = _images(product.reshape(len(weight), *size, len(x)))
+        result = product.reshape(len(input), len(weight), *size)
+        return (
+            result if bias is None else np.add(result, _per_channel(bias, input.ndim), out=result)
+        )
+    result = _images(product.reshape(len(weight), *size, len(input)))
     if bias is None:
         return np.ascontiguousarray(result)
-    return np.add(result, _per_channel(bias, x.ndim), order="C")
+    return np.add(result, _per_channel(bias, input.ndim), order="C")
 
 
 @op(
-    grad=lambda g, weight, stride, padding, dilation, groups: convolution(
+    grad_output=lambda g, weight, stride, padding, dilation, groups: convolution(
         g, weight, None, stride, padding, dilation, groups
     ),
-    weight=lambda g, grad, weight_shape, stride, padding, dilation, groups: convolution_weight(
-        grad, g, weight_shape, stride, padding, dilation, groups
+    weight=lambda g, grad_output, weight_shape, stride, padding, dilation, groups: (
+        convolution_weight(grad_output, g, weight_shape, stride, padding, dilation, groups)
     ),
     linear=True,
     samples=(
@@ -80,16 +81,16 @@ def convolution(x, weight, bias=None, /, stride=(), padding=(), dilation=(), gro
         Sample(((1, 2, 3, 3), (2, 1, 2, 2)), {"shape": (1, 2, 2, 2), **_SAMPLES[2]}),
     ),
 )
-def convolution_input(grad, weight, /, shape, stride, padding, dilation, groups):
+def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, groups):
     """The gradient, of ``shape``, of the images that :func:`convolution` was given."""
     windows = Windows(weight.shape[2:], stride, padding, dilation)
     count, channels, *size = shape
-    output = grad.shape[2:]
+    output = grad_output.shape[2:]
     each = _is_each(weight.shape, groups)
-    columns = np.matmul(_grouped(weight, groups).swapaxes(1, 2), _rows(grad, groups, each))
+    columns = np.matmul(_grouped(weight, groups).swapaxes(1, 2), _rows(grad_output, groups, each))
     lead, last = ((count, channels), ()) if each else ((channels,), (count,))
     columns = columns.reshape(*lead, *windows.kernel, *output, *last)
-    padded = np.zeros((*lead, *windows.padded_size(size), *last), grad.dtype)
+    padded = np.zeros((*lead, *windows.padded_size(size), *last), grad_output.dtype)
     for offset, patch in windows.offsets(padded, output, axis=len(lead)):
         patch += columns[(*_every(lead), *offset)]
     found = padded[(*_every(lead), *windows.inside(size))]
@@ -97,11 +98,11 @@ def convolution_input(grad, weight, /, shape, stride, padding, dilation, groups)
 
 
 @op(
-    grad=lambda g, x, stride, padding, dilation, groups: convolution(
-        x, g, None, stride, padding, dilation, groups
+    grad_output=lambda g, input, stride, padding, dilation, groups: convolution(
+        input, g, None, stride, padding, dilation, groups
     ),
-    x=lambda g, grad, x_shape, stride, padding, dilation, groups: convolution_input(
-        grad, g, x_shape, stride, padding, dilation, groups
+    input=lambda g, grad_output, input_shape, stride, padding, dilation, groups: convolution_input(
+        grad_output, g, input_shape, stride, padding, dilation, groups
     ),
     linear=True,
     samples=(
@@ -110,11 +111,11 @@ def convolution_input(grad, weight, /, shape, stride, padding, dilation, groups)
         Sample(((1, 2, 3, 3), (1, 2, 2, 2)), {"shape": (2, 1, 2, 2), **_SAMPLES[2]}),
     ),
 )
-def convolution_weight(grad, x, /, shape, stride, padding, dilation, groups):
+def convolution_weight(grad_output, input, /, shape, stride, padding, dilation, groups):
     """The gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
     each = _is_each(shape, groups)
-    columns, _ = _columns(x, Windows(shape[2:], stride, padding, dilation), groups, each)
-    product = np.matmul(_rows(grad, groups, each), columns.swapaxes(-1, -2))
+    columns, _ = _columns(input, Windows(shape[2:], stride, padding, dilation), groups, each)
+    product = np.matmul(_rows(grad_output, groups, each), columns.swapaxes(-1, -2))
     return (np.add.reduce(product, 0) if each else product).reshape(shape)
 
 
@@ -184,17 +185,22 @@ def over_channels(g: Any) -> Any:
 
 
 @op(
-    x=lambda g, weight, stride, padding, dilation, groups, output_padding: convolution(
+    input=lambda g, weight, stride, padding, dilation, groups, output_padding: convolution(
         _reached(g, stride, output_padding), weight, None, stride, padding, dilation, groups
     ),
-    weight=lambda g, x, weight_shape, stride, padding, dilation, groups, output_padding: (
+    weight=lambda g, input, weight_shape, stride, padding, dilation, groups, output_padding: (
         convolution_weight(
-            x, _reached(g, stride, output_padding), weight_shape, stride, padding, dilation, groups
+            input,
+            _reached(g, stride, output_padding),
+            weight_shape,
+            stride,
+            padding,
+            dilation,
+            groups,
         )
     ),
     bias=lambda g: over_channels(g),
     node="ConvolutionBackward0",
-    saved_as="x:input",
     samples=(
         Sample(((1, 2, 2, 2), (2, 1, 2, 2), (1,)), {**_SAMPLES[0], "output_padding": (0, 0)}),
         Sample(((1, 2, 3, 2), (2, 1, 2, 2), None), {**_SAMPLES[1], "output_padding": (1, 0)}),
@@ -203,17 +209,18 @@ def over_channels(g: Any) -> Any:
     ),
 )
 def conv_transpose(
-    x, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1, output_padding=()
+    input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1, output_padding=()
 ):
     """Images (N, C, ...) spread by kernels (C, O / groups, ...): (N, O, ...), what a convolution
     of those kernels would make (N, C, ...) of."""
-    _check_dtypes(x, weight)
+    _check_dtypes(input, weight)
     if bias is not None:
-        check_castable(bias, x)
-    if x.shape[1] != len(weight):
+        check_castable(bias, input)
+    if input.shape[1] != len(weight):
         raise RuntimeError(
             f"Given transposed=1, weight of size {list(weight.shape)}, expected input"
-            f"{list(x.shape)} to have {len(weight)} channels, but got {x.shape[1]} channels instead"
+            f"{list(input.shape)} to have {len(weight)} channels, but got "
+            f"{input.shape[1]} channels instead"
         )
     outputs = weight.shape[1] * groups
     if bias is not None and bias.shape != (outputs,):
@@ -225,20 +232,26 @@ def conv_transpose(
     size = [
         (n - 1) * step - 2 * pad + spread * (kernel - 1) + extra + 1
         for n, kernel, step, pad, spread, extra in zip(
-            x.shape[2:], weight.shape[2:], stride, padding, dilation, output_padding, strict=True
+            input.shape[2:],
+            weight.shape[2:],
+            stride,
+            padding,
+            dilation,
+            output_padding,
+            strict=True,
         )
     ]
     if min(size) < 1:
-        before, after = (" x ".join(map(str, each)) for each in (x.shape[2:], size))
+        before, after = (" x ".join(map(str, each)) for each in (input.shape[2:], size))
         raise RuntimeError(
             f"Given input size per channel: ({before}). Calculated output size per channel: "
             f"({after}). Output size is too small"
         )
-    shape = (len(x), outputs, *size)
-    result = convolution_input(x, weight, shape, stride, padding, dilation, groups)
+    shape = (len(input), outputs, *size)
+    result = convolution_input(input, weight, shape, stride, padding, dilation, groups)
     if bias is None:
         return result
-    return np.add(result, _per_channel(bias, x.ndim), dtype=x.dtype, casting="unsafe")
+    return np.add(result, _per_channel(bias, input.ndim), dtype=input.dtype, casting="unsafe")
 
 
 def _reached(g: Any, stride: tuple[int, ...], output_padding: tuple[int, ...]) -> Any:

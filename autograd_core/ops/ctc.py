@@ -99,8 +99,11 @@ _LOG_PROBS = np.log(np.random.default_rng(0).dirichlet(np.ones(4), (5, 2)))
 
 
 @op(
-    x=lambda g, x, x_shape, targets, input_lengths, target_lengths, blank: ctc_gradient(
-        g, x, input_lengths, trellis(x_shape, targets, input_lengths, target_lengths, blank)
+    log_probs=lambda g, log_probs, log_probs_shape, targets, input_lengths, target_lengths, blank: (
+        ctc_gradient(
+            g, log_probs, input_lengths,
+            trellis(log_probs_shape, targets, input_lengths, target_lengths, blank),
+        )
     ),
     samples=(
         Sample(
@@ -111,16 +114,18 @@ _LOG_PROBS = np.log(np.random.default_rng(0).dirichlet(np.ones(4), (5, 2)))
         ),
     ),
 )  # fmt: skip
-def ctc_loss(x, /, targets, input_lengths, target_lengths, blank):
-    """Minus the logarithm of the probability that ``x`` (T, N, C), log probabilities of classes
-    at each time, spells ``targets`` (N, S): with repeats, and blanks anywhere between."""
-    check_implemented("ctc_loss_cpu", x, half=False)
-    plan = trellis(x.shape, targets, input_lengths, target_lengths, blank)
-    found = -_likelihood(_ways(_read(x, plan.reads), plan.comes_from, *_size(plan)), plan.ends)
+def ctc_loss(log_probs, /, targets, input_lengths, target_lengths, blank):
+    """Minus the logarithm of the probability that ``log_probs`` (T, N, C), log probabilities of
+    classes at each time, spells ``targets`` (N, S): with repeats, and blanks anywhere between."""
+    check_implemented("ctc_loss_cpu", log_probs, half=False)
+    plan = trellis(log_probs.shape, targets, input_lengths, target_lengths, blank)
+    found = -_likelihood(
+        _ways(_read(log_probs, plan.reads), plan.comes_from, *_size(plan)), plan.ends
+    )
     found = np.where(found > -_NEVER / 10, np.inf, found)
     # in no time, nothing can be spelled, and nothing else
     nothing = np.where(np.equal(target_lengths, 0), 0.0, np.inf)
-    return np.where(np.equal(input_lengths, 0), nothing, found).astype(x.dtype)
+    return np.where(np.equal(input_lengths, 0), nothing, found).astype(log_probs.dtype)
 
 
 def _size(plan: Trellis) -> tuple[int, int]:

@@ -26,10 +26,10 @@ _PRODUCTS = (
 )
 
 
-@op(x=lambda g, dim: sums_from(g, dim), linear=True, samples=_ONE_WAY)
-def cumsum(x, /, dim, dtype=None):
+@op(self=lambda g, dim: sums_from(g, dim), linear=True, samples=_ONE_WAY)
+def cumsum(self, /, dim, dtype=None):
     """Running sums along ``dim``; integers and bools add up in int64, unless ``dtype`` is given."""
-    return _running("cumsum", np.cumsum, x, dim, dtype)
+    return _running("cumsum", np.cumsum, self, dim, dtype)
 
 
 def _running(name, compute, x, dim, dtype):
@@ -46,10 +46,10 @@ def sums_from(g: Any, dim: int) -> Any:
     return flip(cumsum(flip(g, (dim,)), dim), (dim,))
 
 
-@op(x=lambda g, x, ans, dim: cumprod_slope(g, x, ans, dim), samples=_PRODUCTS)
-def cumprod(x, /, dim, dtype=None):
+@op(self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim), samples=_PRODUCTS)
+def cumprod(self, /, dim, dtype=None):
     """Running products along ``dim``."""
-    return _running("cumprod", np.cumprod, x, dim, dtype)
+    return _running("cumprod", np.cumprod, self, dim, dtype)
 
 
 def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
@@ -71,31 +71,33 @@ def but_one(x: Any, dim: int) -> Any:
 
 
 @op(
-    x=lambda g, x, x_shape, ans: reshape(prod_slope(g, reshape(x, (-1,)), ans, 0), x_shape),
+    self=lambda g, self, self_shape, result: reshape(
+        prod_slope(g, reshape(self, (-1,)), result, 0), self_shape
+    ),
     of="prod",
     node="ProdBackward0",
     samples=(Sample(((2, 3),)), Sample(([[2.0, 0.0], [3.0, 0.5]],)), Sample(([0.0, 0.0, 1.0],))),
 )
-def prod_all(x, /, dtype=None):
+def prod_all(self, /, dtype=None):
     """The product of all elements."""
-    return np.prod(converted(x, dtype), dtype=sum_kind(x, dtype))
+    return np.prod(converted(self, dtype), dtype=sum_kind(self, dtype))
 
 
 @op(
-    x=lambda g, x, x_shape, ans, dim, keepdim: prod_slope(
-        g if keepdim else reshape(g, kept_shape(x_shape, dim)),
-        x,
-        ans if keepdim else reshape(ans, kept_shape(x_shape, dim)),
+    self=lambda g, self, self_shape, result, dim, keepdim: prod_slope(
+        g if keepdim else reshape(g, kept_shape(self_shape, dim)),
+        self,
+        result if keepdim else reshape(result, kept_shape(self_shape, dim)),
         dim,
     ),
     of="prod",
     node="ProdBackward1",
     samples=_PRODUCTS,
 )
-def prod_dim(x, /, dim, keepdim=False, dtype=None):
+def prod_dim(self, /, dim, keepdim=False, dtype=None):
     """The product along ``dim``."""
-    kind = sum_kind(x, dtype)
-    return np.prod(converted(x, dtype), axis=dim, keepdims=keepdim, dtype=kind)
+    kind = sum_kind(self, dtype)
+    return np.prod(converted(self, dtype), axis=dim, keepdims=keepdim, dtype=kind)
 
 
 def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
@@ -109,25 +111,25 @@ def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
 
 
 @op(
-    x=lambda g, indices, x_shape, dim: scatter_zeros(g, indices, x_shape, dim),
+    self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
     samples=(Sample(([[1.0, 3.0, 2.0, 4.0]],), {"dim": 1}),),
 )
-def cummax(x, /, dim):
+def cummax(self, /, dim):
     """The largest element so far along ``dim``, and where it is (the last of equals)."""
-    return _extrema(x, np.maximum, dim)
+    return _extrema(self, np.maximum, dim)
 
 
 @op(
-    x=lambda g, indices, x_shape, dim: scatter_zeros(g, indices, x_shape, dim),
+    self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
     samples=(Sample(([[3.0, 1.0, 2.0, 0.5]],), {"dim": 1}),),
 )
-def cummin(x, /, dim):
+def cummin(self, /, dim):
     """The smallest element so far along ``dim``, and where it is (the last of equals)."""
-    return _extrema(x, np.minimum, dim)
+    return _extrema(self, np.minimum, dim)
 
 
 def _extrema(x, ufunc, dim):
@@ -145,14 +147,14 @@ def _extrema(x, ufunc, dim):
 
 
 @op(
-    x=lambda g, x, ans, dim: logcumsumexp_slope(g, x, ans, dim),
+    self=lambda g, self, result, dim: logcumsumexp_slope(g, self, result, dim),
     samples=_ONE_WAY,
     variants="function method",
 )
-def logcumsumexp(x, /, dim):
-    """``log(cumsum(exp(x)))`` along ``dim``, without overflow."""
-    check_implemented("logcumsumexp_out_cpu", x)
-    return np.logaddexp.accumulate(at_least_1d(x), axis=dim).reshape(x.shape)
+def logcumsumexp(self, /, dim):
+    """``log(cumsum(exp(self)))`` along ``dim``, without overflow."""
+    check_implemented("logcumsumexp_out_cpu", self)
+    return np.logaddexp.accumulate(at_least_1d(self), axis=dim).reshape(self.shape)
 
 
 def logcumsumexp_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:

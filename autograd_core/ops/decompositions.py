@@ -34,7 +34,7 @@ _BATCH = [_POSITIVE, [[1.0, 0.0, 0.1], [0.0, 2.0, 0.3], [0.1, 0.3, 4.0]]]
 
 
 @op(
-    x=lambda g, L, upper: cholesky_backward(g, L, upper),
+    self=lambda g, L, upper: cholesky_backward(g, L, upper),
     outputs="L info",
     nondiff="info",
     node="LinalgCholeskyExBackward0",
@@ -43,31 +43,31 @@ _BATCH = [_POSITIVE, [[1.0, 0.0, 0.1], [0.0, 2.0, 0.3], [0.1, 0.3, 4.0]]]
         Sample((_BATCH,), {"upper": True}, symmetric=True),
     ),
 )
-def cholesky_ex(x, /, upper=False):
-    """The triangular ``L`` of ``x = L @ L.mT``, and 0, or where the factorization stopped.
+def cholesky_ex(self, /, upper=False):
+    """The triangular ``L`` of ``self = L @ L.mT``, and 0, or where the factorization stopped.
 
-    ``x`` is symmetric and positive definite; half of it is read.
+    ``self`` is symmetric and positive definite; half of it is read.
     """
-    check_square("linalg.cholesky", x)
+    check_square("linalg.cholesky", self)
     try:
-        result = np.linalg.cholesky(x, upper=upper)
-        return result, np.zeros(x.shape[:-2], np.int32)
+        result = np.linalg.cholesky(self, upper=upper)
+        return result, np.zeros(self.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
-        (potrf,) = lapack(x, "potrf")
-        return each_matrix(lambda a: potrf(a, lower=not upper, clean=True), x)
+        (potrf,) = lapack(self, "potrf")
+        return each_matrix(lambda a: potrf(a, lower=not upper, clean=True), self)
 
 
 @op(
-    x=lambda g, L, upper: cholesky_backward(g, L, upper),
+    self=lambda g, L, upper: cholesky_backward(g, L, upper),
     outputs="L info",
     nondiff="info",
     node="CholeskyBackward0",
     samples=(Sample((_POSITIVE,), symmetric=True),),
 )
-def cholesky_old(x, /, upper=False):
+def cholesky_old(self, /, upper=False):
     """:func:`cholesky_ex`, as PyTorch's older ``cholesky`` records it."""
-    check_square("cholesky", x)
-    return cholesky_ex(x, upper)
+    check_square("cholesky", self)
+    return cholesky_ex(self, upper)
 
 
 def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
@@ -83,7 +83,7 @@ def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
 
 
 @op(
-    x=lambda g, Q, R, x_shape, mode: qr_backward(g, Q, R, x_shape, mode),
+    A=lambda g, Q, R, A_shape, mode: qr_backward(g, Q, R, A_shape, mode),
     outputs="Q R",
     node="LinalgQrBackward0",
     samples=(
@@ -92,17 +92,17 @@ def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
         Sample(([[1.0, 2.0], [0.5, -1.0]],), {"mode": "complete"}),
     ),
 )
-def qr(x, /, mode="reduced"):
-    """``Q`` with orthonormal columns and ``R``, upper triangular, of ``x = Q @ R``."""
-    check_matrices("linalg.qr", x)
+def qr(A, /, mode="reduced"):
+    """``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``."""
+    check_matrices("linalg.qr", A)
     if mode not in ("reduced", "complete", "r"):
         raise RuntimeError(
             f"qr received unrecognized mode '{mode}' but expected one of 'reduced' (default), "
             "'r', or 'complete'"
         )
     if mode == "r":
-        return np.zeros(0, x.dtype), np.linalg.qr(x, "r")
-    return tuple(np.linalg.qr(x, mode))
+        return np.zeros(0, A.dtype), np.linalg.qr(A, "r")
+    return tuple(np.linalg.qr(A, mode))
 
 
 def qr_backward(g: Any, Q: Any, R: Any, shape: tuple[int, ...], mode: str) -> Any:
@@ -137,13 +137,13 @@ def _qr_tall(g_Q: Any, g_R: Any, Q: Any, R: Any) -> Any:
 
 
 @op(
-    x=lambda g: sum_dim(g, -2) - sum_dim(g, -1),
+    self=lambda g: sum_dim(g, -2) - sum_dim(g, -1),
     samples=(Sample(((3,),)), Sample(((2, 3),))),
 )
-def differences(x, /):
-    """``x[k] - x[j]`` for all j and k; 1 on the diagonal, to divide by."""
-    result = x[..., None, :] - x[..., :, None]
-    places = np.arange(x.shape[-1])
+def differences(self, /):
+    """``self[k] - self[j]`` for all j and k; 1 on the diagonal, to divide by."""
+    result = self[..., None, :] - self[..., :, None]
+    places = np.arange(self.shape[-1])
     result[..., places, places] = 1
     return result
 
@@ -157,21 +157,21 @@ def _divided(x: Any, values: Any, g: Any) -> Any:
 
 
 @op(
-    x=lambda g, values, vectors: eigh_backward(g, values, vectors),
-    outputs="values vectors",
+    A=lambda g, eigenvalues, eigenvectors: eigh_backward(g, eigenvalues, eigenvectors),
+    outputs="eigenvalues eigenvectors",
     node="LinalgEighBackward0",
     samples=(
         Sample((_POSITIVE,), symmetric=True),
         Sample((_BATCH,), {"UPLO": "U"}, symmetric=True),
     ),
 )
-def eigh(x, /, UPLO="L"):
+def eigh(A, /, UPLO="L"):
     """Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which half is read."""
-    check_square("linalg.eigh", x)
+    check_square("linalg.eigh", A)
     if UPLO not in ("L", "U"):
         raise RuntimeError(f"Expected UPLO argument to be 'L' or 'U', but got {UPLO}")
     try:
-        return tuple(np.linalg.eigh(x, UPLO))
+        return tuple(np.linalg.eigh(A, UPLO))
     except np.linalg.LinAlgError as error:
         raise LinAlgError(
             "linalg.eigh: The algorithm failed to converge because the input matrix is "
@@ -188,7 +188,7 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
 
 
 @op(
-    x=lambda g, U, S, Vh: svd_backward(g, U, S, Vh),
+    A=lambda g, U, S, Vh: svd_backward(g, U, S, Vh),
     outputs="U S Vh",
     node="LinalgSvdBackward0",
     samples=(
@@ -197,11 +197,11 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
         Sample(((2, 3),), {"full_matrices": False}),
     ),
 )
-def svd(x, /, full_matrices=True):
-    """``U``, ``S`` and ``Vh`` of ``x = U @ diag(S) @ Vh``: rotation, lengths, rotation."""
-    check_matrices("linalg.svd", x)
+def svd(A, /, full_matrices=True):
+    """``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``: rotation, lengths, rotation."""
+    check_matrices("linalg.svd", A)
     try:
-        return tuple(np.linalg.svd(x, full_matrices))
+        return tuple(np.linalg.svd(A, full_matrices))
     except np.linalg.LinAlgError as error:
         raise LinAlgError(
             "linalg.svd: The algorithm failed to converge because the input matrix contained "

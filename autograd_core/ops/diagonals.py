@@ -16,27 +16,27 @@ _MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))
 
 
 @op(
-    x=lambda g, diagonal: tril(g, diagonal),
+    self=lambda g, diagonal: tril(g, diagonal),
     linear=True,
     samples=_MATRICES,
     variants="function method inplace",
 )
-def tril(x, /, diagonal=0):
+def tril(self, /, diagonal=0):
     """The lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
-    _check_matrix("tril", x)
-    return np.tril(x, diagonal)
+    _check_matrix("tril", self)
+    return np.tril(self, diagonal)
 
 
 @op(
-    x=lambda g, diagonal: triu(g, diagonal),
+    self=lambda g, diagonal: triu(g, diagonal),
     linear=True,
     samples=_MATRICES,
     variants="function method inplace",
 )
-def triu(x, /, diagonal=0):
+def triu(self, /, diagonal=0):
     """The upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
-    _check_matrix("triu", x)
-    return np.triu(x, diagonal)
+    _check_matrix("triu", self)
+    return np.triu(self, diagonal)
 
 
 def _check_matrix(name: str, x: Any) -> None:
@@ -52,16 +52,18 @@ _PLANES = (
 
 
 @op(
-    x=lambda g, x_shape, offset, dim1, dim2: diagonal_backward(g, x_shape, offset, dim1, dim2),
+    self=lambda g, self_shape, offset, dim1, dim2: diagonal_backward(
+        g, self_shape, offset, dim1, dim2
+    ),
     view=True,
     linear=True,
     samples=_PLANES,
     variants="function method",
 )
-def diagonal(x, /, offset=0, dim1=0, dim2=1):
+def diagonal(self, /, offset=0, dim1=0, dim2=1):
     """The diagonal of the plane of two dimensions, as last dimension."""
-    _plane(dim1, dim2, x.ndim)
-    return _writable_diagonal(x, offset, dim1, dim2)
+    _plane(dim1, dim2, self.ndim)
+    return _writable_diagonal(self, offset, dim1, dim2)
 
 
 def _plane(dim1, dim2, rank):
@@ -79,49 +81,49 @@ def _writable_diagonal(x, offset, dim1, dim2):
 
 
 @op(
-    x=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    grad_output=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
     samples=(
         Sample(((3,),), {"shape": (3, 4), "offset": 0, "dim1": 0, "dim2": 1}),
         Sample(((3, 2),), {"shape": (2, 3, 4), "offset": 1, "dim1": 0, "dim2": 2}),
     ),
 )
-def diagonal_backward(x, /, shape, offset, dim1, dim2):
-    """Zeros of ``shape`` with ``x`` on that diagonal."""
-    result = np.zeros(shape, x.dtype)
-    _writable_diagonal(result, offset, dim1, dim2)[...] = x
+def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
+    """Zeros of ``shape`` with ``grad_output`` on that diagonal."""
+    result = np.zeros(shape, grad_output.dtype)
+    _writable_diagonal(result, offset, dim1, dim2)[...] = grad_output
     return result
 
 
 @op(
-    x=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
     samples=(Sample(((2, 3),)), Sample(((2, 3),), {"offset": 1, "dim1": 0, "dim2": 2})),
     variants="function method",
 )
-def diag_embed(x, /, offset=0, dim1=-2, dim2=-1):
-    """Matrices of zeros with the last dimension of ``x`` on a diagonal."""
-    plane = _plane(dim1, dim2, x.ndim + 1)
-    size, shape = x.shape[-1] + abs(offset), list(x.shape[:-1])
+def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
+    """Matrices of zeros with the last dimension of ``self`` on a diagonal."""
+    plane = _plane(dim1, dim2, self.ndim + 1)
+    size, shape = self.shape[-1] + abs(offset), list(self.shape[:-1])
     for dim in sorted(plane):
         shape.insert(dim, size)
-    result = np.zeros(shape, x.dtype)
-    _writable_diagonal(result, offset, dim1, dim2)[...] = x
+    result = np.zeros(shape, self.dtype)
+    _writable_diagonal(result, offset, dim1, dim2)[...] = self
     return result
 
 
 @op(
-    x=lambda g, offset, dim1, dim2: diagonal_scatter(
+    self=lambda g, offset, dim1, dim2: diagonal_scatter(
         g, zeros_of(diagonal(g, offset, dim1, dim2)), offset, dim1, dim2
     ),
     src=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
     samples=(Sample(((3, 3), (3,))), Sample(((3, 4), (3,)), {"offset": 1})),
 )
-def diagonal_scatter(x, src, /, offset=0, dim1=0, dim2=1):
-    """``x`` with ``src`` on its diagonal."""
-    _plane(dim1, dim2, x.ndim)
-    result = np.array(x)
+def diagonal_scatter(self, src, /, offset=0, dim1=0, dim2=1):
+    """``self`` with ``src`` on its diagonal."""
+    _plane(dim1, dim2, self.ndim)
+    result = np.array(self)
     part = _writable_diagonal(result, offset, dim1, dim2)
     if part.shape != src.shape:
         raise RuntimeError(
@@ -133,17 +135,17 @@ def diagonal_scatter(x, src, /, offset=0, dim1=0, dim2=1):
 
 
 @op(
-    x=lambda g, x_shape: trace_backward(g, x_shape),
+    self=lambda g, self_shape: trace_backward(g, self_shape),
     linear=True,
     samples=(Sample(((3, 4),)),),
     variants="function method",
 )
-def trace(x, /):
+def trace(self, /):
     """The sum of a matrix's diagonal."""
-    if x.ndim != 2:
+    if self.ndim != 2:
         raise RuntimeError("trace: expected a matrix")
-    check_not_bool("trace", x)
-    return np.trace(x, dtype=np.int64 if x.dtype.kind in "biu" else None)
+    check_not_bool("trace", self)
+    return np.trace(self, dtype=np.int64 if self.dtype.kind in "biu" else None)
 
 
 def trace_backward(g, shape):

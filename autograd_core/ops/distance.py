@@ -22,25 +22,27 @@ _APART = ([[1.0, 4.0], [3.0, 0.5]], [2.5, -1.0])
 
 
 @op(
-    joint=lambda g, x, y, ans, p: _both(vector_norm_backward(g, x - y, ans, p, None, False)),
-    edges="x y",
-    broadcasts="x y",
+    joint=lambda g, self, other, result, p: _both(
+        vector_norm_backward(g, self - other, result, p, None, False)
+    ),
+    edges="self other",
+    broadcasts="self other",
     samples=tuple(Sample(_APART, {"p": p}) for p in (2.0, 1.0, 3.0)),
 )
-def dist(x, y, /, p=2.0):
+def dist(self, other, /, p=2.0):
     """The ``p``-norm of the difference."""
-    if "b" in (x.dtype.kind, y.dtype.kind):
-        raise RuntimeError(REFUSED["sub" if x.dtype == y.dtype else "sub bool"])
-    x, y = promoted(x, y)
-    if x.dtype.kind != "f":
+    if "b" in (self.dtype.kind, other.dtype.kind):
+        raise RuntimeError(REFUSED["sub" if self.dtype == other.dtype else "sub bool"])
+    self, other = promoted(self, other)
+    if self.dtype.kind != "f":
         raise RuntimeError(
             "norm(): input dtype should be either floating point or complex. Got "
-            f"{scalar_name(x)} instead."
+            f"{scalar_name(self)} instead."
         )
     try:
-        apart = np.subtract(x, y)
+        apart = np.subtract(self, other)
     except ValueError:
-        raise no_common_shape((x.shape, y.shape)) from None
+        raise no_common_shape((self.shape, other.shape)) from None
     return vector_norm(apart, p)
 
 
@@ -49,21 +51,21 @@ def _both(slope: Any) -> tuple[Any, Any]:
 
 
 @op(
-    x=lambda g, x, p, dim, maxnorm: renorm_slope(g, x, p, dim, maxnorm),
+    self=lambda g, self, p, dim, maxnorm: renorm_slope(g, self, p, dim, maxnorm),
     samples=(
         Sample((_MATRIX,), {"p": 2.0, "dim": 0, "maxnorm": 4.0}),
         Sample((_MATRIX,), {"p": 1.0, "dim": 1, "maxnorm": 4.2}),
     ),
 )
-def renorm(x, /, p, dim, maxnorm):
-    """``x`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
-    if x.ndim < 2:
-        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {x.ndim} dimensions")
+def renorm(self, /, p, dim, maxnorm):
+    """``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    if self.ndim < 2:
+        raise RuntimeError(f"renorm: input needs at least 2 dimensions, got {self.ndim} dimensions")
     if p <= 0:
         raise RuntimeError("renorm: non-positive-norm not supported")
-    norm = vector_norm(x, p, _others(x.ndim, dim), True)
+    norm = vector_norm(self, p, _others(self.ndim, dim), True)
     scale = np.where(norm > maxnorm, maxnorm / (norm + 1e-7), 1)
-    return np.multiply(x, scale, dtype=x.dtype)
+    return np.multiply(self, scale, dtype=self.dtype)
 
 
 def _others(rank: int, dim: int) -> tuple[int, ...]:
@@ -84,41 +86,41 @@ _POINTS = ([[1.0, 4.0], [3.0, 0.5], [-1.0, 0.2]], [[2.5, -1.0], [0.3, 0.1]])
 
 
 @op(
-    x=lambda g, x, y, ans, p: sum_dim(cdist_slopes(g, x, y, ans, p), -2),
-    y=lambda g, x, y, ans, p: -sum_dim(cdist_slopes(g, x, y, ans, p), -3),
-    broadcasts="x y",
+    x1=lambda g, x1, x2, result, p: sum_dim(cdist_slopes(g, x1, x2, result, p), -2),
+    x2=lambda g, x1, x2, result, p: -sum_dim(cdist_slopes(g, x1, x2, result, p), -3),
+    broadcasts="x1 x2",
     samples=(
         *(Sample(_POINTS, {"p": p}) for p in (2.0, 1.0, 3.0, math.inf)),
         Sample((_POINTS[0], [_POINTS[1], _POINTS[1]])),
     ),
 )
-def cdist(x, y, /, p=2.0, compute_mode=None):
-    """The distances of each of the points ``x`` (n, d) from each of ``y`` (m, d): (n, m).
+def cdist(x1, x2, /, p=2.0, compute_mode=None):
+    """The distances of each of the points ``x1`` (n, d) from each of ``x2`` (m, d): (n, m).
 
     Batches broadcast.
     """
-    for name, points in (("X1", x), ("X2", y)):
+    for name, points in (("X1", x1), ("X2", x2)):
         if points.dtype.kind != "f":
             raise RuntimeError(
                 f"cdist only supports floating-point dtypes, {name} got: {scalar_name(points)}"
             )
-    check_same_dtype(x, y)
-    check_implemented("cdist", x, half=False)
-    for name, points in (("X1", x), ("X2", y)):
+    check_same_dtype(x1, x2)
+    check_implemented("cdist", x1, half=False)
+    for name, points in (("X1", x1), ("X2", x2)):
         if points.ndim < 2:
             raise RuntimeError(
                 f"cdist only supports at least 2D tensors, {name} got: {points.ndim}D"
             )
-    if x.shape[-1] != y.shape[-1]:
+    if x1.shape[-1] != x2.shape[-1]:
         raise RuntimeError(
-            f"X1 and X2 must have the same number of columns. X1: {x.shape[-1]} X2: {y.shape[-1]}"
+            f"X1 and X2 must have the same number of columns. X1: {x1.shape[-1]} X2: {x2.shape[-1]}"
         )
     try:
-        apart = x[..., :, None, :] - y[..., None, :, :]
+        apart = x1[..., :, None, :] - x2[..., None, :, :]
     except ValueError:
-        raise no_common_shape((x.shape[:-2], y.shape[:-2])) from None
-    if not x.shape[-1]:
-        return np.zeros(apart.shape[:-1], x.dtype)
+        raise no_common_shape((x1.shape[:-2], x2.shape[:-2])) from None
+    if not x1.shape[-1]:
+        return np.zeros(apart.shape[:-1], x1.dtype)
     return vector_norm(apart, p, -1)
 
 
@@ -134,18 +136,18 @@ def _beside_zero(distances: Any, p: float) -> Any:
 
 
 @op(
-    x=lambda g, x, ans, x_shape, p: pdist_slopes(g, x, ans, x_shape, p),
+    self=lambda g, self, result, self_shape, p: pdist_slopes(g, self, result, self_shape, p),
     samples=tuple(Sample((_POINTS[0],), {"p": p}) for p in (2.0, 1.0, 3.0, math.inf)),
 )
-def pdist(x, /, p=2.0):
-    """The distances of all pairs of the points ``x`` (n, d), n * (n - 1) / 2 of them."""
-    if x.ndim != 2:
-        raise RuntimeError(f"pdist only supports 2D tensors, got: {x.ndim}D")
-    if x.dtype.kind != "f":
+def pdist(self, /, p=2.0):
+    """The distances of all pairs of the points ``self`` (n, d), n * (n - 1) / 2 of them."""
+    if self.ndim != 2:
+        raise RuntimeError(f"pdist only supports 2D tensors, got: {self.ndim}D")
+    if self.dtype.kind != "f":
         raise RuntimeError("pdist only supports floating-point dtypes")
-    check_implemented("pdist", x, half=False)
-    first, second = _pairs(len(x))
-    return vector_norm(x[first] - x[second], p, -1)
+    check_implemented("pdist", self, half=False)
+    first, second = _pairs(len(self))
+    return vector_norm(self[first] - self[second], p, -1)
 
 
 def _pairs(count: int) -> tuple[Any, Any]:

@@ -15,167 +15,175 @@ ONE = (Sample(((3,),)), Sample(((2, 2),)), Sample(((),)))
 POSITIVE = (Sample(([0.5, 1.0, 2.5],)), Sample(([[3.0, 0.25]],)))
 
 
-@pointwise(np.add, linear=True, x=lambda g: g, y=lambda g: g, samples=PAIR)
-def add(x, y):
-    """``x + y``."""
+@pointwise(np.add, linear=True, self=lambda g: g, other=lambda g: g, samples=PAIR)
+def add(self, other):
+    """``self + other``."""
 
 
 @pointwise(
     linear=True,
     of="add",
     node="AddBackward0",
-    x=lambda g: g,
-    y=lambda g, alpha: g * alpha,
+    self=lambda g: g,
+    other=lambda g, alpha: g * alpha,
     samples=(Sample(((2, 2), (2,)), {"alpha": 3}),),
 )
-def add_scaled(x, y, *, alpha):
-    """``x + alpha * y``."""
-    return np.add(x, y * y.dtype.type(alpha))
+def add_scaled(self, other, *, alpha):
+    """``self + alpha * other``."""
+    return np.add(self, other * other.dtype.type(alpha))
 
 
-@pointwise(np.subtract, linear=True, x=lambda g: g, y=lambda g: -g, samples=PAIR)
-def sub(x, y):
-    """``x - y``."""
+@pointwise(np.subtract, linear=True, self=lambda g: g, other=lambda g: -g, samples=PAIR)
+def sub(self, other):
+    """``self - other``."""
 
 
 @pointwise(
     linear=True,
     of="sub",
     node="SubBackward0",
-    x=lambda g: g,
-    y=lambda g, alpha: -g * alpha,
+    self=lambda g: g,
+    other=lambda g, alpha: -g * alpha,
     samples=(Sample(((2, 2), (2,)), {"alpha": 3}),),
 )
-def sub_scaled(x, y, *, alpha):
-    """``x - alpha * y``."""
-    return np.subtract(x, y * y.dtype.type(alpha))
+def sub_scaled(self, other, *, alpha):
+    """``self - alpha * other``."""
+    return np.subtract(self, other * other.dtype.type(alpha))
 
 
 @pointwise(
     linear=True,
     node="RsubBackward1",
-    x=lambda g: -g,
-    samples=(Sample(((2, 3),), {"number": 2.5}),),
+    self=lambda g: -g,
+    samples=(Sample(((2, 3),), {"other": 2.5}),),
 )
-def rsub(x, *, number):
-    """``number - x``."""
-    return np.subtract(np.array(number).astype(x.dtype), x)
+def rsub(self, *, other):
+    """``other - self``."""
+    return np.subtract(np.array(other).astype(self.dtype), self)
 
 
 @pointwise(
     np.multiply,
-    x=lambda g, y: g * y,
-    y=lambda g, x: g * x,
+    self=lambda g, other: g * other,
+    other=lambda g, self: g * self,
     samples=PAIR,
     variants="function method inplace",
     aliases="multiply",
 )
-def mul(x, y):
+def mul(self, other):
     """Elementwise product."""
 
 
 @pointwise(
     np.true_divide,
-    result="float",
-    x=lambda g, y: g / y,
-    y=lambda g, x, y: -g * ((x / y) / y),
+    result_dtype="float",
+    self=lambda g, other: g / other,
+    other=lambda g, self, other: -g * ((self / other) / other),
     samples=(Sample(((2, 3), [1.0, 2.0, -4.0])), Sample(((), [[0.5], [2.0]]))),
 )
-def div(x, y):
+def div(self, other):
     """Elementwise quotient; the quotient of integers is a floating point number."""
 
 
 @pointwise(
     of="mul",
     node="MulBackward1",
-    result="same",
+    result_dtype="same",
     linear=True,
-    x=lambda g, number: g * number,
-    samples=(Sample(((2, 3),), {"number": 2.5}),),
+    self=lambda g, other: g * other,
+    samples=(Sample(((2, 3),), {"other": 2.5}),),
 )
-def mul_number(x, *, number):
-    """``x`` times a number, as PyTorch multiplies within its own functions."""
-    return np.multiply(x, number)
+def mul_number(self, *, other):
+    """``self`` times a number, as PyTorch multiplies within its own functions."""
+    return np.multiply(self, other)
 
 
 @pointwise(
     of="div",
     node="DivBackward1",
-    result="float",
+    result_dtype="float",
     linear=True,
-    x=lambda g, number: g / number,
-    samples=(Sample(((2, 3),), {"number": 2.5}),),
+    self=lambda g, other: g / other,
+    samples=(Sample(((2, 3),), {"other": 2.5}),),
 )
-def div_number(x, *, number):
-    """``x`` over a number, as PyTorch divides within its own functions."""
-    return np.true_divide(x, number)
+def div_number(self, *, other):
+    """``self`` over a number, as PyTorch divides within its own functions."""
+    return np.true_divide(self, other)
 
 
 @pointwise(
     np.reciprocal,
-    result="float",
-    x=lambda g, ans: -g * (ans * ans),
+    result_dtype="float",
+    self=lambda g, result: -g * (result * result),
     samples=POSITIVE,
     variants="function method inplace",
 )
-def reciprocal(x):
-    """``1 / x``."""
+def reciprocal(self):
+    """``1 / self``."""
 
 
 @pointwise(
     np.negative,
     linear=True,
-    x=lambda g: -g,
+    self=lambda g: -g,
     samples=ONE,
     variants="function method inplace",
     aliases="negative",
 )
-def neg(x):
-    """``-x``."""
+def neg(self):
+    """``-self``."""
 
 
 @pointwise(
     of="pow",
     node="PowBackward0",
-    x=lambda g, x, exponent: zeros_of(g) if exponent == 0 else g * (exponent * x ** (exponent - 1)),
+    self=lambda g, self, exponent: (
+        zeros_of(g) if exponent == 0 else g * (exponent * self ** (exponent - 1))
+    ),
     samples=(
         Sample(([0.5, 2.0, -3.0],), {"exponent": 2}),
         Sample(([0.5, 2.0],), {"exponent": -1.5}),
         Sample(([0.5, 2.0],), {"exponent": 0}),
     ),
 )
-def pow_number(x, *, exponent):
-    """``x`` to the power of a number."""
-    if exponent < 0 and np.asarray(x).dtype.kind in "iu":
+def pow_number(self, *, exponent):
+    """``self`` to the power of a number."""
+    if exponent < 0 and np.asarray(self).dtype.kind in "iu":
         raise RuntimeError("Integers to negative integer powers are not allowed.")
     # float32 ** 3 takes 60 times as long as two products
-    return x * x * x if exponent == 3 else np.power(x, exponent)
+    return self * self * self if exponent == 3 else np.power(self, exponent)
 
 
 @pointwise(
     np.power,
     of="pow",
     node="PowBackward1",
-    x=lambda g, x, y: where(y == 0, 0, g * (y * pow_tensor(x, y - 1))),
-    y=lambda g, x, y, ans: unless_zero_base(g * (ans * log(x)), x, y),
+    self=lambda g, self, exponent: where(
+        exponent == 0, 0, g * (exponent * pow_tensor(self, exponent - 1))
+    ),
+    exponent=lambda g, self, exponent, result: unless_zero_base(
+        g * (result * log(self)), self, exponent
+    ),
     samples=(
         Sample(([0.5, 2.0, 3.0], [2.0, -1.0, 0.5])),
         Sample(([[0.5], [2.0]], [1.5, 3.0, -2.0])),
     ),
 )
-def pow_tensor(x, y):
-    """``x`` to the power of ``y``, both tensors."""
+def pow_tensor(self, exponent):
+    """``self`` to the power of ``exponent``, both tensors."""
 
 
 @pointwise(
     of="pow",
     node="PowBackward2",
-    x=lambda g, x, ans, base: unless_zero_base(g * (ans * natural_log(base)), base, x),
-    samples=(Sample(([0.5, 2.0, -3.0],), {"base": 2.5}),),
+    exponent=lambda g, exponent, result, self: unless_zero_base(
+        g * (result * natural_log(self)), self, exponent
+    ),
+    samples=(Sample(([0.5, 2.0, -3.0],), {"self": 2.5}),),
 )
-def pow_base(x, *, base):
-    """The number ``base`` to the power of ``x``."""
-    return np.power(np.array(base).astype(x.dtype), x)
+def pow_base(exponent, *, self):
+    """The number ``self`` to the power of ``exponent``."""
+    return np.power(np.array(self).astype(exponent.dtype), exponent)
 
 
 def unless_zero_base(g: Any, base: Any, exponent: Any) -> Any:
@@ -192,67 +200,67 @@ def natural_log(number: float) -> float:
 
 @pointwise(
     np.exp,
-    result="float",
-    x=lambda g, ans: g * ans,
+    result_dtype="float",
+    self=lambda g, result: g * result,
     samples=ONE,
     variants="function method inplace",
 )
-def exp(x):
-    """``e`` to the power of ``x``."""
+def exp(self):
+    """``e`` to the power of ``self``."""
 
 
 @pointwise(
     np.log,
-    result="float",
-    x=lambda g, x: g / x,
+    result_dtype="float",
+    self=lambda g, self: g / self,
     samples=POSITIVE,
     variants="function method inplace",
 )
-def log(x):
+def log(self):
     """Natural logarithm; -inf at 0, NaN below."""
 
 
 @pointwise(
     np.sqrt,
-    result="float",
-    x=lambda g, ans: g / (2 * ans),
+    result_dtype="float",
+    self=lambda g, result: g / (2 * result),
     samples=POSITIVE,
     variants="function method inplace",
 )
-def sqrt(x):
+def sqrt(self):
     """Square root; NaN below 0.  Its derivative at 0 is infinite."""
 
 
 @pointwise(
     np.sin,
-    result="float",
-    x=lambda g, x: g * cos(x),
+    result_dtype="float",
+    self=lambda g, self: g * cos(self),
     samples=ONE,
     variants="function method inplace",
 )
-def sin(x):
+def sin(self):
     """Sine of an angle in radians."""
 
 
 @pointwise(
     np.cos,
-    result="float",
-    x=lambda g, x: g * -sin(x),
+    result_dtype="float",
+    self=lambda g, self: g * -sin(self),
     samples=ONE,
     variants="function method inplace",
 )
-def cos(x):
+def cos(self):
     """Cosine of an angle in radians."""
 
 
 @pointwise(
     np.tanh,
-    result="float",
-    x=lambda g, ans: g * (1 - ans * ans),
+    result_dtype="float",
+    self=lambda g, result: g * (1 - result * result),
     samples=ONE,
     variants="function method inplace",
 )
-def tanh(x):
+def tanh(self):
     """Hyperbolic tangent."""
 
 
@@ -265,52 +273,54 @@ def _sigmoid(x: Any) -> Any:
 
 @pointwise(
     _sigmoid,
-    result="float",
-    x=lambda g, ans: g * (1 - ans) * ans,
+    result_dtype="float",
+    self=lambda g, result: g * (1 - result) * result,
     samples=ONE,
     variants="function method inplace",
     aliases="special.expit",
 )
-def sigmoid(x):
-    """Logistic function, ``1 / (1 + exp(-x))``."""
+def sigmoid(self):
+    """Logistic function, ``1 / (1 + exp(-self))``."""
 
 
 @pointwise(
     numbers="relu",
     # by `where`, not by a product: 0 * inf would be NaN where PyTorch has 0; at NaN it has g
-    x=lambda g, ans: where(ans != 0, g, 0),
+    self=lambda g, result: where(result != 0, g, 0),
     second=Second("ThresholdBackwardBackward0"),
     samples=(Sample(([-1.0, 0.5, 2.0],)), Sample(([[-0.5, 0.25]],))),
     variants="function method inplace",
 )
-def relu(x):
-    """``x`` where it is positive, else 0."""
-    return np.maximum(x, 0)
+def relu(self):
+    """``self`` where it is positive, else 0."""
+    return np.maximum(self, 0)
 
 
 @pointwise(
     np.absolute,
     numbers="abs_cpu",
-    x=lambda g, x: g * sgn(x),
+    self=lambda g, self: g * sgn(self),
     samples=(Sample(([-1.5, 2.0],)),),
     variants="function method inplace",
     aliases="absolute",
 )
-def abs(x):
+def abs(self):
     """Absolute value; its derivative at 0 is 0."""
 
 
 @pointwise(np.zeros_like)
-def zeros_of(x):
-    """Zeros in the place of ``x``; unlike ``x * 0``, also where it is infinite."""
+def zeros_of(self):
+    """Zeros in the place of ``self``; unlike ``self * 0``, also where it is infinite."""
 
 
 @pointwise(
-    x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),), variants="function method inplace"
+    self=lambda g: zeros_of(g),
+    samples=(Sample(([-1.5, 2.0],)),),
+    variants="function method inplace",
 )
-def sign(x):
+def sign(self):
     """-1, 0 or 1, and 0 for NaN; its derivative is 0."""
-    return _signs(x)
+    return _signs(self)
 
 
 def _signs(x):
@@ -321,33 +331,35 @@ def _signs(x):
 
 
 @pointwise(
-    x=lambda g: zeros_of(g), samples=(Sample(([-1.5, 2.0],)),), variants="function method inplace"
+    self=lambda g: zeros_of(g),
+    samples=(Sample(([-1.5, 2.0],)),),
+    variants="function method inplace",
 )
-def sgn(x):
+def sgn(self):
     """The same as :func:`sign`, as long as there are no complex numbers."""
-    return _signs(x)
+    return _signs(self)
 
 
 @pointwise(
     node="ClampBackward1",
-    x=lambda g, x, min, max: where(within(x, min=min, max=max), g, 0),
+    self=lambda g, self, min, max: where(within(self, min=min, max=max), g, 0),
     samples=(
         Sample(([-2.0, 0.5, 3.0],), {"min": -1, "max": 1}),
         Sample(([-2.0, 1.0],), {"min": 0}),
     ),
 )
-def clamp(x, *, min=None, max=None):
-    """``x`` held between the numbers ``min`` and ``max``; the gradient passes where it was."""
+def clamp(self, *, min=None, max=None):
+    """``self`` held between the numbers ``min`` and ``max``; the gradient passes where it was."""
     if min is None and max is None:
         raise RuntimeError("torch.clamp: At least one of 'min' or 'max' must not be None")
-    return np.clip(x, min, max)
+    return np.clip(self, min, max)
 
 
-@pointwise(result="bool")
-def within(x, *, min=None, max=None):
-    """Where ``min <= x <= max``; a bound of None is no bound."""
-    inside = np.ones(np.shape(x), bool) if min is None else np.greater_equal(x, min)
-    return inside if max is None else np.logical_and(inside, np.less_equal(x, max))
+@pointwise(result_dtype="bool")
+def within(self, *, min=None, max=None):
+    """Where ``min <= self <= max``; a bound of None is no bound."""
+    inside = np.ones(np.shape(self), bool) if min is None else np.greater_equal(self, min)
+    return inside if max is None else np.logical_and(inside, np.less_equal(self, max))
 
 
 _BITS = {2: np.int16, 4: np.int32, 8: np.int64}
@@ -369,57 +381,72 @@ def masked(x: Any, mask: Any) -> Any:
 @pointwise(
     keeps="condition",
     linear=True,
-    x=lambda g, condition: where(condition, g, 0),
-    y=lambda g, condition: where(condition, 0, g),
+    self=lambda g, condition: where(condition, g, 0),
+    other=lambda g, condition: where(condition, 0, g),
     samples=(Sample(([True, False, True], (3,), (2, 3))),),
 )
-def where(condition, x, y):
-    """``x`` where ``condition`` holds, else ``y``."""
+def where(condition, self, other):
+    """``self`` where ``condition`` holds, else ``other``."""
     if type(condition) is np.ndarray:
-        if type(y) is int and y == 0 and type(x) is np.ndarray and x.dtype.kind == "f":
-            return masked(x, condition)
-        if type(x) is int and x == 0 and type(y) is np.ndarray and y.dtype.kind == "f":
-            return masked(y, ~condition)
-    return np.where(condition, x, y)
+        if (
+            type(other) is int
+            and other == 0
+            and type(self) is np.ndarray
+            and self.dtype.kind == "f"
+        ):
+            return masked(self, condition)
+        if (
+            type(self) is int
+            and self == 0
+            and type(other) is np.ndarray
+            and other.dtype.kind == "f"
+        ):
+            return masked(other, ~condition)
+    return np.where(condition, self, other)
 
 
 # Comparisons: no gradient flows through them.
 
 
-@pointwise(np.equal, result="bool", variants="function method inplace_bool")
-def eq(x, y):
-    """``x == y``."""
+@pointwise(np.equal, result_dtype="bool", variants="function method inplace_bool")
+def eq(self, other):
+    """``self == other``."""
 
 
 @pointwise(
-    np.not_equal, result="bool", variants="function method inplace_bool", aliases="not_equal"
+    np.not_equal, result_dtype="bool", variants="function method inplace_bool", aliases="not_equal"
 )
-def ne(x, y):
-    """``x != y``."""
+def ne(self, other):
+    """``self != other``."""
 
 
-@pointwise(np.less, result="bool", variants="function method inplace_bool", aliases="less")
-def lt(x, y):
-    """``x < y``."""
+@pointwise(np.less, result_dtype="bool", variants="function method inplace_bool", aliases="less")
+def lt(self, other):
+    """``self < other``."""
 
 
 @pointwise(
-    np.less_equal, result="bool", variants="function method inplace_bool", aliases="less_equal"
+    np.less_equal,
+    result_dtype="bool",
+    variants="function method inplace_bool",
+    aliases="less_equal",
 )
-def le(x, y):
-    """``x <= y``."""
+def le(self, other):
+    """``self <= other``."""
 
 
-@pointwise(np.greater, result="bool", variants="function method inplace_bool", aliases="greater")
-def gt(x, y):
-    """``x > y``."""
+@pointwise(
+    np.greater, result_dtype="bool", variants="function method inplace_bool", aliases="greater"
+)
+def gt(self, other):
+    """``self > other``."""
 
 
 @pointwise(
     np.greater_equal,
-    result="bool",
+    result_dtype="bool",
     variants="function method inplace_bool",
     aliases="greater_equal",
 )
-def ge(x, y):
-    """``x >= y``."""
+def ge(self, other):
+    """``self >= other``."""

@@ -37,20 +37,22 @@ def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
 
 
 @op(
-    x=lambda g, x, target, reduction, beta: smooth_l1_loss_backward(g, x, target, reduction, beta),
-    target=lambda g, x, target, reduction, beta: (
-        -smooth_l1_loss_backward(g, x, target, reduction, beta)
+    self=lambda g, self, target, reduction, beta: smooth_l1_loss_backward(
+        g, self, target, reduction, beta
+    ),
+    target=lambda g, self, target, reduction, beta: (
+        -smooth_l1_loss_backward(g, self, target, reduction, beta)
     ),
     node="SmoothL1LossBackward0",
-    broadcasts="x target",
+    broadcasts="self target",
     samples=(*PAIR, Sample(((3,), (3,)), {"beta": 0.3})),
 )
-def smooth_l1_loss(x, target, /, reduction="mean", beta=1.0):
+def smooth_l1_loss(self, target, /, reduction="mean", beta=1.0):
     """Half the squared difference over ``beta``, but from ``beta`` on the difference less half of
     ``beta``."""
-    x, target = promoted(x, target)
-    check_implemented("smooth_l1_cpu", x)
-    distance = np.abs(x - target)
+    self, target = promoted(self, target)
+    check_implemented("smooth_l1_cpu", self)
+    distance = np.abs(self - target)
     near = 0.5 * np.square(distance) / beta if beta else distance
     return reduced(np.where(distance < beta, near, distance - 0.5 * beta), reduction)
 
@@ -62,22 +64,24 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: f
 
 
 @op(
-    x=lambda g, x, target, reduction, delta: huber_loss_backward(g, x, target, reduction, delta),
-    target=lambda g, x, target, reduction, delta: (
-        -huber_loss_backward(g, x, target, reduction, delta)
+    self=lambda g, self, target, reduction, delta: huber_loss_backward(
+        g, self, target, reduction, delta
     ),
-    broadcasts="x target",
+    target=lambda g, self, target, reduction, delta: (
+        -huber_loss_backward(g, self, target, reduction, delta)
+    ),
+    broadcasts="self target",
     samples=(*PAIR, Sample(((3,), (3,)), {"delta": 0.3})),
 )
-def huber_loss(x, target, /, reduction="mean", delta=1.0):
+def huber_loss(self, target, /, reduction="mean", delta=1.0):
     """Half the squared difference, but beyond ``delta`` growing on with the slope it has there."""
-    one, other = promoted(x, target)
-    check_castable(one, x)
+    one, other = promoted(self, target)
+    check_castable(one, self)
     check_implemented("huber_cpu", one)
     distance = np.abs(one - other)
     far = delta * (distance - 0.5 * delta)
     losses = np.where(distance <= delta, 0.5 * np.square(distance), far)
-    return reduced(losses.astype(x.dtype, copy=False), reduction)
+    return reduced(losses.astype(self.dtype, copy=False), reduction)
 
 
 def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: float) -> Any:
@@ -87,16 +91,18 @@ def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: floa
 
 
 @op(
-    x=lambda g, x, target, reduction: share(g, x.shape, reduction) * margin_slope(x, target),
-    broadcasts="x",
+    self=lambda g, self, target, reduction: (
+        share(g, self.shape, reduction) * margin_slope(self, target)
+    ),
+    broadcasts="self",
     samples=tuple(Sample(((3,), np.array([1.0, -1.0, 1.0])), each) for each in REDUCTIONS),
 )
-def soft_margin_loss(x, target, /, reduction="mean"):
-    """``log(1 + exp(-target * x))`` for targets 1 and -1."""
-    if x.dtype.kind != "f":
-        _check_sign(x)
-        check_castable(np.zeros(0, np.float32), x)
-    return reduced(np.logaddexp(-target.astype(x.dtype) * x, 0), reduction)
+def soft_margin_loss(self, target, /, reduction="mean"):
+    """``log(1 + exp(-target * self))`` for targets 1 and -1."""
+    if self.dtype.kind != "f":
+        _check_sign(self)
+        check_castable(np.zeros(0, np.float32), self)
+    return reduced(np.logaddexp(-target.astype(self.dtype) * self, 0), reduction)
 
 
 def margin_slope(x: Any, target: Any) -> Any:
@@ -114,30 +120,31 @@ _SHARES = [[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]
 
 
 @op(
-    x=lambda g, x, target, weight, reduction: weighted(
-        share(g, x.shape, reduction) * ((x - target) / clamp((1 - x) * x, min=1e-12)), weight
+    self=lambda g, self, target, weight, reduction: weighted(
+        share(g, self.shape, reduction) * ((self - target) / clamp((1 - self) * self, min=1e-12)),
+        weight,
     ),
-    target=lambda g, x, weight, reduction: weighted(
-        share(g, x.shape, reduction) * (log(1 - x) - log(x)), weight
+    target=lambda g, self, weight, reduction: weighted(
+        share(g, self.shape, reduction) * (log(1 - self) - log(self)), weight
     ),
-    broadcasts="x target",
+    broadcasts="self target",
     samples=(
         *(Sample((_SHARES, _SHARES[::-1]), each) for each in REDUCTIONS),
         Sample((_SHARES, _SHARES[::-1], np.array([1.0, 2.0, 0.5]))),
     ),
 )
-def binary_cross_entropy(x, target, weight=None, /, reduction="mean"):
-    """``-(target * log(x) + (1 - target) * log(1 - x))``, each logarithm at least -100."""
-    check_found(x, target)
-    check_implemented("binary_cross_entropy", x)
-    if np.any((x < 0) | (x > 1)):
+def binary_cross_entropy(self, target, weight=None, /, reduction="mean"):
+    """``-(target * log(self) + (1 - target) * log(1 - self))``, each logarithm at least -100."""
+    check_found(self, target)
+    check_implemented("binary_cross_entropy", self)
+    if np.any((self < 0) | (self > 1)):
         raise RuntimeError("all elements of input should be between 0 and 1")
     if np.any((target < 0) | (target > 1)):
         raise RuntimeError("all elements of target should be between 0 and 1")
     with np.errstate(divide="ignore"):
-        yes, no = np.maximum(np.log(x), -100), np.maximum(np.log1p(-x), -100)
+        yes, no = np.maximum(np.log(self), -100), np.maximum(np.log1p(-self), -100)
     losses = weighted((target - 1) * no - target * yes, weight)
-    return reduced(losses.astype(x.dtype, copy=False), reduction)
+    return reduced(losses.astype(self.dtype, copy=False), reduction)
 
 
 def weighted(losses: Any, weight: Any) -> Any:
@@ -146,31 +153,33 @@ def weighted(losses: Any, weight: Any) -> Any:
 
 
 @op(
-    x=lambda g, x, target, weight, pos_weight, reduction: weighted(
-        share(g, x.shape, reduction) * logits_slope(x, target, pos_weight), weight
+    self=lambda g, self, target, weight, pos_weight, reduction: weighted(
+        share(g, self.shape, reduction) * logits_slope(self, target, pos_weight), weight
     ),
-    target=lambda g, x, weight, pos_weight, reduction: weighted(
-        share(g, x.shape, reduction)
-        * (-x if pos_weight is None else log_sigmoid(-x) - pos_weight * log_sigmoid(x)),
+    target=lambda g, self, weight, pos_weight, reduction: weighted(
+        share(g, self.shape, reduction)
+        * (-self if pos_weight is None else log_sigmoid(-self) - pos_weight * log_sigmoid(self)),
         weight,
     ),
     node="BinaryCrossEntropyWithLogitsBackward0",
-    broadcasts="x target",
+    broadcasts="self target",
     samples=(
         *(Sample(((2, 3), _SHARES), each) for each in REDUCTIONS),
         Sample(((2, 3), _SHARES, np.array([1.0, 2.0, 0.5]), np.array([1.0, 3.0, 0.5]))),
     ),
 )
-def binary_cross_entropy_with_logits(x, target, weight=None, pos_weight=None, /, reduction="mean"):
-    """:func:`binary_cross_entropy` of the logistic function of ``x``, without its overflow;
+def binary_cross_entropy_with_logits(
+    self, target, weight=None, pos_weight=None, /, reduction="mean"
+):
+    """:func:`binary_cross_entropy` of the logistic function of ``self``, without its overflow;
     ``pos_weight`` multiplies the loss of what is true.  The loss has the dtype of ``target``."""
-    check_implemented("log_sigmoid_cpu", x)
+    check_implemented("log_sigmoid_cpu", self)
     if pos_weight is not None and pos_weight.dtype == np.bool_:
         raise RuntimeError(REFUSED["sub bool"])
     if target.dtype == np.bool_:
         raise RuntimeError(REFUSED["sub"])
-    check_castable(x, target)
-    no, yes = np.logaddexp(x, 0), np.logaddexp(-x, 0)
+    check_castable(self, target)
+    no, yes = np.logaddexp(self, 0), np.logaddexp(-self, 0)
     losses = weighted((1 - target) * no + weighted(target * yes, pos_weight), weight)
     return reduced(losses.astype(target.dtype, copy=False), reduction)
 

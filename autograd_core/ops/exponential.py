@@ -25,96 +25,96 @@ _POSITIVE_PAIR = (Sample(([0.5, 1.0, 2.5], [3.0, 0.25, 1.0])), Sample(([[0.5], [
 
 @pointwise(
     np.exp2,
-    result="float",
-    x=lambda g, ans: g * (ans * _LN2),
+    result_dtype="float",
+    self=lambda g, result: g * (result * _LN2),
     samples=ONE,
     variants="function method inplace",
     aliases="special.exp2",
 )
-def exp2(x):
-    """2 to the power of ``x``."""
+def exp2(self):
+    """2 to the power of ``self``."""
 
 
 @pointwise(
     np.expm1,
-    result="float",
-    x=lambda g, ans: g * (ans + 1),
+    result_dtype="float",
+    self=lambda g, result: g * (result + 1),
     samples=ONE,
     variants="function method inplace",
     aliases="special.expm1",
 )
-def expm1(x):
-    """``exp(x) - 1``, exact also for small ``x``."""
+def expm1(self):
+    """``exp(self) - 1``, exact also for small ``self``."""
 
 
 @pointwise(
     np.log1p,
-    result="float",
+    result_dtype="float",
     node="Log1PBackward0",
-    x=lambda g, x: g / (x + 1),
+    self=lambda g, self: g / (self + 1),
     samples=POSITIVE,
     variants="function method inplace",
     aliases="special.log1p",
 )
-def log1p(x):
-    """``log(1 + x)``, exact also for small ``x``."""
+def log1p(self):
+    """``log(1 + self)``, exact also for small ``self``."""
 
 
 @pointwise(
     np.log2,
-    result="float",
-    x=lambda g, x: g / (x * _LN2),
+    result_dtype="float",
+    self=lambda g, self: g / (self * _LN2),
     samples=POSITIVE,
     variants="function method inplace",
 )
-def log2(x):
+def log2(self):
     """Logarithm to base 2."""
 
 
 @pointwise(
     np.log10,
-    result="float",
-    x=lambda g, x: g / (x * _LN10),
+    result_dtype="float",
+    self=lambda g, self: g / (self * _LN10),
     samples=POSITIVE,
     variants="function method inplace",
 )
-def log10(x):
+def log10(self):
     """Logarithm to base 10."""
 
 
 @pointwise(
-    result="float",
-    x=lambda g, ans: g * (ans * ans * ans) / -2,
+    result_dtype="float",
+    self=lambda g, result: g * (result * result * result) / -2,
     samples=POSITIVE,
     variants="function method inplace",
 )
-def rsqrt(x):
-    """``1 / sqrt(x)``; infinite at 0, NaN below."""
-    return np.reciprocal(np.sqrt(x))
+def rsqrt(self):
+    """``1 / sqrt(self)``; infinite at 0, NaN below."""
+    return np.reciprocal(np.sqrt(self))
 
 
 @pointwise(
     floats="logaddexp_cpu",
-    x=lambda g, x, y: g / (1 + exp(y - x)),
-    y=lambda g, x, y: g / (1 + exp(x - y)),
+    self=lambda g, self, other: g / (1 + exp(other - self)),
+    other=lambda g, self, other: g / (1 + exp(self - other)),
     samples=PAIR,
     variants="function method",
 )
-def logaddexp(x, y):
-    """``log(exp(x) + exp(y))`` without overflow."""
-    return np.logaddexp(x, y)
+def logaddexp(self, other):
+    """``log(exp(self) + exp(other))`` without overflow."""
+    return np.logaddexp(self, other)
 
 
 @pointwise(
     floats="logaddexp2_cpu",
-    x=lambda g, x, y: g / (1 + exp2(y - x)),
-    y=lambda g, x, y: g / (1 + exp2(x - y)),
+    self=lambda g, self, other: g / (1 + exp2(other - self)),
+    other=lambda g, self, other: g / (1 + exp2(self - other)),
     samples=PAIR,
     variants="function method",
 )
-def logaddexp2(x, y):
-    """``log2(2**x + 2**y)`` without overflow."""
-    return np.logaddexp2(x, y)
+def logaddexp2(self, other):
+    """``log2(2**self + 2**other)`` without overflow."""
+    return np.logaddexp2(self, other)
 
 
 def _xlogy(x, y):
@@ -122,51 +122,53 @@ def _xlogy(x, y):
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x, y: where(logical_and(x == 0, y <= 0), 0, g * log(y)),
-    y=lambda g, x, y: g * x / y,
+    result_dtype="float",
+    self=lambda g, self, other: where(logical_and(self == 0, other <= 0), 0, g * log(other)),
+    other=lambda g, self, other: g * self / other,
     samples=_POSITIVE_PAIR,
 )
-def xlogy(x, y):
-    """``x * log(y)``, and 0 where ``x`` is, unless ``y`` is NaN."""
-    return _xlogy(x, y)
+def xlogy(self, other):
+    """``self * log(other)``, and 0 where ``self`` is, unless ``other`` is NaN."""
+    return _xlogy(self, other)
 
 
 @pointwise(
     of="xlogy",
     node="XlogyBackward2",
-    result="float",
+    result_dtype="float",
     linear=True,
-    x=lambda g, number: g * natural_log(number),
-    samples=(Sample(((2, 3),), {"number": 2.5}),),
+    self=lambda g, other: g * natural_log(other),
+    samples=(Sample(((2, 3),), {"other": 2.5}),),
 )
-def xlogy_number(x, *, number):
-    """``x * log(number)``."""
-    return _xlogy(x, np.asarray(number, x.dtype))
+def xlogy_number(self, *, other):
+    """``self * log(other)``."""
+    return _xlogy(self, np.asarray(other, self.dtype))
 
 
 @pointwise(
     of="xlogy",
     node="XlogyBackward1",
-    result="float",
-    y=lambda g, y, number: g * number / y,
-    samples=(Sample(([0.5, 2.0],), {"number": 2.5}),),
+    result_dtype="float",
+    other=lambda g, other, self: g * self / other,
+    samples=(Sample(([0.5, 2.0],), {"self": 2.5}),),
 )
-def xlogy_of_number(y, *, number):
-    """``number * log(y)``."""
-    return _xlogy(np.asarray(number, y.dtype), y)
+def xlogy_of_number(other, *, self):
+    """``self * log(other)``."""
+    return _xlogy(np.asarray(self, other.dtype), other)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x, eps: where(_inside(x, eps), g / (x * (1 - x)), math.nan if eps is None else 0),
+    result_dtype="float",
+    self=lambda g, self, eps: where(
+        _inside(self, eps), g / (self * (1 - self)), math.nan if eps is None else 0
+    ),
     samples=(Sample(([0.2, 0.5, 0.9],)), Sample(([0.01, 0.5, 0.99],), {"eps": 0.1})),
 )
-def logit(x, *, eps=None):
-    """``log(x / (1 - x))``, of ``x`` held between ``eps`` and ``1 - eps`` if that is given."""
+def logit(self, *, eps=None):
+    """``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 - eps``."""
     if eps is not None:
-        x = np.clip(x, eps, 1 - eps)
-    return np.log(x / (1 - x))
+        self = np.clip(self, eps, 1 - eps)
+    return np.log(self / (1 - self))
 
 
 def _inside(x, eps):
@@ -174,12 +176,12 @@ def _inside(x, eps):
 
 
 @pointwise(
-    result="float",
-    x=lambda g, y: ldexp(g, y),
-    y=lambda g, ans: g * (ans * _LN2),
+    result_dtype="float",
+    self=lambda g, other: ldexp(g, other),
+    other=lambda g, result: g * (result * _LN2),
     samples=PAIR,
     variants="function method inplace",
 )
-def ldexp(x, y):
-    """``x * 2**y``."""
-    return np.multiply(x, np.exp2(y, dtype=x.dtype))
+def ldexp(self, other):
+    """``self * 2**other``."""
+    return np.multiply(self, np.exp2(other, dtype=self.dtype))

@@ -16,7 +16,7 @@ _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": 
 
 
 @op(
-    x=lambda g, x_shape, size, dim, norm: spectrum(g, x_shape, size, dim, norm),
+    self=lambda g, self_shape, size, dim, norm: spectrum(g, self_shape, size, dim, norm),
     linear=True,
     node="FftC2RBackward0",
     samples=(
@@ -25,25 +25,25 @@ _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": 
         Sample(((4, 2, 3),), {"size": (2, 6), "dim": (2, 0), "norm": "forward"}),
     ),
 )
-def signal(x, /, size, dim, norm):
-    """The signal of ``size`` along ``dim``, of which ``x`` is the spectrum; of its last dimension
+def signal(self, /, size, dim, norm):
+    """The signal of ``size`` along ``dim`` with the spectrum ``self``; of its last dimension
     the first half, the other being equal."""
-    return np.fft.irfftn(x, size, dim, norm).astype(x.dtype, copy=False)
+    return np.fft.irfftn(self, size, dim, norm).astype(self.dtype, copy=False)
 
 
 @op(
-    x=lambda g, size, dim, norm: signal(g, size, dim, norm),
+    self=lambda g, size, dim, norm: signal(g, size, dim, norm),
     linear=True,
     samples=(Sample(((4,),), {"shape": (3,), "size": (4,), "dim": (0,), "norm": "backward"}),),
 )
-def spectrum(x, /, shape, size, dim, norm):
+def spectrum(self, /, shape, size, dim, norm):
     """The gradient, of ``shape``, of what :func:`signal` was given."""
-    whole = np.fft.rfftn(x, size, dim, _DUAL[norm]).real
+    whole = np.fft.rfftn(self, size, dim, _DUAL[norm]).real
     last = dim[-1]
     # elements of the spectrum that stand for two count twice
-    twice = (slice(None),) * (last % x.ndim) + (slice(1, (size[-1] + 1) // 2),)
+    twice = (slice(None),) * (last % self.ndim) + (slice(1, (size[-1] + 1) // 2),)
     whole[twice] *= 2
-    result = np.zeros(shape, x.dtype)
+    result = np.zeros(shape, self.dtype)
     inside = tuple(slice(0, min(have, want)) for have, want in zip(whole.shape, shape, strict=True))
     result[inside] = whole[inside]
     return result

@@ -53,30 +53,30 @@ def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
 
 
 @op(
-    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    self=lambda g, self, result1, output_size: at_indices(g, result1, self.shape, len(output_size)),
     second=Second(
         "FractionalMaxPool2DBackwardBackward0",
-        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+        lambda g, result1, output_size: from_indices(g, result1, len(output_size)),
     ),
-    outputs="ans indices",
-    nondiff="indices",
+    outputs="result result1",
+    nondiff="result1",
     node="FractionalMaxPool2DBackward0",
     samples=(Sample(((1, 2, 5, 6),), _OPTIONS),),
 )
-def fractional_max_pool2d(x, /, kernel_size, output_size, samples):
+def fractional_max_pool2d(self, /, kernel_size, output_size, samples):
     """The largest elements of windows of images, and where they are; ``samples`` (N, C, 2), from
     0 to 1, say where windows begin."""
-    return _largest(x, kernel_size, output_size, samples)
+    return _largest(self, kernel_size, output_size, samples)
 
 
 @op(
-    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    self=lambda g, self, result1, output_size: at_indices(g, result1, self.shape, len(output_size)),
     second=Second(
         "FractionalMaxPool3DBackwardBackward0",
-        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+        lambda g, result1, output_size: from_indices(g, result1, len(output_size)),
     ),
-    outputs="ans indices",
-    nondiff="indices",
+    outputs="result result1",
+    nondiff="result1",
     node="FractionalMaxPool3DBackward0",
     samples=(
         Sample(
@@ -86,6 +86,6 @@ def fractional_max_pool2d(x, /, kernel_size, output_size, samples):
         ),
     ),
 )  # fmt: skip
-def fractional_max_pool3d(x, /, kernel_size, output_size, samples):
+def fractional_max_pool3d(self, /, kernel_size, output_size, samples):
     """The largest elements of windows of volumes, and where they are; ``samples`` (N, C, 3)."""
-    return _largest(x, kernel_size, output_size, samples)
+    return _largest(self, kernel_size, output_size, samples)

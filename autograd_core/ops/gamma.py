@@ -16,27 +16,27 @@ def _underivable(g: Any) -> Any:
 
 
 @pointwise(
-    result="float",
+    result_dtype="float",
     node="StandardGammaBackward0",
-    x=lambda g, x, ans: g * standard_gamma_grad(x, ans),
+    self=lambda g, self, result: g * standard_gamma_grad(self, result),
     samples=(Sample(([0.4, 1.0, 2.5],), {"part": np.array([0.1, 0.5, 0.9])}),),
 )
-def standard_gamma(x, *, part):
-    """The number below which is the fraction ``part`` of the gamma distribution of shape ``x``
+def standard_gamma(self, *, part):
+    """The number below which is the fraction ``part`` of the gamma distribution of shape ``self``
     and rate 1: a random one, where ``part`` is random and uniform."""
     from scipy import special
 
-    found = special.gammaincinv(x.astype(np.float64), part).astype(x.dtype)
-    return np.maximum(found, np.finfo(x.dtype).tiny)
+    found = special.gammaincinv(self.astype(np.float64), part).astype(self.dtype)
+    return np.maximum(found, np.finfo(self.dtype).tiny)
 
 
-@pointwise(x=lambda g: _underivable(g), sample=lambda g: _underivable(g))
-def standard_gamma_grad(x, sample):
-    """How ``sample`` moves with the shape ``x`` if the fraction below it stays what it is."""
-    shape, at = np.asarray(x, np.float64), np.asarray(sample, np.float64)
+@pointwise(self=lambda g: _underivable(g), output=lambda g: _underivable(g))
+def standard_gamma_grad(self, output):
+    """How ``output`` moves with the shape ``self`` if the fraction below it stays what it is."""
+    shape, at = np.asarray(self, np.float64), np.asarray(output, np.float64)
     below, density = _fraction_by_shape(shape, at)
     with np.errstate(all="ignore"):
-        return np.asarray(-below / density).astype(np.result_type(x, sample))
+        return np.asarray(-below / density).astype(np.result_type(self, output))
 
 
 def _fraction_by_shape(

@@ -129,26 +129,26 @@ _SAMPLES = tuple(
     )
 )
 _GRID_RULES: dict[str, Any] = {
-    "x": lambda g, grid, x_shape, mode, padding_mode, align_corners: spread_from(
-        g, grid, x_shape, mode, padding_mode, align_corners, (0,) * (len(x_shape) - 2)
+    "input": lambda g, grid, input_shape, mode, padding_mode, align_corners: spread_from(
+        g, grid, input_shape, mode, padding_mode, align_corners, (0,) * (len(input_shape) - 2)
     ),
-    "grid": lambda g, x, grid, x_shape, mode, padding_mode, align_corners: _slopes(
-        g, x, grid, (mode, padding_mode, align_corners), (0,) * (len(x_shape) - 2)
+    "grid": lambda g, input, grid, input_shape, mode, padding_mode, align_corners: _slopes(
+        g, input, grid, (mode, padding_mode, align_corners), (0,) * (len(input_shape) - 2)
     ),
 }
 
 
 @op(**_GRID_RULES, node="GridSampler2DBackward0", samples=_SAMPLES)
-def grid_sampler_2d(x, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
-    """The images ``x`` (N, C, H, W) at the places ``grid`` (N, h, w, 2): x and y from -1 to 1.
+def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
+    """The images ``input`` (N, C, H, W) at the places ``grid`` (N, h, w, 2): x and y from -1 to 1.
 
     Args:
         mode: "nearest", "bilinear" or "bicubic".
         padding_mode: what lies outside: "zeros", the "border", or a "reflection".
         align_corners: whether -1 and 1 are the middles of the outermost elements, or their edges.
     """
-    _check_dtypes("grid_sampler_2d_cpu_kernel_impl", x, grid)
-    return _sampled(x, grid, mode, padding_mode, align_corners, (0, 0))
+    _check_dtypes("grid_sampler_2d_cpu_kernel_impl", input, grid)
+    return _sampled(input, grid, mode, padding_mode, align_corners, (0, 0))
 
 
 @op(
@@ -156,10 +156,10 @@ def grid_sampler_2d(x, grid, /, mode="bilinear", padding_mode="zeros", align_cor
     node="GridSampler3DBackward0",
     samples=(Sample((_VOLUME, _SPOTS)), Sample((_VOLUME, _SPOTS), {"padding_mode": "border"})),
 )
-def grid_sampler_3d(x, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
-    """The volumes ``x`` (N, C, D, H, W) at the places ``grid`` (N, d, h, w, 3)."""
-    _check_dtypes("grid_sampler_3d_cpu", x, grid)
-    return _sampled(x, grid, mode, padding_mode, align_corners, (0, 0, 0))
+def grid_sampler_3d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
+    """The volumes ``input`` (N, C, D, H, W) at the places ``grid`` (N, d, h, w, 3)."""
+    _check_dtypes("grid_sampler_3d_cpu", input, grid)
+    return _sampled(input, grid, mode, padding_mode, align_corners, (0, 0, 0))
 
 
 def _check_dtypes(kernel: str, x: Any, grid: Any) -> None:
@@ -181,36 +181,36 @@ _ORDERED = {"mode": "bicubic", "padding_mode": "zeros", "align_corners": False, 
 
 
 @op(
-    x=lambda g, grid, x_shape, mode, padding_mode, align_corners, orders: spread_from(
-        g, grid, x_shape, mode, padding_mode, align_corners, orders
+    self=lambda g, grid, self_shape, mode, padding_mode, align_corners, orders: spread_from(
+        g, grid, self_shape, mode, padding_mode, align_corners, orders
     ),
-    grid=lambda g, x, grid, mode, padding_mode, align_corners, orders: _slopes(
-        g, x, grid, (mode, padding_mode, align_corners), orders
+    grid=lambda g, self, grid, mode, padding_mode, align_corners, orders: _slopes(
+        g, self, grid, (mode, padding_mode, align_corners), orders
     ),
     samples=(Sample((_IMAGE, _PLACES), _ORDERED),),
 )
-def sampled_at(x, grid, /, mode, padding_mode, align_corners, orders):
+def sampled_at(self, grid, /, mode, padding_mode, align_corners, orders):
     """The derivative of :func:`grid_sampler_2d` by the places, ``orders`` times along each
     dimension of the image."""
-    return _sampled(x, grid, mode, padding_mode, align_corners, orders)
+    return _sampled(self, grid, mode, padding_mode, align_corners, orders)
 
 
 @op(
-    x=lambda g, grid, mode, padding_mode, align_corners, orders: sampled_at(
+    self=lambda g, grid, mode, padding_mode, align_corners, orders: sampled_at(
         g, grid, mode, padding_mode, align_corners, orders
     ),
-    grid=lambda g, x, grid, mode, padding_mode, align_corners, orders: _slopes(
-        x, g, grid, (mode, padding_mode, align_corners), orders
+    grid=lambda g, self, grid, mode, padding_mode, align_corners, orders: _slopes(
+        self, g, grid, (mode, padding_mode, align_corners), orders
     ),
     samples=(Sample(((1, 2, 1, 3), _PLACES), {"shape": _IMAGE, **_ORDERED}),),
 )
-def spread_from(x, grid, /, shape, mode, padding_mode, align_corners, orders):
-    """Images of ``shape`` to which ``x`` was added in the places and by the weights with which
+def spread_from(self, grid, /, shape, mode, padding_mode, align_corners, orders):
+    """Images of ``shape`` to which ``self`` was added in the places and by the weights with which
     :func:`sampled_at` looks them up."""
     batch, channels, *size = shape
-    result = np.zeros((batch, channels, prod(size)), x.dtype)
+    result = np.zeros((batch, channels, prod(size)), self.dtype)
     rows, columns = np.arange(batch)[:, None, None], np.arange(channels)[None, :, None]
-    values = x.reshape(batch, channels, prod(x.shape[2:]))
+    values = self.reshape(batch, channels, prod(self.shape[2:]))
     for number, weight in _taps(grid, size, mode, padding_mode, align_corners, orders):
         np.add.at(result, (rows, columns, number), values * weight)
     return result.reshape(shape)
@@ -242,11 +242,11 @@ def affine_grid_generator(theta, /, size, align_corners=False):
 
 
 @op(
-    x=lambda g, size, align_corners: affine_grid_generator(g, size, align_corners),
+    self=lambda g, size, align_corners: affine_grid_generator(g, size, align_corners),
     linear=True,
     samples=(Sample(((2, 2, 3, 2),), {"size": (2, 1, 2, 3), "align_corners": False}),),
 )
-def affine_grid_sums(x, /, size, align_corners):
+def affine_grid_sums(self, /, size, align_corners):
     """The gradient of the maps from that of the places."""
-    flat = x.reshape(size[0], prod(size[2:]), len(size) - 2)
-    return flat.swapaxes(1, 2) @ _base(size[2:], align_corners, x.dtype)
+    flat = self.reshape(size[0], prod(size[2:]), len(size) - 2)
+    return flat.swapaxes(1, 2) @ _base(size[2:], align_corners, self.dtype)

@@ -12,25 +12,25 @@ from autograd_core.op import Sample, op
 from autograd_core.tensor.dimensions import wrapped
 
 
-@op(x=lambda g: g, view=True, linear=True, samples=(Sample(((2, 3),)),))
-def alias(x, /):
-    """All of ``x`` again: ``x[:]``."""
-    return x[...]
+@op(self=lambda g: g, view=True, linear=True, samples=(Sample(((2, 3),)),))
+def alias(self, /):
+    """All of ``self`` again: ``self[:]``."""
+    return self[...]
 
 
 @op(
-    x=lambda g, x_shape, dim, index: select_backward(g, x_shape, dim, index),
+    self=lambda g, self_shape, dim, index: select_backward(g, self_shape, dim, index),
     view=True,
     linear=True,
     samples=(Sample(((3, 2),), {"dim": 0, "index": -1}),),
 )
-def select(x, /, dim, index):
+def select(self, /, dim, index):
     """The slice at ``index`` of dimension ``dim``, which is dropped."""
-    if not -x.shape[dim] <= index < x.shape[dim]:
+    if not -self.shape[dim] <= index < self.shape[dim]:
         raise IndexError(
-            f"index {index} is out of bounds for dimension {dim} with size {x.shape[dim]}"
+            f"index {index} is out of bounds for dimension {dim} with size {self.shape[dim]}"
         )
-    return x[(slice(None),) * (dim % x.ndim) + (index, ...)]
+    return self[(slice(None),) * (dim % self.ndim) + (index, ...)]
 
 
 def check_select(shape: tuple[int, ...], dim: int, index: int) -> None:
@@ -46,55 +46,57 @@ def check_select(shape: tuple[int, ...], dim: int, index: int) -> None:
 
 
 @op(
-    x=lambda g, dim, index: select(g, dim, index),
+    grad_output=lambda g, dim, index: select(g, dim, index),
     linear=True,
     samples=(Sample(((2,),), {"shape": (3, 2), "dim": 0, "index": 1}),),
 )
-def select_backward(x, /, shape, dim, index):
-    """Zeros of ``shape`` with ``x`` at ``index`` of dimension ``dim``."""
-    result = np.zeros(shape, x.dtype)
-    result[(slice(None),) * (dim % len(shape)) + (index, ...)] = x
+def select_backward(grad_output, /, shape, dim, index):
+    """Zeros of ``shape`` with ``grad_output`` at ``index`` of dimension ``dim``."""
+    result = np.zeros(shape, grad_output.dtype)
+    result[(slice(None),) * (dim % len(shape)) + (index, ...)] = grad_output
     return result
 
 
 @op(
-    x=lambda g, x_shape, dim, start, end, step: slice_backward(g, x_shape, dim, start, end, step),
+    self=lambda g, self_shape, dim, start, end, step: slice_backward(
+        g, self_shape, dim, start, end, step
+    ),
     view=True,
     linear=True,
     node="SliceBackward0",
     samples=(Sample(((5, 2),), {"dim": 0, "start": 1, "end": 4, "step": 2}),),
 )
-def slice_(x, /, dim, start, end, step):
+def slice_(self, /, dim, start, end, step):
     """Every ``step``-th slice of dimension ``dim`` from ``start`` to ``end``."""
     if step < 1:
         raise ValueError("step must be greater than zero")
-    return x[(slice(None),) * (dim % x.ndim) + (slice(start, end, step),)]
+    return self[(slice(None),) * (dim % self.ndim) + (slice(start, end, step),)]
 
 
 @op(
-    x=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
+    grad_output=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
     linear=True,
     samples=(Sample(((2, 2),), {"shape": (5, 2), "dim": 0, "start": 1, "end": 4, "step": 2}),),
 )
-def slice_backward(x, /, shape, dim, start, end, step):
-    """Zeros of ``shape`` with ``x`` in that slice."""
-    result = np.zeros(shape, x.dtype)
-    result[(slice(None),) * (dim % len(shape)) + (slice(start, end, step),)] = x
+def slice_backward(grad_output, /, shape, dim, start, end, step):
+    """Zeros of ``shape`` with ``grad_output`` in that slice."""
+    result = np.zeros(shape, grad_output.dtype)
+    result[(slice(None),) * (dim % len(shape)) + (slice(start, end, step),)] = grad_output
     return result
 
 
 @op(
-    x=lambda g, x_shape, indices: index_put(g, x_shape, indices),
+    self=lambda g, self_shape, indices: index_put(g, self_shape, indices),
     linear=True,
     holds="indices",
     samples=(Sample(((4, 2),), {"indices": (np.array([0, 2, 0]),)}),),
 )
-def index(x, /, indices):
+def index(self, /, indices):
     """Elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
     try:
-        return x[indices]
+        return self[indices]
     except IndexError as error:
-        raise refused_indices(error, x.shape, indices) from None
+        raise refused_indices(error, self.shape, indices) from None
 
 
 def refused_indices(
@@ -139,15 +141,15 @@ def _is_mask(part: Any) -> bool:
 
 
 @op(
-    x=lambda g, indices: index(g, indices),
+    self=lambda g, indices: index(g, indices),
     linear=True,
     holds="indices",
     samples=(Sample(((3, 2),), {"shape": (4, 2), "indices": (np.array([0, 2, 0]),)}),),
 )
-def index_put(x, /, shape, indices):
-    """Zeros of ``shape`` to which ``x`` was added at ``indices``, repeats included."""
-    result = np.zeros(shape, x.dtype)
-    np.add.at(result, indices, x)
+def index_put(self, /, shape, indices):
+    """Zeros of ``shape`` to which ``self`` was added at ``indices``, repeats included."""
+    result = np.zeros(shape, self.dtype)
+    np.add.at(result, indices, self)
     return result
 
 
@@ -178,28 +180,30 @@ def embedding(weight, indices, /, padding_idx=-1):
 
 
 @op(
-    x=lambda g, indices, padding_idx: embedding_rows(g, indices, padding_idx),
+    self=lambda g, indices, padding_idx: embedding_rows(g, indices, padding_idx),
     linear=True,
     samples=(
         Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2)}),
         Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2), "padding_idx": 2}),
     ),
 )
-def embedding_backward(x, indices, /, shape, padding_idx=-1):
-    """Zeros of ``shape`` to which the rows ``x`` were added at ``indices``, none of them at
+def embedding_backward(self, indices, /, shape, padding_idx=-1):
+    """Zeros of ``shape`` to which the rows ``self`` were added at ``indices``, none of them at
     ``padding_idx``."""
-    result = np.zeros(shape, x.dtype)
-    np.add.at(result, indices, x)
+    result = np.zeros(shape, self.dtype)
+    np.add.at(result, indices, self)
     if padding_idx >= 0:
         result[padding_idx] = 0
     return result
 
 
 @op(
-    x=lambda g, indices, x_shape, padding_idx: embedding_backward(g, indices, x_shape, padding_idx),
+    self=lambda g, indices, self_shape, padding_idx: embedding_backward(
+        g, indices, self_shape, padding_idx
+    ),
     linear=True,
     samples=(Sample(((4, 2), np.array([[0, 2], [2, 1]])), {"padding_idx": 2}),),
 )
-def embedding_rows(x, indices, /, padding_idx=-1):
-    """The rows of ``x`` that ``indices`` point to, with zeros for ``padding_idx``."""
-    return np.where((indices == padding_idx)[..., None], x.dtype.type(0), x[indices])
+def embedding_rows(self, indices, /, padding_idx=-1):
+    """The rows of ``self`` that ``indices`` point to, with zeros for ``padding_idx``."""
+    return np.where((indices == padding_idx)[..., None], self.dtype.type(0), self[indices])

@@ -41,38 +41,38 @@ def _out_of_range(name: str, number: int, dim: int, size: int) -> Exception:
 
 
 @op(
-    x=lambda g, index, x_shape, dim: add_slices(g, index, x_shape, dim),
+    self=lambda g, index, self_shape, dim: add_slices(g, index, self_shape, dim),
     linear=True,
     samples=(Sample(((3, 2), _INDEX), {"dim": 0}), Sample(((2, 3), _INDEX), {"dim": 1})),
 )
-def index_select(x, index, /, dim):
+def index_select(self, index, /, dim):
     """The slices of ``dim`` that ``index`` lists."""
     if index.ndim > 1:
         raise IndexError("index_select(): Index is supposed to be a vector")
-    places = _at(x, index, dim)
-    if x.ndim:
-        return x[places]
+    places = _at(self, index, dim)
+    if self.ndim:
+        return self[places]
     if index.size != 1:
         raise RuntimeError(
             f"index_select(): Index to scalar can have only 1 value, got {index.size} value(s)"
         )
-    return np.array(x)
+    return np.array(self)
 
 
 @op(
-    x=lambda g, index, dim: index_select(g, index, dim),
+    self=lambda g, index, dim: index_select(g, index, dim),
     linear=True,
     samples=(Sample(((3, 2), _INDEX), {"shape": (4, 2), "dim": 0}),),
 )
-def add_slices(x, index, /, shape, dim):
-    """Zeros of ``shape`` to which the slices of ``x`` were added where ``index`` says."""
-    result = np.zeros(shape, x.dtype)
-    np.add.at(at_least_1d(result), _at(result, index, dim), at_least_1d(x))
+def add_slices(self, index, /, shape, dim):
+    """Zeros of ``shape`` to which the slices of ``self`` were added where ``index`` says."""
+    result = np.zeros(shape, self.dtype)
+    np.add.at(at_least_1d(result), _at(result, index, dim), at_least_1d(self))
     return result
 
 
 @op(
-    x=lambda g: g,
+    self=lambda g: g,
     source=lambda g, index, dim, alpha: index_select(g, index, dim) * alpha,
     linear=True,
     samples=(
@@ -80,34 +80,34 @@ def add_slices(x, index, /, shape, dim):
         Sample(((2, 3), (2, 2), _TWO), {"dim": 1, "alpha": 2}),
     ),
 )
-def index_add(x, source, index, /, dim, alpha=1):
-    """``x`` to which ``alpha`` times the slices of ``source`` were added where ``index`` says."""
-    result = np.array(x)
+def index_add(self, source, index, /, dim, alpha=1):
+    """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
+    result = np.array(self)
     added = at_least_1d(source if alpha == 1 else source * alpha)
-    np.add.at(at_least_1d(result), _at(x, index, dim, "index_add"), added)
+    np.add.at(at_least_1d(result), _at(self, index, dim, "index_add"), added)
     return result
 
 
 @op(
-    x=lambda g, index, dim: index_fill(g, index, dim, 0),
+    self=lambda g, index, dim: index_fill(g, index, dim, 0),
     source=lambda g, index, dim: index_select(g, index, dim),
     linear=True,
     samples=(Sample(((3, 2), (2, 2), _TWO), {"dim": 0}),),
 )
-def index_copy(x, source, index, /, dim):
-    """``x`` with the slices of ``source`` where ``index`` says."""
-    result = np.array(x)
-    at_least_1d(result)[_at(x, index, dim, "index_copy")] = source
+def index_copy(self, source, index, /, dim):
+    """``self`` with the slices of ``source`` where ``index`` says."""
+    result = np.array(self)
+    at_least_1d(result)[_at(self, index, dim, "index_copy")] = source
     return result
 
 
 @op(
-    x=lambda g, index, dim: index_fill(g, index, dim, 0),
+    self=lambda g, index, dim: index_fill(g, index, dim, 0),
     samples=(Sample(((3, 2), _TWO), {"dim": 0, "value": 0.5}),),
 )
-def index_fill(x, index, /, dim, value):
-    """``x`` with the number ``value`` in the slices that ``index`` lists."""
-    return _filled(x, index, dim, value)
+def index_fill(self, index, /, dim, value):
+    """``self`` with the number ``value`` in the slices that ``index`` lists."""
+    return _filled(self, index, dim, value)
 
 
 def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
@@ -117,7 +117,7 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
 
 
 @op(
-    x=lambda g, index, dim: index_fill(g, index, dim, 0),
+    self=lambda g, index, dim: index_fill(g, index, dim, 0),
     value=lambda g, index, dim: sum_all(index_select(g, index, dim)),
     linear=True,
     broadcasts="value",
@@ -125,24 +125,24 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
     node="IndexFillBackward1",
     samples=(Sample(((3, 2), (), _TWO), {"dim": 0}),),
 )
-def index_fill_tensor(x, value, index, /, dim):
-    """``x`` with the one value of a tensor in the slices that ``index`` lists."""
-    return _filled(x, index, dim, value.item())
+def index_fill_tensor(self, value, index, /, dim):
+    """``self`` with the one value of a tensor in the slices that ``index`` lists."""
+    return _filled(self, index, dim, value.item())
 
 
 @op(
-    joint=lambda g, x, source, index, ans, dim, reduce, include_self: reduce_slopes(
+    joint=lambda g, self, source, index, result, dim, reduce, include_self: reduce_slopes(
         g,
-        x,
+        self,
         source,
         whole_index(index, source, dim),
-        ans,
+        result,
         dim,
         reduce,
         include_self,
         "index_reduce",
     ),
-    edges="x source",
+    edges="self source",
     samples=tuple(
         Sample(
             ([[1.5, -2.0], [3.0, 0.7]], [[2.0, 4.0], [0.3, 2.5], [1.0, -3.0]], np.array([1, 0, 1])),
@@ -152,17 +152,17 @@ def index_fill_tensor(x, value, index, /, dim):
         for include_self in (True, False)
     ),
 )
-def index_reduce(x, source, index, /, dim, reduce, include_self=True):
-    """``x`` with the slices of ``source`` that ``index`` points to a place reduced into it."""
+def index_reduce(self, source, index, /, dim, reduce, include_self=True):
+    """``self`` with the slices of ``source`` that ``index`` points to a place reduced into it."""
     if reduce not in ("prod", "mean", "amax", "amin"):
         raise RuntimeError(
             f"index_reduce(): Expected reduce to be one of prod, mean, amax or amin but got "
             f"{reduce}."
         )
-    if x.ndim < 2 or reduce == "mean":
-        check_not_bool("index_func_" if x.ndim < 2 else "div_floor_cpu", x)
-    _at(x, index, dim)  # is in range
-    return reduce_along(x, source, whole_index(index, source, dim), dim, reduce, include_self)
+    if self.ndim < 2 or reduce == "mean":
+        check_not_bool("index_func_" if self.ndim < 2 else "div_floor_cpu", self)
+    _at(self, index, dim)  # is in range
+    return reduce_along(self, source, whole_index(index, source, dim), dim, reduce, include_self)
 
 
 def whole_index(index: Any, source: Any, dim: int) -> Any:
@@ -175,7 +175,7 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
 
 
 @op(
-    x=lambda g: g,
+    self=lambda g: g,
     values=lambda g, indices: picked(g, indices),
     broadcasts="values",
     holds="indices",
@@ -184,13 +184,13 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
     node="IndexPutBackward0",
     samples=(Sample(((3, 2), (2,)), {"indices": (np.array([2, 0, 2]),)}),),
 )
-def index_put_added(x, values, /, indices):
-    """``x`` to which ``values`` were added at ``indices``, as advanced indexing picks them."""
-    result = np.array(x)
+def index_put_added(self, values, /, indices):
+    """``self`` to which ``values`` were added at ``indices``, as advanced indexing picks them."""
+    result = np.array(self)
     try:
         np.add.at(result, indices, values)
     except (ValueError, IndexError, TypeError) as error:
-        raise misplaced(error, x, values, indices) from None
+        raise misplaced(error, self, values, indices) from None
     return result
 
 
@@ -200,13 +200,13 @@ _FLAT = np.array([4, 0, 4])
 
 
 @op(
-    x=lambda g, index, x_shape: put_flat(g, index, x_shape),
+    self=lambda g, index, self_shape: put_flat(g, index, self_shape),
     linear=True,
     samples=(Sample(((2, 3), _FLAT)),),
 )
-def take(x, index, /):
-    """The elements of the flattened ``x`` that ``index`` points to; of the shape of ``index``."""
-    return np.take(x, _reachable(x, index))
+def take(self, index, /):
+    """The elements of ``self``, flattened, that ``index`` points to, in the shape of that."""
+    return np.take(self, _reachable(self, index))
 
 
 def _reachable(x: Any, index: Any) -> Any:
@@ -221,19 +221,19 @@ def _reachable(x: Any, index: Any) -> Any:
 
 
 @op(
-    x=lambda g, index: take(g, index),
+    self=lambda g, index: take(g, index),
     linear=True,
     samples=(Sample(((3,), _FLAT), {"shape": (2, 3)}),),
 )
-def put_flat(x, index, /, shape):
-    """Zeros of ``shape`` to which ``x`` was added in places of the flattened tensor."""
-    result = np.zeros(shape, x.dtype)
-    np.add.at(result.reshape(-1), index, x)
+def put_flat(self, index, /, shape):
+    """Zeros of ``shape`` to which ``self`` was added in places of the flattened tensor."""
+    result = np.zeros(shape, self.dtype)
+    np.add.at(result.reshape(-1), index, self)
     return result
 
 
 @op(
-    x=lambda g, index, accumulate: g if accumulate else put(g, zeros_of(take(g, index)), index),
+    self=lambda g, index, accumulate: g if accumulate else put(g, zeros_of(take(g, index)), index),
     source=lambda g, index, source_shape: reshape(take(g, index), source_shape),
     linear=True,
     samples=(
@@ -241,10 +241,10 @@ def put_flat(x, index, /, shape):
         Sample(((2, 3), (3,), _FLAT), {"accumulate": True}),
     ),
 )
-def put(x, source, index, /, accumulate=False):
-    """``x`` with ``source`` in, or added to, places of the flattened tensor."""
-    result = np.array(x, order="C")
-    flat, values = result.reshape(-1), source.reshape(_reachable(x, index).shape)
+def put(self, source, index, /, accumulate=False):
+    """``self`` with ``source`` in, or added to, places of the flattened tensor."""
+    result = np.array(self, order="C")
+    flat, values = result.reshape(-1), source.reshape(_reachable(self, index).shape)
     if accumulate:
         np.add.at(flat, index, values)
     else:

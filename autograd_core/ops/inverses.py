@@ -26,27 +26,27 @@ _SQUARE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
 
 
 @op(
-    x=lambda g, inverse: -matmul(mT(inverse), matmul(g, mT(inverse))),
+    A=lambda g, inverse: -matmul(mT(inverse), matmul(g, mT(inverse))),
     outputs="inverse info",
     nondiff="info",
     node="LinalgInvExBackward0",
     samples=(Sample((_SQUARE,)), Sample(([_SQUARE, _SQUARE],))),
 )
-def inv_ex(x, /):
+def inv_ex(A, /):
     """The inverse, and 0, or which diagonal element was zero on the way (from 1)."""
-    check_square("linalg.inv", x)
+    check_square("linalg.inv", A)
     try:
         # laid out by columns, as LAPACK has it: PyTorch reshapes the result accordingly
-        result = np.linalg.inv(x.swapaxes(-2, -1)).swapaxes(-2, -1)
-        return result, np.zeros(x.shape[:-2], np.int32)
+        result = np.linalg.inv(A.swapaxes(-2, -1)).swapaxes(-2, -1)
+        return result, np.zeros(A.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
-        getrf, getri = lapack(x, "getrf", "getri")
+        getrf, getri = lapack(A, "getrf", "getri")
 
         def one(a: Any) -> Any:
             factors, pivots, info = getrf(a)
             return (factors if info else getri(factors, pivots)[0]), np.int32(info)
 
-        return each_matrix(one, x)
+        return each_matrix(one, A)
 
 
 def inverse(x: Any) -> Any:
@@ -55,26 +55,26 @@ def inverse(x: Any) -> Any:
 
 
 @op(
-    x=lambda g, x: _for_matrices(g) * cofactors(x),
+    A=lambda g, A: _for_matrices(g) * cofactors(A),
     node="LinalgDetBackward0",
     samples=(Sample((_SQUARE,)), Sample(([_SQUARE, [[1.0, 2, 3], [0, 1, 2], [2, 0, 1]]],))),
     variants="function method",
     aliases="linalg.det",
 )
-def det(x, /):
+def det(A, /):
     """The determinants of square matrices."""
-    check_square("linalg.det", x)
-    return np.linalg.det(x)
+    check_square("linalg.det", A)
+    return np.linalg.det(A)
 
 
 @op(
-    x=lambda g, x, ans: cofactors_backward(g, det(x), ans),
+    self=lambda g, self, result: cofactors_backward(g, det(self), result),
     samples=(Sample((_SQUARE,)),),
 )
-def cofactors(x, /):
+def cofactors(self, /):
     """The derivatives of the determinant by each element; singular matrices have them too."""
-    check_square("linalg.det", x)
-    u, s, vh = np.linalg.svd(x)
+    check_square("linalg.det", self)
+    u, s, vh = np.linalg.svd(self)
     rest = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
     sign = np.linalg.det(u) * np.linalg.det(vh)
     return sign[..., None, None] * ((u * rest[..., None, :]) @ vh)
@@ -92,33 +92,33 @@ def _for_matrices(numbers: Any) -> Any:
 
 
 @op(
-    x=lambda g, x: _for_matrices(g[1]) * mT(inverse(x)),
+    A=lambda g, A: _for_matrices(g[1]) * mT(inverse(A)),
     outputs="sign logabsdet",
     node="LinalgSlogdetBackward0",
     samples=(Sample((_SQUARE,)), Sample(([_SQUARE, _SQUARE],))),
 )
-def slogdet(x, /):
+def slogdet(A, /):
     """The sign of the determinant, and the logarithm of its absolute value."""
-    check_square("linalg.slogdet", x)
-    return tuple(np.linalg.slogdet(x))
+    check_square("linalg.slogdet", A)
+    return tuple(np.linalg.slogdet(A))
 
 
 @op(
-    x=lambda g, x, ans: pinv_backward(g, ans, x),
+    self=lambda g, self, result: pinv_backward(g, result, self),
     node="LinalgPinvBackward0",
     samples=(Sample(((3, 2),)), Sample(((2, 2, 3),)), Sample(((2, 2),), {"hermitian": True},
                                                              symmetric=True)),
 )  # fmt: skip
-def pinv(x, /, atol=None, rtol=None, hermitian=False):
+def pinv(self, /, atol=None, rtol=None, hermitian=False):
     """The pseudo-inverse, taking singular values up to ``max(atol, rtol * largest)`` as zero."""
-    if x.ndim < 2 or x.dtype.kind != "f" or x.dtype == np.float16:
+    if self.ndim < 2 or self.dtype.kind != "f" or self.dtype == np.float16:
         raise RuntimeError(
-            f"linalg.pinv({from_numpy_dtype(x.dtype).scalar_name}{{{list(x.shape)}}}): expected a "
-            "tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
+            f"linalg.pinv({from_numpy_dtype(self.dtype).scalar_name}{{{list(self.shape)}}}): "
+            "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
         )
-    u, s, vh = np.linalg.svd(x, full_matrices=False, hermitian=bool(hermitian and x.size))
+    u, s, vh = np.linalg.svd(self, full_matrices=False, hermitian=bool(hermitian and self.size))
     if rtol is None:
-        rtol = 0.0 if atol else max(x.shape[-2:]) * np.finfo(x.dtype).eps
+        rtol = 0.0 if atol else max(self.shape[-2:]) * np.finfo(self.dtype).eps
     largest = s.max(-1, keepdims=True, initial=0)
     kept = s > np.maximum(atol or 0.0, rtol * largest)
     s = np.divide(1, s, where=kept, out=np.zeros_like(s))
@@ -140,36 +140,36 @@ def pinv_backward(g: Any, P: Any, x: Any) -> Any:
 
 
 @op(
-    a=lambda g, a, b, solution: lstsq_matrix_gradient(g, a, b, solution),
-    b=lambda g, a, b, solution: lstsq_values_gradient(g, a, b, solution),
+    self=lambda g, self, b, solution: lstsq_matrix_gradient(g, self, b, solution),
+    b=lambda g, self, b, solution: lstsq_values_gradient(g, self, b, solution),
     outputs="solution residuals rank singular_values",
     nondiff="rank singular_values",
     node="LinalgLstsqBackward0",
     samples=(Sample(((4, 2), (4, 3)), {"driver": "gelsd"}), Sample(((2, 3), (2, 2)))),
 )
-def lstsq(a, b, /, rcond=None, driver="gelsy"):
-    """The ``x`` of least norm that makes ``a @ x - b`` least, and what is left over.
+def lstsq(self, b, /, rcond=None, driver="gelsy"):
+    """The ``x`` of least norm that makes ``self @ x - b`` least, and what is left over.
 
     The residuals are there for more rows than columns of full rank only, and not with "gelsy";
     ``singular_values`` with the drivers that find them.
     """
-    check_matrices("torch.linalg.lstsq", a)
-    if a.shape[-2] != b.shape[-2]:
+    check_matrices("torch.linalg.lstsq", self)
+    if self.shape[-2] != b.shape[-2]:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):
         raise RuntimeError(
             "torch.linalg.lstsq: parameter `driver` should be one of (gels, gelsy, gelsd, gelss)"
         )
-    rows, columns = a.shape[-2:]
+    rows, columns = self.shape[-2:]
     if rcond is None:
-        rcond = np.finfo(a.dtype).eps * max(rows, columns)
-    singular = np.linalg.svd(a, compute_uv=False)
+        rcond = np.finfo(self.dtype).eps * max(rows, columns)
+    singular = np.linalg.svd(self, compute_uv=False)
     rank = np.sum(singular > rcond * singular.max(-1, keepdims=True, initial=0), -1)
-    solution = np.matmul(pinv(a, None, rcond, False), b)
-    residuals = np.zeros(0, a.dtype)
+    solution = np.matmul(pinv(self, None, rcond, False), b)
+    residuals = np.zeros(0, self.dtype)
     if rows > columns and driver != "gelsy" and np.all(rank == columns):
-        residuals = np.sum(np.square(np.matmul(a, solution) - b), -2)
-    empty = np.zeros(0, a.dtype)
+        residuals = np.sum(np.square(np.matmul(self, solution) - b), -2)
+    empty = np.zeros(0, self.dtype)
     return (solution, residuals, np.zeros(0, np.int64) if driver == "gels" else rank,
             singular if driver in ("gelsd", "gelss") else empty)  # fmt: skip
 
@@ -194,20 +194,20 @@ def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
 
 
 @op(
-    x=lambda g, x: matrix_exp_backward(g, x),
+    self=lambda g, self: matrix_exp_backward(g, self),
     node="LinalgMatrixExpBackward0",
     samples=(Sample(((2, 2),)), Sample(((2, 3, 3),))),
     variants="function method",
     aliases="linalg.matrix_exp",
 )
-def matrix_exp(x, /):
-    """The matrix exponential, ``1 + x + x @ x / 2 + ...``."""
-    check_square("linalg.matrix_exp", x)
-    if not x.size:
-        return np.array(x)
+def matrix_exp(self, /):
+    """The matrix exponential, ``1 + self + self @ self / 2 + ...``."""
+    check_square("linalg.matrix_exp", self)
+    if not self.size:
+        return np.array(self)
     from scipy.linalg import expm
 
-    return each_matrix(lambda a: (expm(a),), x)[0].astype(x.dtype, copy=False)
+    return each_matrix(lambda a: (expm(a),), self)[0].astype(self.dtype, copy=False)
 
 
 def matrix_exp_backward(g: Any, x: Any) -> Any:

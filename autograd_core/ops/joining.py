@@ -86,30 +86,30 @@ def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]
 
 
 @op(
-    x=lambda g, dim: stack(g, dim=dim),
+    self=lambda g, dim: stack(g, dim=dim),
     view="each",
     linear=True,
     samples=(Sample(((3, 2),)), Sample(((3, 2),), {"dim": 1}), Sample(((3,),))),
     variants="function method",
 )
-def unbind(x, /, dim=0):
+def unbind(self, /, dim=0):
     """The slices along ``dim``, each a view."""
-    rows = np.moveaxis(x, wrapped(dim, x.ndim, of_scalars=False), 0)
+    rows = np.moveaxis(self, wrapped(dim, self.ndim, of_scalars=False), 0)
     return tuple([rows[number, ...] for number in range(len(rows))])  # `...`: 0-d views, too
 
 
 @op(
-    x=lambda g, dim: cat(g, dim=dim),
+    self=lambda g, dim: cat(g, dim=dim),
     view="each",
     linear=True,
     of="split",
     node="SplitBackward0",
     samples=(Sample(((5, 2),), {"split_size": 2}),),
 )
-def split_size_(x, /, split_size, dim=0):
+def split_size_(self, /, split_size, dim=0):
     """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
-    _check_splits(x)
-    size = x.shape[wrapped(dim, x.ndim)]
+    _check_splits(self)
+    size = self.shape[wrapped(dim, self.ndim)]
     if split_size < 0:
         raise RuntimeError(
             f"split expects split_size be non-negative, but got split_size={split_size}"
@@ -119,31 +119,31 @@ def split_size_(x, /, split_size, dim=0):
             f"split_size can only be 0 if dimension size is 0, but got dimension size of {size}"
         )
     starts = range(split_size, size, split_size or 1)
-    return tuple(np.split(x, list(starts), dim))
+    return tuple(np.split(self, list(starts), dim))
 
 
 @op(
-    x=lambda g, dim: cat(g, dim=dim),
+    self=lambda g, dim: cat(g, dim=dim),
     view="each",
     linear=True,
     samples=(Sample(((5, 2),), {"split_sizes": (2, 3)}),),
     variants="function method",
 )
-def split_with_sizes(x, /, split_sizes, dim=0):
+def split_with_sizes(self, /, split_sizes, dim=0):
     """Pieces of the given sizes along ``dim``."""
-    _check_splits(x)
+    _check_splits(self)
     if min(split_sizes, default=0) < 0:
         raise RuntimeError(
             "split_with_sizes expects split_sizes have only non-negative entries, but got "
             f"split_sizes={list(split_sizes)}"
         )
-    if sum(split_sizes) != x.shape[dim]:
+    if sum(split_sizes) != self.shape[dim]:
         raise RuntimeError(
             "split_with_sizes expects split_sizes to sum exactly to "
-            f"{x.shape[dim]} (input tensor's size at dimension {dim}), but got "
+            f"{self.shape[dim]} (input tensor's size at dimension {dim}), but got "
             f"split_sizes={list(split_sizes)}"
         )
-    return tuple(np.split(x, np.cumsum(split_sizes)[:-1].tolist(), dim))
+    return tuple(np.split(self, np.cumsum(split_sizes)[:-1].tolist(), dim))
 
 
 def _check_splits(x):

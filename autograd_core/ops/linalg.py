@@ -62,34 +62,32 @@ def _product(a: Any, b: Any) -> Any:
 
 
 @op(
-    a=lambda g, b: mm(g, t(b)),
-    b=lambda g, a: mm(t(a), g),
+    self=lambda g, mat2: mm(g, t(mat2)),
+    mat2=lambda g, self: mm(t(self), g),
     linear=True,
-    saved_as="a:self b:mat2",
     samples=(Sample(((2, 3), (3, 4))),),
     variants="function method",
 )
-def mm(a, b, /):
+def mm(self, mat2, /):
     """Product of two matrices, (n, k) by (k, m)."""
-    if not a.ndim == b.ndim == 2:
-        raise RuntimeError(f"{'mat2' if a.ndim == 2 else 'self'} must be a matrix")
-    return _product(a, b)
+    if not self.ndim == mat2.ndim == 2:
+        raise RuntimeError(f"{'mat2' if self.ndim == 2 else 'self'} must be a matrix")
+    return _product(self, mat2)
 
 
 @op(
-    a=lambda g, b: bmm(g, transpose(b, 1, 2)),
-    b=lambda g, a: bmm(transpose(a, 1, 2), g),
+    self=lambda g, mat2: bmm(g, transpose(mat2, 1, 2)),
+    mat2=lambda g, self: bmm(transpose(self, 1, 2), g),
     linear=True,
-    saved_as="a:self b:mat2",
     samples=(Sample(((2, 2, 3), (2, 3, 2))),),
     variants="function method",
 )
-def bmm(a, b, /):
+def bmm(self, mat2, /):
     """Products of two batches of matrices, (b, n, k) by (b, k, m)."""
-    check_same_dtype(a, b)
-    check_not_bool("bmm", a)
-    check_batches(a, b)
-    return np.matmul(a, b)
+    check_same_dtype(self, mat2)
+    check_not_bool("bmm", self)
+    check_batches(self, mat2)
+    return np.matmul(self, mat2)
 
 
 def check_batches(a: Any, b: Any) -> None:
@@ -105,18 +103,22 @@ def check_batches(a: Any, b: Any) -> None:
 
 
 @op(
-    a=lambda g, b: mm(unsqueeze(g, 1), unsqueeze(b, 0)),
-    b=lambda g, a: mv(t(a), g),
+    self=lambda g, vec: mm(unsqueeze(g, 1), unsqueeze(vec, 0)),
+    vec=lambda g, self: mv(t(self), g),
     linear=True,
-    saved_as="a:self b:vec",
     samples=(Sample(((2, 3), (3,))),),
     variants="function method",
 )
-def mv(a, b, /):
+def mv(self, vec, /):
     """A matrix times a vector."""
-    if a.ndim != 2 or a.shape[1:] != b.shape or a.dtype is not b.dtype or a.dtype is _BOOL:
-        check_addmv(b, a, b, a.shape[:1])
-    return np.matmul(a, b)
+    if (
+        self.ndim != 2
+        or self.shape[1:] != vec.shape
+        or self.dtype is not vec.dtype
+        or self.dtype is _BOOL
+    ):
+        check_addmv(vec, self, vec, self.shape[:1])
+    return np.matmul(self, vec)
 
 
 def check_addmv(bias: Any, a: Any, b: Any, shape: tuple[int, ...]) -> None:
@@ -141,48 +143,51 @@ def check_addmv(bias: Any, a: Any, b: Any, shape: tuple[int, ...]) -> None:
 
 
 @op(
-    a=lambda g, b: g * b,
-    b=lambda g, a: g * a,
+    self=lambda g, tensor: g * tensor,
+    tensor=lambda g, self: g * self,
     linear=True,
-    saved_as="a:self b:tensor",
     samples=(Sample(((3,), (3,))),),
     variants="function method",
 )
-def dot(a, b, /):
+def dot(self, tensor, /):
     """Inner product of two vectors."""
-    if a.ndim != 1 or a.shape != b.shape or a.dtype is not b.dtype or a.dtype is _BOOL:
-        check_factors(a, b)
-    return np.dot(a, b)
+    if (
+        self.ndim != 1
+        or self.shape != tensor.shape
+        or self.dtype is not tensor.dtype
+        or self.dtype is _BOOL
+    ):
+        check_factors(self, tensor)
+    return np.dot(self, tensor)
 
 
 @op(
-    bias=lambda g, beta: g if beta == 1 else g * beta,
-    a=lambda g, b, alpha: mm(g, t(b)) if alpha == 1 else mm(g, t(b)) * alpha,
+    self=lambda g, beta: g if beta == 1 else g * beta,
+    mat1=lambda g, mat2, alpha: mm(g, t(mat2)) if alpha == 1 else mm(g, t(mat2)) * alpha,
     # not as the product of t(a) and g: so the weight of a linear layer, which comes transposed,
     # gets a gradient that lies as the weight does, and need not be copied
-    b=lambda g, a, alpha: t(mm(t(g), a)) if alpha == 1 else t(mm(t(g), a)) * alpha,
-    broadcasts="bias",
-    saved_as="a:mat1 b:mat2",
+    mat2=lambda g, mat1, alpha: t(mm(t(g), mat1)) if alpha == 1 else t(mm(t(g), mat1)) * alpha,
+    broadcasts="self",
     samples=(
         Sample(((4,), (2, 3), (3, 4))),
         Sample(((2, 1), (2, 3), (3, 4)), {"beta": 0.5, "alpha": 2}),
     ),
     variants="function method inplace",
 )
-def addmm(bias, a, b, /, beta=1, alpha=1):
-    """``beta * bias + alpha * (a @ b)`` for matrices ``a`` and ``b``."""
-    if bias.dtype is not b.dtype or a.dtype is not b.dtype:
-        check_addmm(bias, a, b)
-    if a.ndim != 2 or b.ndim != 2:
-        name, rank = ("mat2", b.ndim) if a.ndim == 2 else ("mat1", a.ndim)
+def addmm(self, mat1, mat2, /, beta=1, alpha=1):
+    """``beta * self + alpha * (mat1 @ mat2)`` for matrices ``mat1`` and ``mat2``."""
+    if self.dtype is not mat2.dtype or mat1.dtype is not mat2.dtype:
+        check_addmm(self, mat1, mat2)
+    if mat1.ndim != 2 or mat2.ndim != 2:
+        name, rank = ("mat2", mat2.ndim) if mat1.ndim == 2 else ("mat1", mat1.ndim)
         raise RuntimeError(f"{name} must be a matrix, got {rank}-D tensor")
-    product = _product(a, b)
+    product = _product(mat1, mat2)
     if alpha != 1:
         product *= factor_of(product, alpha)
     try:
-        product += bias if beta == 1 else factor_of(product, beta) * bias
+        product += self if beta == 1 else factor_of(product, beta) * self
     except ValueError:
-        expand(bias, product.shape)  # says why it cannot be
+        expand(self, product.shape)  # says why it cannot be
         raise
     return product
 
@@ -203,45 +208,51 @@ def factor_of(x: Any, number: float) -> Any:
 
 
 @public("function method", aliases="linalg.matmul")
-def matmul(x: Any, y: Any) -> Any:
+def matmul(self: Any, other: Any) -> Any:
     """Matrix product of anything with at least one dimension, broadcasting over batches.
 
     Taken apart as PyTorch does it, into dot, mv, mm and bmm with the views between them.
     """
-    if not hasattr(x, "edge") and not hasattr(y, "edge"):
-        return np.matmul(x, y)
-    for position, (name, value) in enumerate((("input", x), ("other", y)), 1):
+    if not hasattr(self, "edge") and not hasattr(other, "edge"):
+        return np.matmul(self, other)
+    for position, (name, value) in enumerate((("input", self), ("other", other)), 1):
         if not hasattr(value, "edge"):
             raise TypeError(
                 f"matmul(): argument '{name}' (position {position}) must be Tensor, not "
                 f"{type(value).__name__}"
             )
-    dims = (x.ndim, y.ndim)
+    dims = (self.ndim, other.ndim)
     if 0 in dims:
         raise RuntimeError(
             f"both arguments to matmul need to be at least 1D, but they are {dims[0]}D and "
             f"{dims[1]}D"
         )
     if dims == (1, 1):
-        return dot(x, y)
+        return dot(self, other)
     if dims == (2, 2):
-        return mm(x, y)
+        return mm(self, other)
     if dims == (2, 1):
-        return mv(x, y)
+        return mv(self, other)
     if dims == (1, 2):
-        return squeeze_result(mm(unsqueeze(x, 0), y), 0)
-    if dims == (3, 3) and len(x._shape) and x._shape[0] != y._shape[0]:
-        if x._shape[0] == 1 and x.requires_grad:
-            return matmul(squeeze_dim(x, 0), y)
-        if y._shape[0] == 1 and y.requires_grad:
-            return matmul(x, squeeze_dim(y, 0))
-    if x.ndim >= 3 and y.ndim <= 2:
-        return _folded(x, y) if y.requires_grad or _folds(x) else _batched(x, y)
-    if y.ndim >= 3 and x.ndim <= 2 and (x.requires_grad or (x.ndim == 1 and _folds(_mT(y)))):
-        if x.ndim == 1:
-            return _folded(_mT(y), x)
-        return clone(_mT(_folded(_mT(y), t(x))))
-    return _batched(x, y)
+        return squeeze_result(mm(unsqueeze(self, 0), other), 0)
+    if dims == (3, 3) and len(self._shape) and self._shape[0] != other._shape[0]:
+        if self._shape[0] == 1 and self.requires_grad:
+            return matmul(squeeze_dim(self, 0), other)
+        if other._shape[0] == 1 and other.requires_grad:
+            return matmul(self, squeeze_dim(other, 0))
+    if self.ndim >= 3 and other.ndim <= 2:
+        return (
+            _folded(self, other) if other.requires_grad or _folds(self) else _batched(self, other)
+        )
+    if (
+        other.ndim >= 3
+        and self.ndim <= 2
+        and (self.requires_grad or (self.ndim == 1 and _folds(_mT(other))))
+    ):
+        if self.ndim == 1:
+            return _folded(_mT(other), self)
+        return clone(_mT(_folded(_mT(other), t(self))))
+    return _batched(self, other)
 
 
 def _folds(x: Any) -> bool:
@@ -290,14 +301,13 @@ def _common_batch(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, .
 
 
 @op(
-    a=lambda g, a, b, ans, left: _solve_gradient(
-        solve_matrix(_mT(a), g, left), ans, _are_vectors(a, b), left
+    A=lambda g, A, B, result, left: _solve_gradient(
+        solve_matrix(_mT(A), g, left), result, _are_vectors(A, B), left
     ),
-    b=lambda g, a, left: solve_matrix(_mT(a), g, left),
-    broadcasts="a b",
+    B=lambda g, A, left: solve_matrix(_mT(A), g, left),
+    broadcasts="A B",
     of="solve",
     node="LinalgSolveExBackward0",
-    saved_as="a:A",
     samples=(
         Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2))),
         Sample(([[2.0, 0.5], [1.0, 3.0]], (2,))),
@@ -306,27 +316,27 @@ def _common_batch(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, .
         Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 3, 2)), {"left": False}),
     ),
 )
-def solve_matrix(a, b, /, left=True):
-    """The ``x`` of ``a @ x = b``, or of ``x @ a = b``, for a square matrix and a matrix or vector.
+def solve_matrix(A, B, /, left=True):
+    """The ``x`` of ``A @ x = B``, or of ``x @ A = B``, for a square matrix and a matrix or vector.
 
-    Batches broadcast; ``b`` is a batch of vectors if it has the shape of ``a`` without its last
+    Batches broadcast; ``B`` is a batch of vectors if it has the shape of ``A`` without its last
     dimension.
     """
-    _check_solvable(a, b, left)
+    _check_solvable(A, B, left)
     try:
-        if _are_vectors(a, b):
-            return np.linalg.solve(a, b[..., None])[..., 0]
+        if _are_vectors(A, B):
+            return np.linalg.solve(A, B[..., None])[..., 0]
         if left:
-            return np.linalg.solve(a, b)
-        return np.linalg.solve(a.swapaxes(-2, -1), b.swapaxes(-2, -1)).swapaxes(-2, -1)
+            return np.linalg.solve(A, B)
+        return np.linalg.solve(A.swapaxes(-2, -1), B.swapaxes(-2, -1)).swapaxes(-2, -1)
     except np.linalg.LinAlgError as error:
-        singular = np.flatnonzero(np.linalg.slogdet(a)[0] == 0)
-        batch = f"(Batch element {singular[0]}): " if a.ndim > 2 and len(singular) else ""
+        singular = np.flatnonzero(np.linalg.slogdet(A)[0] == 0)
+        batch = f"(Batch element {singular[0]}): " if A.ndim > 2 and len(singular) else ""
         raise LinAlgError(
             f"torch.linalg.solve: {batch}The solver failed because the input matrix is singular."
         ) from error
     except ValueError:
-        raise no_common_shape((b.shape[:-2], a.shape[:-2])) from None
+        raise no_common_shape((B.shape[:-2], A.shape[:-2])) from None
 
 
 def _check_solvable(a: Any, b: Any, left: bool) -> None:

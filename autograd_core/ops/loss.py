@@ -19,29 +19,29 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 @op(
-    x=lambda g, ans, dim: g - exp(ans) * sum_dim(g, dim, True),
+    self=lambda g, result, dim: g - exp(result) * sum_dim(g, dim, True),
     samples=(Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
 )
-def log_softmax(x, /, dim):
+def log_softmax(self, /, dim):
     """The logarithm of :func:`softmax`, without its underflow."""
-    if not x.size:
-        return _nothing(x, dim)
-    _check_scores("log_softmax", x, dim)
-    shifted = x - np.maximum.reduce(x, dim, keepdims=True)
+    if not self.size:
+        return _nothing(self, dim)
+    _check_scores("log_softmax", self, dim)
+    shifted = self - np.maximum.reduce(self, dim, keepdims=True)
     total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
     return np.subtract(shifted, np.log(total), out=shifted if shifted.ndim else None)
 
 
 @op(
-    x=lambda g, ans, dim: ans * (g - sum_dim(g * ans, dim, True)),
+    self=lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)),
     samples=(Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
 )
-def softmax(x, /, dim):
-    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(x)``."""
-    if not x.size:
-        return _nothing(x, dim)
-    _check_scores("softmax", x, dim)
-    powers = np.exp(x - np.maximum.reduce(x, dim, keepdims=True))
+def softmax(self, /, dim):
+    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    if not self.size:
+        return _nothing(self, dim)
+    _check_scores("softmax", self, dim)
+    powers = np.exp(self - np.maximum.reduce(self, dim, keepdims=True))
     total = np.add.reduce(powers, dim, keepdims=True)
     return np.divide(powers, total, out=powers if powers.ndim else None)
 
@@ -61,8 +61,8 @@ _LABELS = np.array([2, 0, 1, 0])
 
 
 @op(
-    x=lambda g, x, target, weight, reduction, ignore_index: nll_loss_backward(
-        g, target, weight, x.shape, reduction, ignore_index
+    self=lambda g, self, target, weight, reduction, ignore_index: nll_loss_backward(
+        g, target, weight, self.shape, reduction, ignore_index
     ),
     second=Second(
         "NllLossBackwardBackward0",
@@ -78,21 +78,23 @@ _LABELS = np.array([2, 0, 1, 0])
         Sample(((2, 3, 2), np.array([[0, 1], [2, 2]])), {"reduction": "sum"}),
     ),
 )
-def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
-    """Minus the entry of ``x`` that ``target`` points to, averaged, summed or neither.
+def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
+    """Minus the entry of ``self`` that ``target`` points to, averaged, summed or neither.
 
     Args:
-        x: log probabilities, (N, C), (C,) or (N, C, ...).
-        target: the right classes, integers of the shape of ``x`` without C.
+        self: log probabilities, (N, C), (C,) or (N, C, ...).
+        target: the right classes, integers of the shape of ``self`` without C.
         weight: how much each class counts, (C,).
         reduction: "mean" (by weight), "sum" or "none".
         ignore_index: targets of this value do not count.
     """
     check_labels(target)
-    check_implemented("nll_loss_out_frame" if x.ndim < 3 else "nll_loss2d_forward_out_frame", x)
-    check_same_dtype(x, weight)
-    index, weights, axis = _picked(x.shape, x.dtype, target, weight, ignore_index)
-    losses = 0.0 - _entries(x, index, axis) * weights  # what does not count is 0, not -0
+    check_implemented(
+        "nll_loss_out_frame" if self.ndim < 3 else "nll_loss2d_forward_out_frame", self
+    )
+    check_same_dtype(self, weight)
+    index, weights, axis = _picked(self.shape, self.dtype, target, weight, ignore_index)
+    losses = 0.0 - _entries(self, index, axis) * weights  # what does not count is 0, not -0
     if reduction == "none":
         return losses
     total = np.add.reduce(losses, axis=None)
@@ -100,7 +102,7 @@ def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
 
 
 @op(
-    x=lambda g, target, weight, reduction, ignore_index: nll_loss(
+    grad_output=lambda g, target, weight, reduction, ignore_index: nll_loss(
         g, target, weight, reduction, ignore_index
     ),
     linear=True,
@@ -109,14 +111,16 @@ def nll_loss(x, target, weight=None, /, reduction="mean", ignore_index=-100):
         Sample(((4,), _LABELS), {"shape": (4, 3), "reduction": "none", "ignore_index": -100}),
     ),
 )
-def nll_loss_backward(x, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100):
-    """The gradient of :func:`nll_loss`, of ``shape``, for the gradient ``x`` of the loss."""
-    index, weights, axis = _picked(shape, x.dtype, target, weight, ignore_index)
+def nll_loss_backward(
+    grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
+):
+    """The gradient of :func:`nll_loss`, of ``shape``, for that of the loss, ``grad_output``."""
+    index, weights, axis = _picked(shape, grad_output.dtype, target, weight, ignore_index)
     share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
-    slope = 0.0 - x * share
+    slope = 0.0 - grad_output * share
     if not np.logical_and.reduce(weights, axis=None):  # be the loss NaN, if none counts
         slope = np.where(target == ignore_index, slope.dtype.type(0), slope)
-    result = np.zeros(shape, x.dtype)
+    result = np.zeros(shape, grad_output.dtype)
     if axis and len(shape) == 2:
         result[np.arange(len(index)), index] = slope
     else:
@@ -185,16 +189,16 @@ def _entries(x: Any, index: Any, axis: int) -> Any:
 
 
 @op(
-    x=lambda g, x, target, reduction: mse_loss_backward(g, x, target, reduction),
-    target=lambda g, x, target, reduction: -mse_loss_backward(g, x, target, reduction),
-    broadcasts="x target",
+    self=lambda g, self, target, reduction: mse_loss_backward(g, self, target, reduction),
+    target=lambda g, self, target, reduction: -mse_loss_backward(g, self, target, reduction),
+    broadcasts="self target",
     samples=(Sample(((2, 3), (2, 3))), Sample(((3,), (3,)), {"reduction": "none"})),
 )
-def mse_loss(x, target, /, reduction="mean"):
+def mse_loss(self, target, /, reduction="mean"):
     """The squared difference of two tensors of one shape, averaged, summed or neither."""
-    x, target = promoted(x, target)
-    check_implemented("mse_cpu", x)
-    squares = np.square(x - target)
+    self, target = promoted(self, target)
+    check_implemented("mse_cpu", self)
+    squares = np.square(self - target)
     if reduction == "none":
         return squares
     total = np.add.reduce(squares, axis=None)

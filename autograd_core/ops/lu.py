@@ -29,7 +29,7 @@ _PIVOTS = np.array([2, 2, 3], np.int32)
 
 
 @op(
-    x=lambda g, LU, P: lu_backward(
+    A=lambda g, LU, P: lu_backward(
         tril(slice_(g, -1, 0, inner(g), 1), -1), triu(slice_(g, -2, 0, inner(g), 1)),
         *parts(LU), P
     ),
@@ -39,27 +39,27 @@ _PIVOTS = np.array([2, 2, 3], np.int32)
     node="LinalgLuFactorExBackward0",
     samples=(Sample((_SQUARE,)), Sample(((2, 2, 3),)), Sample(((3, 2),))),
 )  # fmt: skip
-def lu_factor_ex(x, /, pivot=True):
+def lu_factor_ex(A, /, pivot=True):
     """Both triangles in one matrix, the rows exchanged with each row (from 1), and 0, or which
     diagonal element of ``U`` is zero."""
-    check_matrices("torch.linalg.lu_factor", x)
+    check_matrices("torch.linalg.lu_factor", A)
     if not pivot:
         raise NotImplementedError(
             "linalg.lu_factor: LU without pivoting is not implemented on the CPU"
         )
-    (getrf,) = lapack(x, "getrf")
+    (getrf,) = lapack(A, "getrf")
 
     def one(a: Any) -> Any:
         factors, pivots, info = getrf(a)
         return factors, (pivots + 1).astype(np.int32), np.int32(info)
 
-    if x.size:
-        factors, pivots, info = each_matrix(one, x)
+    if A.size:
+        factors, pivots, info = each_matrix(one, A)
     else:
-        lead = x.shape[:-2]
-        factors, info = x, np.zeros(lead, np.int32)
-        pivots = np.zeros((*lead, inner(x)), np.int32)
-    return np.array(factors, order="C"), pivots, info, permutation(pivots, x.shape[-2], x.dtype)
+        lead = A.shape[:-2]
+        factors, info = A, np.zeros(lead, np.int32)
+        pivots = np.zeros((*lead, inner(A)), np.int32)
+    return np.array(factors, order="C"), pivots, info, permutation(pivots, A.shape[-2], A.dtype)
 
 
 def permutation(pivots: Any, rows: int, kind: Any) -> Any:
@@ -111,20 +111,20 @@ def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
 
 
 @op(
-    x=lambda g, P, L, U: lu_backward(tril(g[0], -1), triu(g[1]), L, U, P),
+    A=lambda g, P, L, U: lu_backward(tril(g[0], -1), triu(g[1]), L, U, P),
     outputs="P L U",
     nondiff="P",
     node="LinalgLuBackward0",
     samples=(Sample((_SQUARE,)), Sample(((2, 2, 3),)), Sample(((3, 2),))),
 )
-def lu(x, /, pivot=True):
-    """A permutation and two triangular matrices, ``x = P @ L @ U``."""
-    LU, _, _, P = lu_factor_ex(x, pivot)
+def lu(A, /, pivot=True):
+    """A permutation and two triangular matrices, ``A = P @ L @ U``."""
+    LU, _, _, P = lu_factor_ex(A, pivot)
     return P, *parts(LU)
 
 
 @op(
-    LU=lambda g, LU_shape: packed(g[0], g[1], LU_shape),
+    LU_data=lambda g, LU_data_shape: packed(g[0], g[1], LU_data_shape),
     outputs="P L U",
     nondiff="P",
     samples=(
@@ -133,18 +133,18 @@ def lu(x, /, pivot=True):
         Sample(((3, 2), np.array([3, 2], np.int32))),
     ),
 )
-def lu_unpack(LU, pivots, /, unpack_data=True, unpack_pivots=True):
+def lu_unpack(LU_data, LU_pivots, /, unpack_data=True, unpack_pivots=True):
     """``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""
-    if LU.ndim < 2:
+    if LU_data.ndim < 2:
         raise RuntimeError(
             "torch.lu_unpack: Expected tensor with 2 or more dimensions. Got size: "
-            f"{list(LU.shape)} instead"
+            f"{list(LU_data.shape)} instead"
         )
     if unpack_pivots:
-        _check_pivots_to_unpack(LU, pivots)
-    none = np.zeros(0, LU.dtype)
-    P = permutation(pivots, LU.shape[-2], LU.dtype) if unpack_pivots else none
-    return (P, *parts(LU)) if unpack_data else (P, none, none)
+        _check_pivots_to_unpack(LU_data, LU_pivots)
+    none = np.zeros(0, LU_data.dtype)
+    P = permutation(LU_pivots, LU_data.shape[-2], LU_data.dtype) if unpack_pivots else none
+    return (P, *parts(LU_data)) if unpack_data else (P, none, none)
 
 
 def _check_pivots_to_unpack(LU: Any, pivots: Any) -> None:
@@ -180,11 +180,11 @@ def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
 
 
 @op(
-    LU=lambda g, LU, pivots, ans, left, adjoint: lu_solve_factor_gradient(
-        lu_solve(LU, pivots, g, left, not adjoint), ans, LU, pivots, left, adjoint
+    LU=lambda g, LU, pivots, result, left, adjoint: lu_solve_factor_gradient(
+        lu_solve(LU, pivots, g, left, not adjoint), result, LU, pivots, left, adjoint
     ),
-    b=lambda g, LU, pivots, left, adjoint: lu_solve(LU, pivots, g, left, not adjoint),
-    broadcasts="LU b",
+    B=lambda g, LU, pivots, left, adjoint: lu_solve(LU, pivots, g, left, not adjoint),
+    broadcasts="LU B",
     node="LinalgLuSolveBackward0",
     samples=(
         Sample((_SQUARE, _PIVOTS, (3, 2))),
@@ -192,22 +192,22 @@ def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
         Sample((_SQUARE, _PIVOTS, (2, 3)), {"left": False}),
     ),
 )
-def lu_solve(LU, pivots, b, /, left=True, adjoint=False):
-    """The ``x`` of ``A @ x = b`` (``x @ A = b``), for the ``A`` that was factored, or ``A.mT``."""
-    _check_system(LU, pivots, b, left)
+def lu_solve(LU, pivots, B, /, left=True, adjoint=False):
+    """The ``x`` of ``A @ x = B`` (``x @ A = B``), for the ``A`` that was factored, or ``A.mT``."""
+    _check_system(LU, pivots, B, left)
     if not left:
-        b, adjoint = b.swapaxes(-2, -1), not adjoint
-    LU, exchanges, b = same_batch(LU, pivots[..., None, :], b)
-    if not b.size:
-        result = np.zeros(b.shape, b.dtype)
+        B, adjoint = B.swapaxes(-2, -1), not adjoint
+    LU, exchanges, B = same_batch(LU, pivots[..., None, :], B)
+    if not B.size:
+        result = np.zeros(B.shape, B.dtype)
     else:
         _check_pivots_to_solve(LU, pivots)
         (getrs,) = lapack(LU, "getrs")
 
-        def solve(factors: Any, exchanges: Any, b: Any) -> Any:
-            return (getrs(factors, exchanges[0] - 1, b, trans=int(adjoint))[0],)
+        def solve(factors: Any, exchanges: Any, B: Any) -> Any:
+            return (getrs(factors, exchanges[0] - 1, B, trans=int(adjoint))[0],)
 
-        (result,) = each_matrix(solve, LU, exchanges, b)
+        (result,) = each_matrix(solve, LU, exchanges, B)
     return result if left else result.swapaxes(-2, -1)
 
 

@@ -17,28 +17,28 @@ _LABELS = np.array([2, 0])
 
 
 @op(
-    x=lambda g, x, target, weight, p, margin, reduction: multi_margin_loss_backward(
-        g, x, target, weight, p, margin, reduction
+    self=lambda g, self, target, weight, p, margin, reduction: multi_margin_loss_backward(
+        g, self, target, weight, p, margin, reduction
     ),
     samples=(
         *(Sample(((2, 3), _LABELS), each) for each in REDUCTIONS),
         Sample(((2, 3), _LABELS, np.array([1.0, 2.0, 0.5])), {"p": 2, "margin": 0.7}),
     ),
 )
-def multi_margin_loss(x, target, weight=None, /, p=1, margin=1.0, reduction="mean"):
+def multi_margin_loss(self, target, weight=None, /, p=1, margin=1.0, reduction="mean"):
     """For scores (N, C) and labels (N,): what the others lack to be ``margin`` below the right
     one, to the power of ``p``, summed over classes and divided by C."""
-    check_implemented("multi_margin_loss_cpu_kernel", x, half=False)
+    check_implemented("multi_margin_loss_cpu_kernel", self, half=False)
     check_same_dtype(np.zeros(0, np.int64), target)
-    check_same_dtype(x, weight)
-    if target.size and not 0 <= target.min() <= target.max() < x.shape[1]:
+    check_same_dtype(self, weight)
+    if target.size and not 0 <= target.min() <= target.max() < self.shape[1]:
         raise RuntimeError("target out of range")
     index = target[:, None]
-    gaps = np.maximum(margin - np.take_along_axis(x, index, 1) + x, 0) ** p
+    gaps = np.maximum(margin - np.take_along_axis(self, index, 1) + self, 0) ** p
     np.put_along_axis(gaps, index, 0, 1)
     if weight is not None:
         gaps *= weight[index]
-    return reduced(gaps.sum(1) / x.shape[1], reduction)
+    return reduced(gaps.sum(1) / self.shape[1], reduction)
 
 
 def multi_margin_loss_backward(
@@ -64,22 +64,24 @@ def _column(x: Any) -> Any:
 
 
 @op(
-    x=lambda g, x, target, reduction: multilabel_margin_loss_backward(g, x, target, reduction),
+    self=lambda g, self, target, reduction: multilabel_margin_loss_backward(
+        g, self, target, reduction
+    ),
     samples=tuple(
         Sample(((2, 4), np.array([[3, 0, -1, 1], [1, -1, 0, 0]])), each) for each in REDUCTIONS
     ),
 )
-def multilabel_margin_loss(x, target, /, reduction="mean"):
+def multilabel_margin_loss(self, target, /, reduction="mean"):
     """For scores (N, C) and labels (N, C), a list of classes that ends at -1: what every other
     class lacks to be 1 below every right one, summed and divided by C."""
-    check_implemented("multilabel_margin_loss_forward_out_frame", x, half=False)
+    check_implemented("multilabel_margin_loss_forward_out_frame", self, half=False)
     check_same_dtype(np.zeros(0, np.int64), target)
-    if target.size and not -1 <= target.min() <= target.max() < x.shape[1]:
+    if target.size and not -1 <= target.min() <= target.max() < self.shape[1]:
         raise RuntimeError("argument #2 'target' is out of range")
     wanted, labels = _wanted(target)
-    right = np.take_along_axis(x, labels, 1)
-    gaps = np.maximum(1 - right[:, :, None] + x[:, None, :], 0) * _pairs(wanted, labels)
-    return reduced(gaps.sum((1, 2)) / x.shape[1], reduction)
+    right = np.take_along_axis(self, labels, 1)
+    gaps = np.maximum(1 - right[:, :, None] + self[:, None, :], 0) * _pairs(wanted, labels)
+    return reduced(gaps.sum((1, 2)) / self.shape[1], reduction)
 
 
 def _wanted(target: Any) -> tuple[Any, Any]:

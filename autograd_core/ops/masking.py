@@ -21,32 +21,32 @@ _MASK = np.array([[True, False, True], [False, True, True]])
 @pointwise(
     keeps="mask",
     node="MaskedFillBackward0",
-    x=lambda g, mask: where(mask, 0, g),
+    self=lambda g, mask: where(mask, 0, g),
     samples=(Sample(((2, 3), _MASK), {"value": 0.5}), Sample(((3,), _MASK), {"value": 1})),
 )
-def masked_fill(x, mask, *, value):
-    """``x`` with the number ``value`` where ``mask`` holds."""
-    return np.where(_truth(mask), fitting_number(value, x.dtype), x)
+def masked_fill(self, mask, *, value):
+    """``self`` with the number ``value`` where ``mask`` holds."""
+    return np.where(_truth(mask), fitting_number(value, self.dtype), self)
 
 
 @op(
     of="masked_fill",
     node="MaskedFillBackward1",
-    x=lambda g, mask: where(mask, 0, g),
+    self=lambda g, mask: where(mask, 0, g),
     value=lambda g, mask: where(mask, g, 0),
     linear=True,
-    broadcasts="x value",
+    broadcasts="self value",
     samples=(Sample(((2, 3), _MASK, ())), Sample(((3,), _MASK, ()))),
 )
-def masked_fill_tensor(x, mask, value, /):
-    """``x`` with the one value of a tensor where ``mask`` holds."""
+def masked_fill_tensor(self, mask, value, /):
+    """``self`` with the one value of a tensor where ``mask`` holds."""
     if value.ndim:
         raise RuntimeError(
             "masked_fill_ only supports a 0-dimensional value tensor, but got tensor with "
             f"{value.ndim} dimension(s)."
         )
-    mask, x = _both(_truth(mask), x)
-    return np.where(mask, fitting_number(value.item(), x.dtype), x)
+    mask, self = _both(_truth(mask), self)
+    return np.where(mask, fitting_number(value.item(), self.dtype), self)
 
 
 def _truth(mask: Any) -> Any:
@@ -67,56 +67,56 @@ def _both(mask: Any, x: Any) -> Any:
 
 
 @op(
-    x=lambda g, mask, x_shape: place(g, mask, x_shape),
+    self=lambda g, mask, self_shape: place(g, mask, self_shape),
     linear=True,
-    broadcasts="x",
+    broadcasts="self",
     samples=(Sample(((2, 3), _MASK)), Sample(((3,), _MASK)), Sample(((2, 3), _MASK[0]))),
 )
-def masked_select(x, mask, /):
-    """The elements of ``x`` where ``mask`` holds, as a vector; both broadcast."""
+def masked_select(self, mask, /):
+    """The elements of ``self`` where ``mask`` holds, as a vector; both broadcast."""
     if mask.dtype != np.bool_:
         raise RuntimeError("masked_select: expected BoolTensor for mask")
-    mask, x = _both(mask, x)
-    return x[mask]
+    mask, self = _both(mask, self)
+    return self[mask]
 
 
 @op(
-    x=lambda g, mask: masked_select(g, mask),
+    self=lambda g, mask: masked_select(g, mask),
     linear=True,
     samples=(Sample(((4,), _MASK), {"shape": (2, 3)}),),
 )
-def place(x, mask, /, shape):
-    """Zeros, as ``mask`` and ``shape`` broadcast, with the elements of ``x`` where it holds."""
-    result = np.zeros(np.broadcast_shapes(mask.shape, shape), x.dtype)
-    result[np.broadcast_to(mask, result.shape)] = x
+def place(self, mask, /, shape):
+    """Zeros, as ``mask`` and ``shape`` broadcast, with the elements of ``self`` where it holds."""
+    result = np.zeros(np.broadcast_shapes(mask.shape, shape), self.dtype)
+    result[np.broadcast_to(mask, result.shape)] = self
     return result
 
 
 @op(
-    x=lambda g, mask: where(mask, 0, g),
+    self=lambda g, mask: where(mask, 0, g),
     source=lambda g, mask, source_shape: _first(g, mask, source_shape),
     linear=True,
-    broadcasts="x",
+    broadcasts="self",
     samples=(Sample(((2, 3), (5,), _MASK)), Sample(((3,), (2, 2), _MASK))),
 )
-def masked_scatter(x, source, mask, /):
-    """``x`` with the elements of ``source``, in order, where ``mask`` holds."""
+def masked_scatter(self, source, mask, /):
+    """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
     if mask.dtype != np.bool_:
         raise RuntimeError(
             "masked_scatter_ only supports boolean masks, but got mask with dtype "
             f"{from_numpy_dtype(mask.dtype).scalar_name}"
         )
-    if x.dtype != source.dtype:
-        kinds = (from_numpy_dtype(each.dtype).scalar_name for each in (x, source))
+    if self.dtype != source.dtype:
+        kinds = (from_numpy_dtype(each.dtype).scalar_name for each in (self, source))
         raise RuntimeError(
             "masked_scatter: expected self and source to have same dtypes but got"  # and no blank
             + " and ".join(kinds)
         )
-    mask, x = _both(mask, x)
+    mask, self = _both(mask, self)
     number = np.count_nonzero(mask)
     if number > source.size:
         raise RuntimeError("Number of elements of source < number of ones in mask")
-    result = np.array(x)
+    result = np.array(self)
     result[mask] = source.reshape(-1)[:number]
     return result
 

@@ -46,37 +46,36 @@ def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) ->
 
 
 @op(
-    joint=lambda g, x, weight, mean, rstd, normalized_shape, needs: layer_norm_backward(
-        g, x, weight, mean, rstd, normalized_shape, needs
+    joint=lambda g, input, weight, result1, result2, normalized_shape, needs: layer_norm_backward(
+        g, input, weight, result1, result2, normalized_shape, needs
     ),
-    edges="x weight bias",
-    outputs="ans mean rstd",
-    hidden="mean rstd",
+    edges="input weight bias",
+    outputs="result result1 result2",
+    hidden="result1 result2",
     node="NativeLayerNormBackward0",
-    saved_as="x:input mean:result1 rstd:result2",
     samples=(
         Sample(((2, 3), (3,), (3,)), {"normalized_shape": (3,)}),
         Sample(((2, 3), (3,), None), {"normalized_shape": (3,)}),
         Sample(((2, 2, 2), None, None), {"normalized_shape": (2, 2), "eps": 0.1}),
     ),
 )
-def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
-    """``x`` with mean 0 and variance 1 over its last dimensions, then scaled and shifted.
+def layer_norm(input, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
+    """``input`` with mean 0 and variance 1 over its last dimensions, then scaled and shifted.
 
     The normalized dimensions are those of ``normalized_shape``, which is also the shape of
     ``weight`` and ``bias``.
     """
     if (
         not normalized_shape
-        or x.shape[-len(normalized_shape) :] != normalized_shape
+        or input.shape[-len(normalized_shape) :] != normalized_shape
         or (weight is not None and weight.shape != normalized_shape)
         or (bias is not None and bias.shape != normalized_shape)
     ):
-        refuse_normalized(x.shape, normalized_shape, weight=weight, bias=bias)
-    kind, of_statistics = normalized_in("LayerNormKernelImpl", x, weight, bias)
+        refuse_normalized(input.shape, normalized_shape, weight=weight, bias=bias)
+    kind, of_statistics = normalized_in("LayerNormKernelImpl", input, weight, bias)
     size = count(normalized_shape)
-    rows = x.reshape(count(x.shape[: -len(normalized_shape)]), size)
-    if kind is not x.dtype:
+    rows = input.reshape(count(input.shape[: -len(normalized_shape)]), size)
+    if kind is not input.dtype:
         rows = rows.astype(kind)
     mean = np.add.reduce(rows, 1, keepdims=True) / (size or 1)
     result = rows - mean
@@ -87,9 +86,9 @@ def layer_norm(x, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
         result *= weight.reshape(size)
     if bias is not None:
         result += bias.reshape(size)
-    kept = x.shape[: x.ndim - len(normalized_shape)] + (1,) * len(normalized_shape)
+    kept = input.shape[: input.ndim - len(normalized_shape)] + (1,) * len(normalized_shape)
     kept_mean, kept_rstd = mean.reshape(kept), rstd.reshape(kept)
-    return settled(result.reshape(x.shape), kept_mean, kept_rstd, x.dtype, of_statistics)
+    return settled(result.reshape(input.shape), kept_mean, kept_rstd, input.dtype, of_statistics)
 
 
 def refuse_normalized(

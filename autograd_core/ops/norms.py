@@ -19,7 +19,9 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 @op(
-    x=lambda g, x, ans, ord, dim, keepdim: vector_norm_backward(g, x, ans, ord, dim, keepdim),
+    self=lambda g, self, result, ord, dim, keepdim: vector_norm_backward(
+        g, self, result, ord, dim, keepdim
+    ),
     node="LinalgVectorNormBackward0",
     samples=(
         Sample(((2, 3),)),
@@ -30,16 +32,16 @@ from autograd_core.tensor.dimensions import wrapped
         Sample(((2, 3),), {"ord": -math.inf}),
     ),
 )
-def vector_norm(x, /, ord=2, dim=None, keepdim=False, dtype=None):
-    """``sum(abs(x) ** ord) ** (1 / ord)``; the largest or smallest for infinity; for 0 the
+def vector_norm(self, /, ord=2, dim=None, keepdim=False, dtype=None):
+    """``sum(abs(self) ** ord) ** (1 / ord)``; the largest or smallest for infinity; for 0 the
     number of elements that are not zero."""
-    if x.dtype.kind != "f":
-        check_floating("linalg.vector_norm", x)
-    dim, kind = every(x.shape, dim), x.dtype if dtype is None else dtype.dtype
+    if self.dtype.kind != "f":
+        check_floating("linalg.vector_norm", self)
+    dim, kind = every(self.shape, dim), self.dtype if dtype is None else dtype.dtype
     if dtype is None and kind.itemsize > 2:
-        return _norm(x, ord, dim, keepdim)
+        return _norm(self, ord, dim, keepdim)
     wide = np.result_type(kind, np.float32)  # half numbers add up in single ones
-    return np.asarray(_norm(x.astype(wide, copy=False), ord, dim, keepdim), kind)
+    return np.asarray(_norm(self.astype(wide, copy=False), ord, dim, keepdim), kind)
 
 
 def _norm(x, ord, dim, keepdim):
@@ -91,36 +93,36 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
 
 
 @op(
-    x=lambda g, y, dim: cross(y, g, dim),
-    y=lambda g, x, dim: cross(g, x, dim),
+    self=lambda g, other, dim: cross(other, g, dim),
+    other=lambda g, self, dim: cross(g, self, dim),
     linear=True,
-    broadcasts="x y",
+    broadcasts="self other",
     node="LinalgCrossBackward0",
     samples=(Sample(((2, 3), (2, 3))), Sample(((3, 2), (3, 1)), {"dim": 0})),
 )
-def cross(x, y, /, dim=-1):
+def cross(self, other, /, dim=-1):
     """The vector at right angles to both, for vectors of three elements along ``dim``."""
-    if x.ndim != y.ndim:
+    if self.ndim != other.ndim:
         raise RuntimeError("linalg.cross: inputs must have the same number of dimensions.")
-    check_same_dtype(x, y)
-    check_not_bool("cross", x)
-    wrapped(dim, x.ndim, of_scalars=False)
-    if x.shape[dim] != 3 or y.shape[dim] != 3:
+    check_same_dtype(self, other)
+    check_not_bool("cross", self)
+    wrapped(dim, self.ndim, of_scalars=False)
+    if self.shape[dim] != 3 or other.shape[dim] != 3:
         raise RuntimeError(
-            f"linalg.cross: inputs dimension {dim} must have length 3. Got {x.shape[dim]} and "
-            f"{y.shape[dim]}"
+            f"linalg.cross: inputs dimension {dim} must have length 3. Got {self.shape[dim]} and "
+            f"{other.shape[dim]}"
         )
-    return np.cross(x, y, axis=dim)
+    return np.cross(self, other, axis=dim)
 
 
 @op(
-    x=lambda g, y: g * y,
-    y=lambda g, x: g * x,
+    self=lambda g, other: g * other,
+    other=lambda g, self: g * self,
     linear=True,
     samples=(Sample(((3,), (3,))),),
     variants="function method",
 )
-def vdot(x, y, /):
+def vdot(self, other, /):
     """Inner product of two vectors."""
-    check_factors(x, y)
-    return np.vdot(x, y)
+    check_factors(self, other)
+    return np.vdot(self, other)

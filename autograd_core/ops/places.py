@@ -40,64 +40,64 @@ _ADAPTIVE = (Sample(((1, 2, 5, 4),), {"output_size": (2, 3)}),)
 
 
 @op(
-    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    self=lambda g, self, result1, output_size: at_indices(g, result1, self.shape, len(output_size)),
     second=Second(
         "AdaptiveMaxPool2DBackwardBackward0",
-        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+        lambda g, result1, output_size: from_indices(g, result1, len(output_size)),
     ),
-    outputs="ans indices",
-    nondiff="indices",
+    outputs="result result1",
+    nondiff="result1",
     node="AdaptiveMaxPool2DBackward0",
     samples=_ADAPTIVE,
 )
-def adaptive_max_pool2d(x, /, output_size):
+def adaptive_max_pool2d(self, /, output_size):
     """The largest element of each of ``output_size`` windows of images, and where it is."""
-    check_implemented("adaptive_max_pool2d", x)
-    return adaptive_largest(x, output_size)
+    check_implemented("adaptive_max_pool2d", self)
+    return adaptive_largest(self, output_size)
 
 
 @op(
-    x=lambda g, x, indices, output_size: at_indices(g, indices, x.shape, len(output_size)),
+    self=lambda g, self, result1, output_size: at_indices(g, result1, self.shape, len(output_size)),
     second=Second(
         "AdaptiveMaxPool3DBackwardBackward0",
-        lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+        lambda g, result1, output_size: from_indices(g, result1, len(output_size)),
     ),
-    outputs="ans indices",
-    nondiff="indices",
+    outputs="result result1",
+    nondiff="result1",
     node="AdaptiveMaxPool3DBackward0",
     samples=(Sample(((1, 2, 3, 4),), {"output_size": (1, 2, 2)}),),
 )
-def adaptive_max_pool3d(x, /, output_size):
+def adaptive_max_pool3d(self, /, output_size):
     """The largest element of each of ``output_size`` windows of volumes, and where it is."""
-    check_implemented("adaptive_max_pool3d_cpu", x)
-    return adaptive_largest(x, output_size)
+    check_implemented("adaptive_max_pool3d_cpu", self)
+    return adaptive_largest(self, output_size)
 
 
 _PLACES = np.array([[3, 0], [9, 6]])
 
 
 @op(
-    x=lambda g, indices, dims: from_indices(g, indices, dims),
+    self=lambda g, indices, dims: from_indices(g, indices, dims),
     linear=True,
     samples=(Sample(((1, 2, 2), _PLACES[None]), {"shape": (1, 3, 4), "dims": 2}),),
 )
-def at_indices(x, indices, /, shape, dims):
-    """Zeros of ``shape`` to which ``x`` was added at ``indices`` of the last ``dims`` dimensions,
+def at_indices(self, indices, /, shape, dims):
+    """Zeros of ``shape`` with ``self`` added at ``indices`` of the last ``dims`` dimensions,
     counted as one."""
-    result, flat, places = _flat(shape, indices, dims, x.dtype)
+    result, flat, places = _flat(shape, indices, dims, self.dtype)
     rows = np.arange(len(flat))[:, None]
-    np.add.at(flat, (rows, places), x.reshape(places.shape))
+    np.add.at(flat, (rows, places), self.reshape(places.shape))
     return result
 
 
 @op(
-    x=lambda g, indices, x_shape, dims: at_indices(g, indices, x_shape, dims),
+    self=lambda g, indices, self_shape, dims: at_indices(g, indices, self_shape, dims),
     linear=True,
     samples=(Sample(((1, 3, 4), _PLACES[None]), {"dims": 2}),),
 )
-def from_indices(x, indices, /, dims):
+def from_indices(self, indices, /, dims):
     """The elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
-    planes, places = (_planes(each, dims) for each in (x, indices))
+    planes, places = (_planes(each, dims) for each in (self, indices))
     found = np.take_along_axis(planes, places, -1)
     return found.reshape(indices.shape)
 
@@ -151,25 +151,25 @@ def _unpooled(x: Any, indices: Any, output_size: tuple[int, ...]) -> Any:
 
 
 @op(
-    x=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    self=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
     linear=True,
     node="MaxUnpool2DBackward0",
     samples=(Sample(((1, 2, 2), _PLACES[None]), {"output_size": (3, 4)}),),
 )
-def max_unpool2d(x, indices, /, output_size):
-    """Images of ``output_size``, zero but for ``x`` at ``indices``."""
-    return _unpooled(x, indices, tuple(output_size))
+def max_unpool2d(self, indices, /, output_size):
+    """Images of ``output_size``, zero but for ``self`` at ``indices``."""
+    return _unpooled(self, indices, tuple(output_size))
 
 
 @op(
-    x=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
+    self=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
     linear=True,
     node="MaxUnpool3DBackward0",
     samples=(Sample(((1, 1, 2, 2), _PLACES[None, None]), {"output_size": (1, 3, 4)}),),
 )
-def max_unpool3d(x, indices, /, output_size):
-    """Volumes of ``output_size``, zero but for ``x`` at ``indices``."""
-    return _unpooled(x, indices, tuple(output_size))
+def max_unpool3d(self, indices, /, output_size):
+    """Volumes of ``output_size``, zero but for ``self`` at ``indices``."""
+    return _unpooled(self, indices, tuple(output_size))
 
 
 # --- windows as columns ------------------------------------------------------------------------
@@ -178,21 +178,21 @@ _WINDOWS = {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (1, 0), "strid
 
 
 @op(
-    x=lambda g, x_shape, kernel_size, dilation, padding, stride: col2im(
-        g, tuple(x_shape[-2:]), kernel_size, dilation, padding, stride
+    self=lambda g, self_shape, kernel_size, dilation, padding, stride: col2im(
+        g, tuple(self_shape[-2:]), kernel_size, dilation, padding, stride
     ),
     linear=True,
     node="Im2ColBackward0",
     samples=(Sample(((1, 2, 3, 4),), _WINDOWS), Sample(((1, 3, 4),), _WINDOWS)),
 )
-def im2col(x, /, kernel_size, dilation, padding, stride):
+def im2col(self, /, kernel_size, dilation, padding, stride):
     """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
-    if x.dtype != np.bool_:
-        check_implemented("im2col_out_cpu", x)
-    if x.ndim == 3:
-        return im2col(x[None], kernel_size, dilation, padding, stride)[0]
+    if self.dtype != np.bool_:
+        check_implemented("im2col_out_cpu", self)
+    if self.ndim == 3:
+        return im2col(self[None], kernel_size, dilation, padding, stride)[0]
     windows = Windows(kernel_size, stride, padding, dilation)
-    size = x.shape[2:]
+    size = self.shape[2:]
     output = windows.output_size(size)
     if min(output) < 1:
         raise RuntimeError(
@@ -201,13 +201,13 @@ def im2col(x, /, kernel_size, dilation, padding, stride):
             f"padding=({_listed(padding)}), calculated shape of the array of sliding blocks as "
             f"({_listed(output)}), but its components must be at least one."
         )
-    padded = padded_image(x.shape, windows, output, x.dtype, 0)
-    padded[(..., *windows.inside(size))] = x
-    columns: Any = np.empty((*x.shape[:2], *kernel_size, *output), x.dtype)
+    padded = padded_image(self.shape, windows, output, self.dtype, 0)
+    padded[(..., *windows.inside(size))] = self
+    columns: Any = np.empty((*self.shape[:2], *kernel_size, *output), self.dtype)
     everything = (slice(None),) * 2
     for offset, patch in windows.offsets(padded, output, axis=2):
         columns[(*everything, *offset)] = patch
-    return columns.reshape(len(x), math.prod(columns.shape[1:4]), math.prod(output))
+    return columns.reshape(len(self), math.prod(columns.shape[1:4]), math.prod(output))
 
 
 def _listed(numbers: tuple[int, ...]) -> str:
@@ -215,40 +215,41 @@ def _listed(numbers: tuple[int, ...]) -> str:
 
 
 @op(
-    x=lambda g, kernel_size, dilation, padding, stride: im2col(
+    self=lambda g, kernel_size, dilation, padding, stride: im2col(
         g, kernel_size, dilation, padding, stride
     ),
     linear=True,
     node="Col2ImBackward0",
     samples=(Sample(((1, 8, 8),), {"output_size": (3, 4), **_WINDOWS}),),
 )
-def col2im(x, /, output_size, kernel_size, dilation, padding, stride):
+def col2im(self, /, output_size, kernel_size, dilation, padding, stride):
     """Columns as :func:`im2col` makes them, added up where windows overlap."""
-    if x.dtype != np.bool_:
-        check_implemented("col2im_out_cpu", x)
-    if x.ndim == 2:
-        return col2im(x[None], output_size, kernel_size, dilation, padding, stride)[0]
+    if self.dtype != np.bool_:
+        check_implemented("col2im_out_cpu", self)
+    if self.ndim == 2:
+        return col2im(self[None], output_size, kernel_size, dilation, padding, stride)[0]
     windows = Windows(kernel_size, stride, padding, dilation)
     output = windows.output_size(output_size)
     area = math.prod(kernel_size)
-    if x.shape[1] % area:
+    if self.shape[1] % area:
         raise RuntimeError(
             "Expected size of input's dimension 1 to be divisible by the product of kernel_size, "
-            f"but got input.size(1)={x.shape[1]} and kernel_size=({kernel_size[0]}, "
+            f"but got input.size(1)={self.shape[1]} and kernel_size=({kernel_size[0]}, "
             f"{kernel_size[1]})."
         )
-    if x.shape[2] != math.prod(output):
+    if self.shape[2] != math.prod(output):
         raise RuntimeError(
             f"Given output_size=({output_size[0]}, {output_size[1]}), kernel_size="
             f"({kernel_size[0]}, {kernel_size[1]}), dilation=({dilation[0]}, {dilation[1]}), "
             f"padding=({padding[0]}, {padding[1]}), stride=({stride[0]}, {stride[1]}), expected "
             f"size of input's dimension 2 to match the calculated number of sliding blocks "
-            f"{output[0]} * {output[1]} = {math.prod(output)}, but got input.size(2)={x.shape[2]}."
+            f"{output[0]} * {output[1]} = {math.prod(output)}, but got input.size(2)="
+            f"{self.shape[2]}."
         )
-    channels = x.shape[1] // area
-    columns = x.reshape(len(x), channels, *kernel_size, *output)
-    shape = (len(x), channels, *output_size)
-    padded = padded_image(shape, windows, output, x.dtype, 0)
+    channels = self.shape[1] // area
+    columns = self.reshape(len(self), channels, *kernel_size, *output)
+    shape = (len(self), channels, *output_size)
+    padded = padded_image(shape, windows, output, self.dtype, 0)
     for offset, patch in windows.offsets(padded, output, axis=2):
         patch += columns[(slice(None), slice(None), *offset)]
     return np.ascontiguousarray(padded[(..., *windows.inside(output_size))])

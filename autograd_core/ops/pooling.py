@@ -21,18 +21,18 @@ _PLACES = np.array([[[[3, 0], [1, 2]]]], np.int16)
 
 
 @op(
-    x=lambda g, x, places, kernel_size, stride, padding, dilation: max_pool_backward(
-        g, places, x.shape, kernel_size, stride, padding, dilation
+    self=lambda g, self, result1, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, result1, self.shape, kernel_size, stride, padding, dilation
     ),
     second=Second(
         "MaxPool2DWithIndicesBackwardBackward0",
-        lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
-            g, places, kernel_size, stride, padding, dilation
+        lambda g, result1, kernel_size, stride, padding, dilation: max_pool_gather(
+            g, result1, kernel_size, stride, padding, dilation
         ),
     ),
-    outputs="ans places",
-    nondiff="places",
-    hidden="places",
+    outputs="result result1",
+    nondiff="result1",
+    hidden="result1",
     node="MaxPool2DWithIndicesBackward0",
     samples=(
         Sample(((1, 2, 4, 4),), _SAMPLES[0]),
@@ -40,35 +40,37 @@ _PLACES = np.array([[[[3, 0], [1, 2]]]], np.int16)
         Sample(((1, 5, 5),), {**_SAMPLES[0], "ceil_mode": True}),
     ),
 )
-def max_pool2d(x, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
+def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
     """The largest element in each window of images (..., H, W), the first of equals.
 
-    ``places`` says where in its window each was found, counting row by row.
+    ``result1`` says where in its window each was found, counting row by row.
     """
-    check_not_bool("max_pool2d", x)
-    return _largest(x, Windows(kernel_size, stride, padding, dilation), ceil_mode)
+    check_not_bool("max_pool2d", self)
+    return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 
 
 @op(
-    x=lambda g, x, places, kernel_size, stride, padding, dilation: max_pool_backward(
-        g, places, x.shape, kernel_size, stride, padding, dilation
+    self=lambda g, self, result1, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, result1, self.shape, kernel_size, stride, padding, dilation
     ),
     second=Second(
         "MaxPool3DWithIndicesBackwardBackward0",
-        lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
-            g, places, kernel_size, stride, padding, dilation
+        lambda g, result1, kernel_size, stride, padding, dilation: max_pool_gather(
+            g, result1, kernel_size, stride, padding, dilation
         ),
     ),
-    outputs="ans places",
-    nondiff="places",
-    hidden="places",
+    outputs="result result1",
+    nondiff="result1",
+    hidden="result1",
     node="MaxPool3DWithIndicesBackward0",
     samples=(Sample(((1, 1, 2, 2, 3),), _SAMPLES[2]),),
 )
-def max_pool3d(x, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False):
+def max_pool3d(
+    self, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False
+):
     """The largest element in each window of volumes (..., D, H, W), the first of equals."""
-    check_not_bool("max_pool3d", x)
-    return _largest(x, Windows(kernel_size, stride, padding, dilation), ceil_mode)
+    check_not_bool("max_pool3d", self)
+    return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
 
 
 def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
@@ -147,41 +149,41 @@ def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
 
 
 @op(
-    x=lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
+    self=lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
         g, places, kernel_size, stride, padding, dilation
     ),
     linear=True,
     samples=(Sample(((1, 1, 2, 2), _PLACES), {"shape": (1, 1, 4, 4), **_SAMPLES[0]}),),
 )
-def max_pool_backward(x, places, /, shape, kernel_size, stride, padding, dilation):
-    """Zeros of ``shape`` to which ``x`` was added at ``places`` of the windows."""
+def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dilation):
+    """Zeros of ``shape`` to which ``self`` was added at ``places`` of the windows."""
     windows = Windows(kernel_size, stride, padding, dilation)
     axis = len(shape) - len(kernel_size)
-    output = x.shape[axis:]
-    padded = padded_image(shape, windows, output, x.dtype, 0)
+    output = self.shape[axis:]
+    padded = padded_image(shape, windows, output, self.dtype, 0)
     for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
         if windows.overlap:
-            patch += masked(x, places == place)
+            patch += masked(self, places == place)
         else:  # half of the time
-            patch[...] = masked(x, places == place)
+            patch[...] = masked(self, places == place)
     return padded[(..., *windows.inside(shape[axis:]))]
 
 
 @op(
-    x=lambda g, places, x_shape, kernel_size, stride, padding, dilation: max_pool_backward(
-        g, places, x_shape, kernel_size, stride, padding, dilation
+    self=lambda g, places, self_shape, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, places, self_shape, kernel_size, stride, padding, dilation
     ),
     linear=True,
     samples=(Sample(((1, 1, 4, 4), _PLACES), _SAMPLES[0]),),
 )
-def max_pool_gather(x, places, /, kernel_size, stride, padding, dilation):
-    """The elements of ``x`` at ``places`` of the windows."""
+def max_pool_gather(self, places, /, kernel_size, stride, padding, dilation):
+    """The elements of ``self`` at ``places`` of the windows."""
     windows = Windows(kernel_size, stride, padding, dilation)
-    axis = x.ndim - len(kernel_size)
+    axis = self.ndim - len(kernel_size)
     output = places.shape[axis:]
-    padded = padded_image(x.shape, windows, output, x.dtype, 0)
-    padded[(..., *windows.inside(x.shape[axis:]))] = x
-    result = np.empty(places.shape, x.dtype)
+    padded = padded_image(self.shape, windows, output, self.dtype, 0)
+    padded[(..., *windows.inside(self.shape[axis:]))] = self
+    result = np.empty(places.shape, self.dtype)
     for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
         np.copyto(result, patch, where=places == place)
     return result

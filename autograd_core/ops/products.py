@@ -44,34 +44,34 @@ def _outer(x: Any, y: Any) -> Any:
 
 
 @op(
-    bias=lambda g, beta: _times(g, beta),
-    a=lambda g, b, alpha: _times(_outer(g, b), alpha),
-    b=lambda g, a, alpha: _times(mv(t(a), g), alpha),
-    broadcasts="bias",
+    self=lambda g, beta: _times(g, beta),
+    mat=lambda g, vec, alpha: _times(_outer(g, vec), alpha),
+    vec=lambda g, mat, alpha: _times(mv(t(mat), g), alpha),
+    broadcasts="self",
     samples=(Sample(((2,), (2, 3), (3,))), Sample(((1,), (2, 3), (3,)), _SCALED)),
     variants="function method inplace",
 )
-def addmv(bias, a, b, /, beta=1, alpha=1):
-    """``beta * bias + alpha * (a @ b)`` for a matrix and a vector."""
-    check_addmv(bias, a, b, bias.shape)
-    return _plus(bias, np.matmul(a, b), beta, alpha)
+def addmv(self, mat, vec, /, beta=1, alpha=1):
+    """``beta * self + alpha * (mat @ vec)`` for a matrix and a vector."""
+    check_addmv(self, mat, vec, self.shape)
+    return _plus(self, np.matmul(mat, vec), beta, alpha)
 
 
 @op(
-    bias=lambda g, beta: _times(g, beta),
-    a=lambda g, b, alpha: _times(mv(g, b), alpha),
-    b=lambda g, a, alpha: _times(mv(t(g), a), alpha),
-    broadcasts="bias",
+    self=lambda g, beta: _times(g, beta),
+    vec1=lambda g, vec2, alpha: _times(mv(g, vec2), alpha),
+    vec2=lambda g, vec1, alpha: _times(mv(t(g), vec1), alpha),
+    broadcasts="self",
     samples=(Sample(((2, 3), (2,), (3,))), Sample(((3,), (2,), (3,)), _SCALED)),
     variants="function method inplace",
 )
-def addr(bias, a, b, /, beta=1, alpha=1):
-    """``beta * bias + alpha * outer(a, b)`` for two vectors."""
-    for name, each in (("vec1", a), ("vec2", b)):
+def addr(self, vec1, vec2, /, beta=1, alpha=1):
+    """``beta * self + alpha * outer(vec1, vec2)`` for two vectors."""
+    for name, each in (("vec1", vec1), ("vec2", vec2)):
         if each.ndim != 1:
             raise RuntimeError(f"addr: Expected 1-D argument {name}, but got {each.ndim}-D")
-    a, b = promoted(a, b)
-    product, bias = promoted(np.multiply.outer(a, b), bias)
+    vec1, vec2 = promoted(vec1, vec2)
+    product, self = promoted(np.multiply.outer(vec1, vec2), self)
     if product.dtype.kind != "f":
         for name, factor in (("beta", beta), ("alpha", alpha)):
             if isinstance(factor, float):
@@ -79,59 +79,64 @@ def addr(bias, a, b, /, beta=1, alpha=1):
                     f"For integral input tensors, argument {name} must not be a floating point "
                     "number."
                 )
-    return _plus(bias, product, beta, alpha)
+    return _plus(self, product, beta, alpha)
 
 
 @op(
-    bias=lambda g, beta: _times(g, beta),
-    a=lambda g, b, alpha: _times(bmm(g, transpose(b, 1, 2)), alpha),
-    b=lambda g, a, alpha: _times(bmm(transpose(a, 1, 2), g), alpha),
-    broadcasts="bias",
+    self=lambda g, beta: _times(g, beta),
+    batch1=lambda g, batch2, alpha: _times(bmm(g, transpose(batch2, 1, 2)), alpha),
+    batch2=lambda g, batch1, alpha: _times(bmm(transpose(batch1, 1, 2), g), alpha),
+    broadcasts="self",
     samples=(
         Sample(((2, 2, 4), (2, 2, 3), (2, 3, 4))),
         Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
     ),
     variants="function method inplace",
 )
-def baddbmm(bias, a, b, /, beta=1, alpha=1):
-    """``beta * bias + alpha * bmm(a, b)`` for batches of matrices."""
-    if bias.dtype != a.dtype:
-        names = [from_numpy_dtype(each.dtype).c_name for each in (bias, a, b)]
+def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
+    """``beta * self + alpha * bmm(batch1, batch2)`` for batches of matrices."""
+    if self.dtype != batch1.dtype:
+        names = [from_numpy_dtype(each.dtype).c_name for each in (self, batch1, batch2)]
         raise RuntimeError(
             f"Input dtypes must be the same, got: input {names[0]}, batch1: {names[1]}, batch2: "
             f"{names[2]}"
         )
-    expand(bias, _sizes(a, b))
-    check_batches(a, b)
-    check_same_dtype(a, b)
-    check_not_bool("baddbmm", a)
-    return _plus(bias, np.matmul(a, b), beta, alpha)
+    expand(self, _sizes(batch1, batch2))
+    check_batches(batch1, batch2)
+    check_same_dtype(batch1, batch2)
+    check_not_bool("baddbmm", batch1)
+    return _plus(self, np.matmul(batch1, batch2), beta, alpha)
 
 
 @op(
-    bias=lambda g, beta: _times(g, beta),
-    a=lambda g, a_shape, b, alpha: _times(bmm(_repeated(g, a_shape[0]), transpose(b, 1, 2)), alpha),
-    b=lambda g, b_shape, a, alpha: _times(bmm(transpose(a, 1, 2), _repeated(g, b_shape[0])), alpha),
-    broadcasts="bias",
+    self=lambda g, beta: _times(g, beta),
+    batch1=lambda g, batch1_shape, batch2, alpha: _times(
+        bmm(_repeated(g, batch1_shape[0]), transpose(batch2, 1, 2)), alpha
+    ),
+    batch2=lambda g, batch2_shape, batch1, alpha: _times(
+        bmm(transpose(batch1, 1, 2), _repeated(g, batch2_shape[0])), alpha
+    ),
+    broadcasts="self",
     samples=(
         Sample(((2, 4), (2, 2, 3), (2, 3, 4))),
         Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
     ),
     variants="function method inplace",
 )
-def addbmm(bias, a, b, /, beta=1, alpha=1):
-    """``beta * bias + alpha * bmm(a, b)``, the products of the batch summed."""
-    expand(bias, _sizes(a, b)[1:])
-    if len(a) != len(b):
+def addbmm(self, batch1, batch2, /, beta=1, alpha=1):
+    """``beta * self + alpha * bmm(batch1, batch2)``, the products of the batch summed."""
+    expand(self, _sizes(batch1, batch2)[1:])
+    if len(batch1) != len(batch2):
         raise RuntimeError(
-            f"batch1 and batch2 must have same number of batches, got {len(a)} and {len(b)}"
+            "batch1 and batch2 must have same number of batches, got "
+            f"{len(batch1)} and {len(batch2)}"
         )
-    if a.shape[2:] != b.shape[1:2]:
-        sizes = " and ".join("x".join(map(str, each.shape[1:])) for each in (a, b))
+    if batch1.shape[2:] != batch2.shape[1:2]:
+        sizes = " and ".join("x".join(map(str, each.shape[1:])) for each in (batch1, batch2))
         raise RuntimeError(f"Incompatible matrix sizes for bmm ({sizes})")
-    check_addmm(bias, a, b)
-    check_not_bool("addmm_impl_cpu_", a)
-    return _plus(bias, np.add.reduce(np.matmul(a, b), 0, dtype=a.dtype), beta, alpha)
+    check_addmm(self, batch1, batch2)
+    check_not_bool("addmm_impl_cpu_", batch1)
+    return _plus(self, np.add.reduce(np.matmul(batch1, batch2), 0, dtype=batch1.dtype), beta, alpha)
 
 
 def _repeated(g: Any, number: int) -> Any:

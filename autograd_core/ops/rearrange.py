@@ -16,26 +16,26 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
 
 
 @op(
-    x=lambda g, dims: flip(g, dims),
+    self=lambda g, dims: flip(g, dims),
     linear=True,
     samples=(Sample(((2, 3),), {"dims": (0, 1)}), Sample(((2, 3),), {"dims": (-1,)})),
 )
-def flip(x, /, dims):
+def flip(self, /, dims):
     """The order along some dimensions reversed."""
-    if len(dims) > 1 or not x.ndim:
-        wrapped_all(dims, x.ndim)
-    return np.array(np.flip(x, dims) if x.ndim else x)
+    if len(dims) > 1 or not self.ndim:
+        wrapped_all(dims, self.ndim)
+    return np.array(np.flip(self, dims) if self.ndim else self)
 
 
 @op(
-    x=lambda g, shifts, dims: roll(g, tuple(-n for n in shifts), dims),
+    self=lambda g, shifts, dims: roll(g, tuple(-n for n in shifts), dims),
     linear=True,
     samples=(
         Sample(((2, 3),), {"shifts": (1, -1), "dims": (0, 1)}),
         Sample(((2, 3),), {"shifts": (1,), "dims": ()}),
     ),
 )
-def roll(x, /, shifts, dims=()):
+def roll(self, /, shifts, dims=()):
     """Elements moved along some dimensions, what falls off at an end coming in at the other."""
     if not shifts:
         raise RuntimeError("`shifts` required")
@@ -43,45 +43,45 @@ def roll(x, /, shifts, dims=()):
         raise RuntimeError(
             f"shifts and dimensions must align. shifts: {len(shifts)}, dims:{len(dims)}"
         )
-    if dims and not x.ndim:
+    if dims and not self.ndim:
         wrapped(dims[0], 0, of_scalars=False)
-    return np.roll(x, shifts, dims) if dims else np.roll(x, shifts[0])
+    return np.roll(self, shifts, dims) if dims else np.roll(self, shifts[0])
 
 
 @op(
-    x=lambda g, k, dims: rot90(g, -k, dims),
+    self=lambda g, k, dims: rot90(g, -k, dims),
     linear=True,
     node="Rot90Backward0",
     samples=(Sample(((2, 3),)), Sample(((2, 3, 2),), {"k": -1, "dims": (1, 2)})),
 )
-def rot90(x, /, k=1, dims=(0, 1)):
+def rot90(self, /, k=1, dims=(0, 1)):
     """The plane of two dimensions turned ``k`` times by a right angle, from the first to the
     second."""
     if len(dims) != 2:
         raise RuntimeError(f"expected total rotation dims == 2, but got dims = {len(dims)}")
-    if x.ndim < 2:
-        raise RuntimeError(f"expected total dims >= 2, but got total dims = {x.ndim}")
-    first, second = (wrapped(dim, x.ndim) for dim in dims)
+    if self.ndim < 2:
+        raise RuntimeError(f"expected total dims >= 2, but got total dims = {self.ndim}")
+    first, second = (wrapped(dim, self.ndim) for dim in dims)
     if first == second:
         raise RuntimeError(
             f"expected rotation dims to be different, but got dim0 = {dims[0]} and dim1 = {dims[1]}"
         )
-    return np.array(np.rot90(x, k, dims))
+    return np.array(np.rot90(self, k, dims))
 
 
 @op(
-    x=lambda g, x_shape, repeats: repeat_backward(g, x_shape, repeats),
+    self=lambda g, self_shape, repeats: repeat_backward(g, self_shape, repeats),
     linear=True,
     samples=(Sample(((2, 3),), {"repeats": (2, 2)}), Sample(((3,),), {"repeats": (2, 1, 2)})),
 )
-def repeat(x, /, repeats):
-    """The whole of ``x`` many times over, along each dimension."""
-    if len(repeats) < x.ndim:
+def repeat(self, /, repeats):
+    """The whole of ``self`` many times over, along each dimension."""
+    if len(repeats) < self.ndim:
         raise RuntimeError(
             "Number of dimensions of repeat dims can not be smaller than number of dimensions of "
             "tensor"
         )
-    return np.tile(x, repeats)
+    return np.tile(self, repeats)
 
 
 def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any:
@@ -94,48 +94,50 @@ def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any
 
 
 @op(
-    x=lambda g, pad: constant_pad_nd(g, tuple(-n for n in pad)),
+    self=lambda g, pad: constant_pad_nd(g, tuple(-n for n in pad)),
     samples=(
         Sample(((2, 3),), {"pad": (1, 2)}),
         Sample(((2, 3),), {"pad": (1, -1, 0, 2), "value": 0.5}),
     ),
     variants="function",
 )
-def constant_pad_nd(x, /, pad, value=0):
-    """``value`` around ``x``, or its border cut off: (before, after) of the last dimension first.
+def constant_pad_nd(self, /, pad, value=0):
+    """``value`` around ``self``, or a border cut off: (before, after) of the last dimension first.
 
     Raises:
         RuntimeError: ``pad`` is of odd length, or names more dimensions than there are.
     """
     if len(pad) % 2:
         raise RuntimeError("Padding length must be divisible by 2")
-    if len(pad) // 2 > x.ndim:
+    if len(pad) // 2 > self.ndim:
         raise RuntimeError(
             "Length of pad should be no more than twice the number of dimensions of the input. "
-            f"Pad length is {len(pad)} while the input has {x.ndim} dimensions."
+            f"Pad length is {len(pad)} while the input has {self.ndim} dimensions."
         )
-    widths = [(0, 0)] * (x.ndim - len(pad) // 2)
+    widths = [(0, 0)] * (self.ndim - len(pad) // 2)
     widths += [(pad[i], pad[i + 1]) for i in range(len(pad) - 2, -1, -2)]
-    if any(n + min(a, 0) + min(b, 0) < 0 for n, (a, b) in zip(x.shape, widths, strict=True)):
+    if any(n + min(a, 0) + min(b, 0) < 0 for n, (a, b) in zip(self.shape, widths, strict=True)):
         raise RuntimeError("narrow(): length must be non-negative.")
     inside = tuple(
         slice(max(-before, 0), n - max(-after, 0))
-        for n, (before, after) in zip(x.shape, widths, strict=True)
+        for n, (before, after) in zip(self.shape, widths, strict=True)
     )
     outside = [(max(before, 0), max(after, 0)) for before, after in widths]
-    return np.pad(x[inside], outside, constant_values=value)
+    return np.pad(self[inside], outside, constant_values=value)
 
 
 @op(
-    x=lambda g, x_shape, dimension, size, step: unfold_backward(g, x_shape, dimension, size, step),
+    self=lambda g, self_shape, dimension, size, step: unfold_backward(
+        g, self_shape, dimension, size, step
+    ),
     view=True,
     linear=True,
     samples=(Sample(((2, 5),), {"dimension": 1, "size": 3, "step": 1}),),
     variants="function method",
 )
-def unfold(x, /, dimension, size, step):
+def unfold(self, /, dimension, size, step):
     """The windows of ``size`` along a dimension, one every ``step``, as a new last dimension."""
-    dim, length = wrapped(dimension, x.ndim), x.shape[dimension] if x.ndim else 1
+    dim, length = wrapped(dimension, self.ndim), self.shape[dimension] if self.ndim else 1
     if size < 0:
         raise RuntimeError(f"size is {size} but must be >= 0")
     if size > length:
@@ -144,60 +146,60 @@ def unfold(x, /, dimension, size, step):
         )
     if step < 1:
         raise RuntimeError(f"step is {step} but must be > 0")
-    if not x.ndim:
-        return x.reshape(1)[:size]
-    shape, strides = list(x.shape), list(x.strides)
+    if not self.ndim:
+        return self.reshape(1)[:size]
+    shape, strides = list(self.shape), list(self.strides)
     shape[dim] = (length - size) // step + 1
     strides[dim] *= step
     return np.lib.stride_tricks.as_strided(
-        x, (*shape, size), (*strides, x.strides[dim]), writeable=x.flags.writeable
+        self, (*shape, size), (*strides, self.strides[dim]), writeable=self.flags.writeable
     )
 
 
 @op(
-    x=lambda g, dim, size, step: unfold(g, dim, size, step),
+    grad_in=lambda g, dim, size, step: unfold(g, dim, size, step),
     linear=True,
     samples=(Sample(((2, 3, 3),), {"shape": (2, 5), "dim": 1, "size": 3, "step": 1}),),
 )
-def unfold_backward(x, /, shape, dim, size, step):
+def unfold_backward(grad_in, /, shape, dim, size, step):
     """Zeros of ``shape`` to which the windows were added where they came from."""
-    result = np.zeros(shape, x.dtype)
+    result = np.zeros(shape, grad_in.dtype)
     if not shape:
-        return result + x.sum()
+        return result + grad_in.sum()
     along = np.moveaxis(result, dim, -1)
     for place in range(size):
-        starts = np.moveaxis(x[..., place], dim, -1)
+        starts = np.moveaxis(grad_in[..., place], dim, -1)
         along[..., place : place + step * starts.shape[-1] : step] += starts
     return result
 
 
 @op(
-    x=lambda g, x_shape: reshape(g, x_shape),
+    self=lambda g, self_shape: reshape(g, self_shape),
     view=True,
     linear=True,
     of="squeeze",
     node="SqueezeBackward2",
     samples=(Sample(((1, 2, 1),), {"dims": (0, 2)}), Sample(((1, 2),), {"dims": (0, 1)})),
 )
-def squeeze_dims(x, /, dims):
+def squeeze_dims(self, /, dims):
     """Those of some dimensions dropped whose size is 1."""
-    dims = wrapped_all(dims, x.ndim)
-    return np.squeeze(x, tuple(dim for dim in dims if x.ndim and x.shape[dim] == 1))
+    dims = wrapped_all(dims, self.ndim)
+    return np.squeeze(self, tuple(dim for dim in dims if self.ndim and self.shape[dim] == 1))
 
 
 # A part of a tensor, put in its place
 
 
 @op(
-    x=lambda g, dim, index: select_scatter(g, zeros_of(select(g, dim, index)), dim, index),
+    self=lambda g, dim, index: select_scatter(g, zeros_of(select(g, dim, index)), dim, index),
     src=lambda g, dim, index: select(g, dim, index),
     linear=True,
     samples=(Sample(((2, 3), (2,)), {"dim": 1, "index": -1}),),
 )
-def select_scatter(x, src, /, dim, index):
-    """``x`` with ``src`` at ``index`` of dimension ``dim``."""
-    check_select(x.shape, dim, index)
-    result = np.array(x)
+def select_scatter(self, src, /, dim, index):
+    """``self`` with ``src`` at ``index`` of dimension ``dim``."""
+    check_select(self.shape, dim, index)
+    result = np.array(self)
     _replace(select(result, dim, index), src)
     return result
 
@@ -213,19 +215,19 @@ def _replace(part: Any, src: Any) -> None:
 
 
 @op(
-    x=lambda g, dim, start, end, step: slice_scatter(
+    self=lambda g, dim, start, end, step: slice_scatter(
         g, zeros_of(slice_(g, dim, start, end, step)), dim, start, end, step
     ),
     src=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
     linear=True,
     samples=(Sample(((5, 3), (2, 3)), {"start": 1, "end": 5, "step": 2}), Sample(((2,), (2,)))),
 )
-def slice_scatter(x, src, /, dim=0, start=None, end=None, step=1):
-    """``x`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
-    if not x.ndim:
+def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
+    """``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    if not self.ndim:
         raise IndexError("slice() cannot be applied to a 0-dim tensor.")
-    wrapped(dim, x.ndim)
-    result = np.array(x)
+    wrapped(dim, self.ndim)
+    result = np.array(self)
     _replace(slice_(result, dim, start, end, step), src)
     return result
 
@@ -234,8 +236,8 @@ def slice_scatter(x, src, /, dim=0, start=None, end=None, step=1):
 
 
 @op(
-    x=lambda g, x_shape, size, stride, storage_offset: as_strided_backward(
-        g, x_shape, size, stride, storage_offset
+    self=lambda g, self_shape, size, stride, storage_offset: as_strided_backward(
+        g, self_shape, size, stride, storage_offset
     ),
     view=True,
     linear=True,
@@ -244,32 +246,32 @@ def slice_scatter(x, src, /, dim=0, start=None, end=None, step=1):
         Sample(((2, 3),), {"size": (2, 2), "stride": (1, 1)}),
     ),
 )
-def as_strided(x, /, size, stride, storage_offset=None):
-    """The memory of ``x``, which lies in order, read in steps of ``stride`` elements."""
-    if not x.flags.c_contiguous:
+def as_strided(self, /, size, stride, storage_offset=None):
+    """The memory of ``self``, which lies in order, read in steps of ``stride`` elements."""
+    if not self.flags.c_contiguous:
         raise RuntimeError("as_strided of a tensor that is not contiguous is not supported")
-    offset, steps = storage_offset or 0, [n * x.itemsize for n in stride]
+    offset, steps = storage_offset or 0, [n * self.itemsize for n in stride]
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if 0 not in size and last >= x.size:
+    if 0 not in size and last >= self.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
-            f"requiring a storage size of {(last + 1) * x.itemsize} are out of bounds for storage "
-            f"of size {x.nbytes}"
+            f"requiring a storage size of {(last + 1) * self.itemsize} are out of bounds for "
+            f"storage of size {self.nbytes}"
         )
-    return np.lib.stride_tricks.as_strided(x.reshape(-1)[offset:], size, steps)
+    return np.lib.stride_tricks.as_strided(self.reshape(-1)[offset:], size, steps)
 
 
 @op(
-    x=lambda g, size, stride, storage_offset: as_strided(g, size, stride, storage_offset),
+    self=lambda g, size, stride, storage_offset: as_strided(g, size, stride, storage_offset),
     linear=True,
     samples=(
         Sample(((2, 2),), {"shape": (2, 3), "size": (2, 2), "stride": (1, 1), "storage_offset": 0}),
     ),
 )
-def as_strided_backward(x, /, shape, size, stride, storage_offset):
-    """Zeros of ``shape`` to whose memory ``x`` was added in these steps."""
-    result = np.zeros(shape, x.dtype)
-    np.add.at(result.reshape(-1), _memory_places(size, stride, storage_offset), x)
+def as_strided_backward(self, /, shape, size, stride, storage_offset):
+    """Zeros of ``shape`` to whose memory ``self`` was added in these steps."""
+    result = np.zeros(shape, self.dtype)
+    np.add.at(result.reshape(-1), _memory_places(size, stride, storage_offset), self)
     return result
 
 
@@ -281,7 +283,7 @@ def _memory_places(size, stride, storage_offset):
 
 
 @op(
-    x=lambda g, size, stride, storage_offset: as_strided_scatter(
+    self=lambda g, size, stride, storage_offset: as_strided_scatter(
         g, zeros_of(as_strided(clone(g), size, stride, storage_offset)),
         size, stride, storage_offset,
     ),
@@ -289,9 +291,9 @@ def _memory_places(size, stride, storage_offset):
     linear=True,
     samples=(Sample(((2, 3), (2, 2)), {"size": (2, 2), "stride": (1, 2)}),),
 )  # fmt: skip
-def as_strided_scatter(x, src, /, size, stride, storage_offset=None):
-    """``x`` with ``src`` in the places that :func:`as_strided` reads."""
-    result = np.array(x, order="C")
+def as_strided_scatter(self, src, /, size, stride, storage_offset=None):
+    """``self`` with ``src`` in the places that :func:`as_strided` reads."""
+    result = np.array(self, order="C")
     result.reshape(-1)[_memory_places(size, stride, storage_offset)] = src
     return result
 

@@ -35,19 +35,19 @@ def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
 
 
 @op(
-    x=lambda g, x_shape: expand(g, x_shape),
+    self=lambda g, self_shape: expand(g, self_shape),
     linear=True,
     of="sum",
     node="SumBackward0",
     samples=(Sample(((2, 3),)), Sample(((),))),
 )
-def sum_all(x, /, dtype=None):
+def sum_all(self, /, dtype=None):
     """The sum of all elements; integers and bools add up in int64, unless ``dtype`` is given."""
-    return np.add.reduce(converted(x, dtype), axis=None, dtype=sum_kind(x, dtype))
+    return np.add.reduce(converted(self, dtype), axis=None, dtype=sum_kind(self, dtype))
 
 
 @op(
-    x=lambda g, x_shape, dim, keepdim: spread(g, x_shape, dim, keepdim),
+    self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim),
     linear=True,
     of="sum",
     node="SumBackward1",
@@ -56,10 +56,10 @@ def sum_all(x, /, dtype=None):
         Sample(((2, 3, 2),), {"dim": (0, -1), "keepdim": True}),
     ),
 )
-def sum_dim(x, /, dim, keepdim=False, dtype=None):
+def sum_dim(self, /, dim, keepdim=False, dtype=None):
     """The sum over one dimension, or several."""
-    kind = sum_kind(x, dtype)
-    return np.add.reduce(converted(x, dtype), axis=dim, dtype=kind, keepdims=keepdim)
+    kind = sum_kind(self, dtype)
+    return np.add.reduce(converted(self, dtype), axis=dim, dtype=kind, keepdims=keepdim)
 
 
 def converted(x: Any, dtype: Any) -> Any:
@@ -75,34 +75,36 @@ def sum_kind(x: Any, dtype: Any) -> Any:
 
 
 @op(
-    x=lambda g, x_shape: expand(g / count(x_shape), x_shape),
+    self=lambda g, self_shape: expand(g / count(self_shape), self_shape),
     linear=True,
     of="mean",
     node="MeanBackward0",
     samples=(Sample(((2, 3),)),),
 )
-def mean_all(x, /, dtype=None):
+def mean_all(self, /, dtype=None):
     """The mean of all elements."""
-    x = converted(x, dtype)
-    if x.dtype.itemsize == 2:
-        return _half_mean(x, None, False)
-    return np.add.reduce(x, axis=None) / x.dtype.type(x.size)
+    self = converted(self, dtype)
+    if self.dtype.itemsize == 2:
+        return _half_mean(self, None, False)
+    return np.add.reduce(self, axis=None) / self.dtype.type(self.size)
 
 
 @op(
-    x=lambda g, x_shape, dim, keepdim: div(spread(g, x_shape, dim, keepdim), count(x_shape, dim)),
+    self=lambda g, self_shape, dim, keepdim: div(
+        spread(g, self_shape, dim, keepdim), count(self_shape, dim)
+    ),
     linear=True,
     of="mean",
     node="MeanBackward1",
     samples=(Sample(((2, 3),), {"dim": 0}), Sample(((2, 3),), {"dim": (0, 1), "keepdim": True})),
 )
-def mean_dim(x, /, dim, keepdim=False, dtype=None):
+def mean_dim(self, /, dim, keepdim=False, dtype=None):
     """The mean over one dimension, or several."""
-    x = converted(x, dtype)
-    if x.dtype.itemsize == 2:
-        return _half_mean(x, dim, keepdim)
-    total = np.add.reduce(x, axis=dim, keepdims=keepdim)
-    return total / x.dtype.type(count(x.shape, dim))
+    self = converted(self, dtype)
+    if self.dtype.itemsize == 2:
+        return _half_mean(self, dim, keepdim)
+    total = np.add.reduce(self, axis=dim, keepdims=keepdim)
+    return total / self.dtype.type(count(self.shape, dim))
 
 
 def _half_mean(x, dim, keepdim):
@@ -120,27 +122,27 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
 
 
 @op(
-    x=lambda g, x, ans: evenly(g, x, ans),
+    self=lambda g, self, result: evenly(g, self, result),
     of="max",
     node="MaxBackward1",
     samples=(Sample(([[1.0, 4.0], [2.0, 3.0]],)),),
 )
-def max_all(x, /):
+def max_all(self, /):
     """The largest element; the gradient is shared evenly among equals."""
-    check_some("max", x)
-    return np.maximum.reduce(x, axis=None)
+    check_some("max", self)
+    return np.maximum.reduce(self, axis=None)
 
 
 @op(
-    x=lambda g, x, ans: evenly(g, x, ans),
+    self=lambda g, self, result: evenly(g, self, result),
     of="min",
     node="MinBackward1",
     samples=(Sample(([[1.0, 4.0], [2.0, 3.0]],)),),
 )
-def min_all(x, /):
+def min_all(self, /):
     """The smallest element; the gradient is shared evenly among equals."""
-    check_some("min", x)
-    return np.minimum.reduce(x, axis=None)
+    check_some("min", self)
+    return np.minimum.reduce(self, axis=None)
 
 
 def check_not_empty(name: str, x: Any, dim: int) -> None:
@@ -169,29 +171,33 @@ def evenly(g: Any, x: Any, extreme: Any) -> Any:
 
 
 @op(
-    x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
+    self=lambda g, self_shape, indices, dim, keepdim: put_along(
+        g, indices, self_shape, dim, keepdim
+    ),
     outputs="values indices",
     nondiff="indices",
     of="max",
     node="MaxBackward0",
     samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
 )
-def max_dim(x, /, dim, keepdim=False):
+def max_dim(self, /, dim, keepdim=False):
     """The largest element along ``dim``, and where it is (the first of equals)."""
-    return picked(x, np.expand_dims(np.argmax(at_least_1d(x), dim), dim), dim, keepdim)
+    return picked(self, np.expand_dims(np.argmax(at_least_1d(self), dim), dim), dim, keepdim)
 
 
 @op(
-    x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
+    self=lambda g, self_shape, indices, dim, keepdim: put_along(
+        g, indices, self_shape, dim, keepdim
+    ),
     outputs="values indices",
     nondiff="indices",
     of="min",
     node="MinBackward0",
     samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
 )
-def min_dim(x, /, dim, keepdim=False):
+def min_dim(self, /, dim, keepdim=False):
     """The smallest element along ``dim``, and where it is (the first of equals)."""
-    return picked(x, np.expand_dims(np.argmin(at_least_1d(x), dim), dim), dim, keepdim)
+    return picked(self, np.expand_dims(np.argmin(at_least_1d(self), dim), dim), dim, keepdim)
 
 
 def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
@@ -203,47 +209,49 @@ def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 
 
 @op(
-    x=lambda g, indices, dim, keepdim: take_along(g, indices, dim, keepdim),
+    self=lambda g, indices, dim, keepdim: take_along(g, indices, dim, keepdim),
     linear=True,
     samples=(Sample(((2,), np.array([1, 0])), {"shape": (2, 3), "dim": 1, "keepdim": False}),),
 )
-def put_along(x, indices, /, shape, dim, keepdim):
-    """Zeros of ``shape`` with ``x`` at ``indices`` along ``dim``."""
+def put_along(self, indices, /, shape, dim, keepdim):
+    """Zeros of ``shape`` with ``self`` at ``indices`` along ``dim``."""
     if not shape:
-        return np.array(x)
+        return np.array(self)
     if not keepdim:
-        x, indices = np.expand_dims(x, dim), np.expand_dims(indices, dim)
-    result = np.zeros(shape, x.dtype)
-    np.put_along_axis(result, indices, x, dim)
+        self, indices = np.expand_dims(self, dim), np.expand_dims(indices, dim)
+    result = np.zeros(shape, self.dtype)
+    np.put_along_axis(result, indices, self, dim)
     return result
 
 
 @op(
-    x=lambda g, x_shape, indices, dim, keepdim: put_along(g, indices, x_shape, dim, keepdim),
+    self=lambda g, self_shape, indices, dim, keepdim: put_along(
+        g, indices, self_shape, dim, keepdim
+    ),
     linear=True,
     samples=(Sample(((2, 3), np.array([1, 0])), {"dim": 1, "keepdim": False}),),
 )
-def take_along(x, indices, /, dim, keepdim):
-    """The elements of ``x`` at ``indices`` along ``dim``."""
-    if not x.ndim:
-        return np.array(x)
+def take_along(self, indices, /, dim, keepdim):
+    """The elements of ``self`` at ``indices`` along ``dim``."""
+    if not self.ndim:
+        return np.array(self)
     places = indices if keepdim else np.expand_dims(indices, dim)
-    values = np.take_along_axis(x, places, dim)
+    values = np.take_along_axis(self, places, dim)
     return values if keepdim else np.squeeze(values, dim)
 
 
 @op(variants="function method")
-def argmax(x, /, dim=None, keepdim=False):
+def argmax(self, /, dim=None, keepdim=False):
     """Where the largest element is; in the flattened tensor without ``dim``."""
-    _check_order("argmax", x)
-    return np.argmax(x, axis=dim, keepdims=keepdim)
+    _check_order("argmax", self)
+    return np.argmax(self, axis=dim, keepdims=keepdim)
 
 
 @op(variants="function method")
-def argmin(x, /, dim=None, keepdim=False):
+def argmin(self, /, dim=None, keepdim=False):
     """Where the smallest element is; in the flattened tensor without ``dim``."""
-    _check_order("argmin", x)
-    return np.argmin(x, axis=dim, keepdims=keepdim)
+    _check_order("argmin", self)
+    return np.argmin(self, axis=dim, keepdims=keepdim)
 
 
 def _check_order(name, x):

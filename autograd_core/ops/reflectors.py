@@ -22,25 +22,25 @@ from autograd_core.ops.shape import unsqueeze
 
 
 @op(
-    joint=lambda g, a, tau: householder_backward(g, a, tau),
-    edges="a tau",
+    joint=lambda g, input, tau: householder_backward(g, input, tau),
+    edges="input tau",
     node="LinalgHouseholderProductBackward0",
     samples=(Sample(((3, 2), (2,))), Sample(((2, 3, 3), (2, 2)))),
     aliases="linalg.householder_product",
 )
-def householder_product(a, tau, /):
-    """The first columns of the product of the reflectors in ``a``."""
+def householder_product(input, tau, /):
+    """The first columns of the product of the reflectors in ``input``."""
     name = "torch.linalg.householder_product"
-    check_matrices(name, a)
-    if a.shape[-2] < a.shape[-1]:
+    check_matrices(name, input)
+    if input.shape[-2] < input.shape[-1]:
         raise RuntimeError(
             f"{name}: input.shape[-2] must be greater than or equal to input.shape[-1]"
         )
-    if a.shape[-1] < tau.shape[-1]:
+    if input.shape[-1] < tau.shape[-1]:
         raise RuntimeError(
             f"{name}: input.shape[-1] must be greater than or equal to tau.shape[-1]"
         )
-    return _sweep(a, tau, _first_columns(a), False)[0]
+    return _sweep(input, tau, _first_columns(input), False)[0]
 
 
 def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
@@ -49,10 +49,10 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
 
 
 @op(
-    joint=lambda g, a, tau, other, left, transpose: ormqr_backward(
-        g, a, tau, other, left, transpose
+    joint=lambda g, self, input2, input3, left, transpose: ormqr_backward(
+        g, self, input2, input3, left, transpose
     ),
-    edges="a tau other",
+    edges="self input2 input3",
     samples=(
         Sample(((3, 2), (2,), (3, 2))),
         Sample(((3, 2), (2,), (2, 3)), {"left": False}),
@@ -60,14 +60,14 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
     ),
     variants="function method",
 )
-def ormqr(a, tau, other, /, left=True, transpose=False):
-    """``other`` times the whole product of the reflectors in ``a``, or times its transpose."""
+def ormqr(self, input2, input3, /, left=True, transpose=False):
+    """``input3`` times the whole product of the reflectors in ``self``, or times its transpose."""
     side = -2 if left else -1
-    if other.shape[side] != a.shape[-2]:
+    if input3.shape[side] != self.shape[-2]:
         raise RuntimeError(f"torch.ormqr: other.shape[{side}] must be equal to input.shape[-2]")
     if left:
-        return _sweep(a, tau, other, transpose)[0]
-    return np.swapaxes(_sweep(a, tau, np.swapaxes(other, -2, -1), not transpose)[0], -2, -1)
+        return _sweep(self, input2, input3, transpose)[0]
+    return np.swapaxes(_sweep(self, input2, np.swapaxes(input3, -2, -1), not transpose)[0], -2, -1)
 
 
 def ormqr_backward(

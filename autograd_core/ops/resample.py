@@ -70,15 +70,15 @@ def _taps(targets: Any, sources: Any, weights: Any, length: int, source_length: 
 
 
 @op(
-    x=lambda g, maps: resampled(g, transposed(maps)),
+    self=lambda g, maps: resampled(g, transposed(maps)),
     linear=True,
     samples=(Sample(((2, 3),), {"maps": (_taps([0, 0, 2], [1, 2, 0], [1.0, 0.5, 2.0], 4, 3),)}),),
 )
-def resampled(x, /, maps):
-    """The last dimensions of ``x`` multiplied with the matrices ``maps``, one each."""
-    for axis, taps in enumerate(maps, x.ndim - len(maps)):
-        x = taps.along(x, axis)
-    return np.ascontiguousarray(x)
+def resampled(self, /, maps):
+    """The last dimensions of ``self`` multiplied with the matrices ``maps``, one each."""
+    for axis, taps in enumerate(maps, self.ndim - len(maps)):
+        self = taps.along(self, axis)
+    return np.ascontiguousarray(self)
 
 
 def transposed(maps: Maps) -> Maps:
@@ -87,7 +87,7 @@ def transposed(maps: Maps) -> Maps:
 
 
 _rule = lambda g, maps: resampled(g, transposed(maps))  # noqa: E731  # the text of a formula
-_rule_with_input = lambda g, x, maps: resampled(g, transposed(maps))  # noqa: E731
+_rule_with_input = lambda g, self, maps: resampled(g, transposed(maps))  # noqa: E731
 
 
 def _entry(
@@ -109,12 +109,12 @@ def _entry(
     """
     dims = int(node.partition("D")[0][-1])
 
-    def kernel(x, /, maps):
-        if x.dtype not in others:
-            check_implemented(implementation, x)
-        if x.dtype == np.uint8 and any((taps.weights != 1).any() for taps in maps):
-            return _of_bytes(x, maps)
-        return resampled(x, maps)
+    def kernel(self, /, maps):
+        if self.dtype not in others:
+            check_implemented(implementation, self)
+        if self.dtype == np.uint8 and any((taps.weights != 1).any() for taps in maps):
+            return _of_bytes(self, maps)
+        return resampled(self, maps)
 
     kernel.__name__ = name
     kernel.__doc__ = doc
@@ -122,7 +122,7 @@ def _entry(
                                                          example(3, 3))[:dims]})  # fmt: skip
     rule = _rule_with_input if keeps else _rule
     second = Second(f"{node[:-1]}Backward0", lambda g, maps: resampled(g, maps)) if keeps else None
-    declare = op(x=rule, second=second, linear=True, node=node, samples=(sample,))
+    declare = op(self=rule, second=second, linear=True, node=node, samples=(sample,))
     return declare(kernel)
 
 
@@ -318,10 +318,10 @@ REPLICATION = {
 
 
 @op(
-    x=lambda g, maps: resampled(g, transposed(maps)),
+    self=lambda g, maps: resampled(g, transposed(maps)),
     linear=True,
     samples=(Sample(((1, 3),), {"maps": (border(3, 1, 2, "circular"),)}),),
 )
-def circular_pad(x, /, maps):
+def circular_pad(self, /, maps):
     """A border that goes on at the other end of the image."""
-    return resampled(x, maps)
+    return resampled(self, maps)

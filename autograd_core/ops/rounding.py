@@ -18,197 +18,199 @@ _ODD_PAIR = (Sample(([1.6, -2.3, 7.0], [0.7, 0.9, -3.0])), Sample(([[1.6], [-7.3
 @pointwise(
     np.floor,
     numbers="floor_vml_cpu",
-    x=lambda g: zeros_of(g),
+    self=lambda g: zeros_of(g),
     samples=FRACTIONS,
     variants="function method inplace",
 )
-def floor(x):
-    """The largest whole number that is not above ``x``."""
+def floor(self):
+    """The largest whole number that is not above ``self``."""
 
 
 @pointwise(
     np.ceil,
     numbers="ceil_vml_cpu",
-    x=lambda g: zeros_of(g),
+    self=lambda g: zeros_of(g),
     samples=FRACTIONS,
     variants="function method inplace",
 )
-def ceil(x):
-    """The smallest whole number that is not below ``x``."""
+def ceil(self):
+    """The smallest whole number that is not below ``self``."""
 
 
 @pointwise(
     np.trunc,
     numbers="trunc_vml_cpu",
-    x=lambda g: zeros_of(g),
+    self=lambda g: zeros_of(g),
     samples=FRACTIONS,
     variants="function method inplace",
     aliases="fix",
 )
-def trunc(x):
-    """``x`` without what is after the point."""
+def trunc(self):
+    """``self`` without what is after the point."""
 
 
 @pointwise(
     numbers="round_vml_cpu",
     of="round",
     node="RoundBackward0",
-    x=lambda g: zeros_of(g),
+    self=lambda g: zeros_of(g),
     samples=FRACTIONS,
 )
-def round_(x):
+def round_(self):
     """The nearest whole number, the even one of two."""
-    return np.rint(x) if x.dtype.kind == "f" else np.array(x)
+    return np.rint(self) if self.dtype.kind == "f" else np.array(self)
 
 
 @pointwise(
     floats="round_cpu",
     of="round",
     node="RoundBackward1",
-    x=lambda g: zeros_of(g),
+    self=lambda g: zeros_of(g),
     samples=(Sample(([0.333, -1.666],), {"decimals": 2}),),
 )
-def round_decimals(x, *, decimals):
-    """``x`` with ``decimals`` digits after the point."""
-    return np.round(x, decimals)
+def round_decimals(self, *, decimals):
+    """``self`` with ``decimals`` digits after the point."""
+    return np.round(self, decimals)
 
 
-@pointwise(floats="frac_cpu", x=lambda g: g, samples=FRACTIONS, variants="function method inplace")
-def frac(x):
+@pointwise(
+    floats="frac_cpu", self=lambda g: g, samples=FRACTIONS, variants="function method inplace"
+)
+def frac(self):
     """What is after the point."""
-    return x - np.trunc(x)
+    return self - np.trunc(self)
 
 
 @pointwise(
     np.fmod,
     node="FmodBackward1",
-    x=lambda g: g,
-    y=lambda g, x, y: -g * trunc(x / y),
+    self=lambda g: g,
+    other=lambda g, self, other: -g * trunc(self / other),
     samples=_ODD_PAIR,
 )
-def fmod(x, y):
-    """What is left of ``x`` after division by ``y``, with the sign of ``x``."""
+def fmod(self, other):
+    """What is left of ``self`` after division by ``other``, with the sign of ``self``."""
 
 
 @pointwise(
     of="fmod",
     node="FmodBackward0",
-    x=lambda g: g,
-    samples=(Sample(([1.6, -2.3],), {"number": 0.7}),),
+    self=lambda g: g,
+    samples=(Sample(([1.6, -2.3],), {"other": 0.7}),),
 )
-def fmod_number(x, *, number):
-    """What is left of ``x`` after division by a number, with the sign of ``x``."""
-    return np.fmod(x, number)
+def fmod_number(self, *, other):
+    """What is left of ``self`` after division by a number, with the sign of ``self``."""
+    return np.fmod(self, other)
 
 
 @pointwise(
     np.remainder,
     node="RemainderBackward1",
-    x=lambda g: g,
-    y=lambda g, x, y: -g * floor(x / y),
+    self=lambda g: g,
+    other=lambda g, self, other: -g * floor(self / other),
     samples=_ODD_PAIR,
 )
-def remainder(x, y):
-    """What is left of ``x`` after division by ``y``, with the sign of ``y``."""
+def remainder(self, other):
+    """What is left of ``self`` after division by ``other``, with the sign of ``other``."""
 
 
 @pointwise(
     of="remainder",
     node="RemainderBackward0",
-    x=lambda g: g,
-    samples=(Sample(([1.6, -2.3],), {"number": 0.7}),),
+    self=lambda g: g,
+    samples=(Sample(([1.6, -2.3],), {"other": 0.7}),),
 )
-def remainder_number(x, *, number):
-    """What is left of ``x`` after division by a number, with the sign of that."""
-    return np.remainder(x, number)
+def remainder_number(self, *, other):
+    """What is left of ``self`` after division by a number, with the sign of that."""
+    return np.remainder(self, other)
 
 
 @pointwise(
     of="div",
     node="DivBackward2",
-    x=lambda g: zeros_of(g),
-    y=lambda g: zeros_of(g),
+    self=lambda g: zeros_of(g),
+    other=lambda g: zeros_of(g),
     samples=(
         Sample(([1.6, -2.3, 7.0], [0.7, 0.9, -3.0]), {"rounding_mode": "floor"}),
         Sample(([[1.6], [-7.3]], [2.0, 0.9]), {"rounding_mode": "trunc"}),
     ),
 )
-def div_rounded(x, y, *, rounding_mode):
+def div_rounded(self, other, *, rounding_mode):
     """The quotient rounded down ("floor") or towards 0 ("trunc"); integers stay integers."""
-    if x.dtype.kind in "iu" and not np.all(y):
+    if self.dtype.kind in "iu" and not np.all(other):
         raise RuntimeError("ZeroDivisionError")
-    check_not_bool(f"div_{rounding_mode}_cpu", x)
+    check_not_bool(f"div_{rounding_mode}_cpu", self)
     if rounding_mode == "floor":
-        return np.floor_divide(x, y)
+        return np.floor_divide(self, other)
     if rounding_mode != "trunc":
         raise RuntimeError(
             "div expected rounding_mode to be one of None, 'trunc', or 'floor' "
             f"but found '{rounding_mode}'"
         )
-    if x.dtype.kind == "f":
-        return np.trunc(np.true_divide(x, y))
-    whole = np.floor_divide(x, y)
-    return whole + ((whole < 0) & (whole * y != x))
+    if self.dtype.kind == "f":
+        return np.trunc(np.true_divide(self, other))
+    whole = np.floor_divide(self, other)
+    return whole + ((whole < 0) & (whole * other != self))
 
 
 @pointwise(
     np.copysign,
-    result="float",
-    x=lambda g, x, ans: g * (sign(x) * sign(ans)),
-    y=lambda g: zeros_of(g),
+    result_dtype="float",
+    self=lambda g, self, result: g * (sign(self) * sign(result)),
+    other=lambda g: zeros_of(g),
     samples=_PAIR,
 )
-def copysign(x, y):
-    """The size of ``x`` with the sign of ``y``."""
+def copysign(self, other):
+    """The size of ``self`` with the sign of ``other``."""
 
 
 @pointwise(
     of="copysign",
     node="CopysignBackward1",
-    result="float",
-    x=lambda g, x, ans: g * (sign(x) * sign(ans)),
-    samples=(Sample(([1.6, -2.3],), {"number": -1.0}),),
+    result_dtype="float",
+    self=lambda g, self, result: g * (sign(self) * sign(result)),
+    samples=(Sample(([1.6, -2.3],), {"other": -1.0}),),
 )
-def copysign_number(x, *, number):
-    """The size of ``x`` with the sign of a number."""
-    return np.copysign(x, np.asarray(number, x.dtype))
+def copysign_number(self, *, other):
+    """The size of ``self`` with the sign of a number."""
+    return np.copysign(self, np.asarray(other, self.dtype))
 
 
 @pointwise(
-    x=lambda g, x: where(isfinite(x), g, 0),
+    self=lambda g, self: where(isfinite(self), g, 0),
     samples=(Sample(([1.5, -2.0],)), Sample(([1.5, -2.0],), {"nan": 1.0})),
 )
-def nan_to_num(x, *, nan=None, posinf=None, neginf=None):
-    """``x`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
-    return np.nan_to_num(x, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
+def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
+    """``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
+    return np.nan_to_num(self, nan=0.0 if nan is None else nan, posinf=posinf, neginf=neginf)
 
 
 @op(
-    x=lambda g, exponent: ldexp(g, -exponent),
+    self=lambda g, exponent: ldexp(g, -exponent),
     outputs="mantissa exponent",
     nondiff="exponent",
     samples=(Sample(([1.5, -7.3],)),),
 )
-def frexp(x, /):
-    """``x`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
-    mantissa, exponent = np.frexp(x)
+def frexp(self, /):
+    """``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
+    mantissa, exponent = np.frexp(self)
     return mantissa, np.asarray(exponent, np.int32)
 
 
 @pointwise(
     floats="nextafter_cpu",
     node="NextafterBackward0",
-    x=lambda g, x, y: where(x == y, 0, g),
-    y=lambda g: zeros_of(g),
+    self=lambda g, self, other: where(self == other, 0, g),
+    other=lambda g: zeros_of(g),
     samples=_PAIR,
     variants="function method inplace",
 )
-def nextafter(x, y):
-    """The next number after ``x`` that there is, towards ``y``."""
-    return np.nextafter(x, y)
+def nextafter(self, other):
+    """The next number after ``self`` that there is, towards ``other``."""
+    return np.nextafter(self, other)
 
 
 @pointwise(variants="function method inplace")
-def heaviside(x, y):
-    """0 below 0, 1 above, and ``y`` at 0."""
-    return np.where(x == 0, y, x > 0).astype(x.dtype, copy=False)
+def heaviside(self, values):
+    """0 below 0, 1 above, and ``values`` at 0."""
+    return np.where(self == 0, values, self > 0).astype(self.dtype, copy=False)

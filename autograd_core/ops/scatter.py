@@ -74,60 +74,60 @@ def _check_sizes(size: Shape, shape: Shape, dim: int, src_shape: Shape | None, n
 
 
 @op(
-    x=lambda g, index, x_shape, dim: scatter_zeros(g, index, x_shape, dim),
+    self=lambda g, index, self_shape, dim: scatter_zeros(g, index, self_shape, dim),
     linear=True,
     samples=(Sample(((2, 3), _INDEX), _AT), Sample(((3, 3), _SMALL), {"dim": 0})),
 )
-def gather(x, index, /, dim):
-    """The elements of ``x`` that ``index`` points to along ``dim``; of the shape of ``index``."""
-    _check(index, x, dim, name="input")
+def gather(self, index, /, dim):
+    """The elements of ``self`` that ``index`` points to along ``dim``, in the shape of that."""
+    _check(index, self, dim, name="input")
     if not index.size:
-        return np.zeros(index.shape, x.dtype)
-    return at_least_1d(x)[_places(index, dim)].reshape(index.shape)
+        return np.zeros(index.shape, self.dtype)
+    return at_least_1d(self)[_places(index, dim)].reshape(index.shape)
 
 
 @op(
-    x=lambda g, index, dim: gather(g, index, dim),
+    self=lambda g, index, dim: gather(g, index, dim),
     linear=True,
     samples=(Sample(((2, 3), _INDEX), {"shape": (2, 3), **_AT}),),
 )
-def scatter_zeros(x, index, /, shape, dim):
-    """Zeros of ``shape`` to which ``x`` was added where ``index`` points."""
-    result = np.zeros(shape, x.dtype)
+def scatter_zeros(self, index, /, shape, dim):
+    """Zeros of ``shape`` to which ``self`` was added where ``index`` points."""
+    result = np.zeros(shape, self.dtype)
     if index.size:
-        np.add.at(at_least_1d(result), _places(index, dim), at_least_1d(x))
+        np.add.at(at_least_1d(result), _places(index, dim), at_least_1d(self))
     return result
 
 
 @op(
-    x=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
     src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
     linear=True,
     of="scatter",
     node="ScatterBackward0",
     samples=(Sample(((2, 3), (2, 2), _SMALL), _AT), Sample(((2, 3), (2, 3), _SMALL), _AT)),
 )
-def scatter(x, src, index, /, dim):
-    """``x`` with the elements of ``src`` where ``index`` points along ``dim``."""
-    _check(index, x, dim, src)
-    result = np.array(x)
+def scatter(self, src, index, /, dim):
+    """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
+    _check(index, self, dim, src)
+    result = np.array(self)
     if index.size:
         at_least_1d(result)[_places(index, dim)] = _like(index, src)
     return result
 
 
 @op(
-    x=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
     of="scatter",
     node="ScatterBackward1",
     samples=(Sample(((2, 3), _SMALL), {"value": 0.5, **_AT}),),
 )
-def scatter_number(x, index, /, dim, value):
-    """``x`` with the number ``value`` where ``index`` points along ``dim``."""
-    _check(index, x, dim)
-    result = np.array(x)
+def scatter_number(self, index, /, dim, value):
+    """``self`` with the number ``value`` where ``index`` points along ``dim``."""
+    _check(index, self, dim)
+    result = np.array(self)
     if index.size:
-        at_least_1d(result)[_places(index, dim)] = fitting_number(value, x.dtype)
+        at_least_1d(result)[_places(index, dim)] = fitting_number(value, self.dtype)
     return result
 
 
@@ -149,15 +149,15 @@ def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
 
 
 @op(
-    x=lambda g: g,
+    self=lambda g: g,
     src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
     linear=True,
     samples=(Sample(((2, 3), (2, 3), _INDEX), _AT), Sample(((2, 3), (2, 3), _SMALL), _AT)),
 )
-def scatter_add(x, src, index, /, dim):
-    """``x`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
-    _check(index, x, dim, src)
-    result = np.array(x)
+def scatter_add(self, src, index, /, dim):
+    """``self`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
+    _check(index, self, dim, src)
+    result = np.array(self)
     if index.size:
         np.add.at(at_least_1d(result), _places(index, dim), _like(index, src))
     return result
@@ -270,10 +270,10 @@ def _product_slopes(
     return g * product(x_safe, src) / x_safe, g_src
 
 
-@op(x=lambda g, message: _refuse(message), node="DelayedError")
-def differentiable_once(x, /, message):
-    """``x``, whose gradient is an error that says so in ``message``."""
-    return np.array(x)
+@op(self=lambda g, message: _refuse(message), node="DelayedError")
+def differentiable_once(self, /, message):
+    """``self``, whose gradient is an error that says so in ``message``."""
+    return np.array(self)
 
 
 def _refuse(message: str) -> Any:
@@ -281,14 +281,14 @@ def _refuse(message: str) -> Any:
 
 
 @op(
-    joint=lambda g, x, src, index, ans, dim, reduce, include_self: reduce_slopes(
-        g, x, src, index, ans, dim, reduce, include_self
+    joint=lambda g, self, src, index, result, dim, reduce, include_self: reduce_slopes(
+        g, self, src, index, result, dim, reduce, include_self
     ),
-    edges="x src",
+    edges="self src",
     samples=_REDUCTIONS,
 )
-def scatter_reduce(x, src, index, /, dim, reduce, include_self=True):
-    """``x`` with the elements of ``src`` that ``index`` points to a place reduced into it."""
+def scatter_reduce(self, src, index, /, dim, reduce, include_self=True):
+    """``self`` with the elements of ``src`` that ``index`` points to a place reduced into it."""
     if reduce == "mean":
-        check_not_bool("scatter_gather_tensor_cpu_reduce_mean", x)
-    return reduce_along(x, src, index, dim, reduce, include_self)
+        check_not_bool("scatter_gather_tensor_cpu_reduce_mean", self)
+    return reduce_along(self, src, index, dim, reduce, include_self)

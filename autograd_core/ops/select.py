@@ -19,104 +19,104 @@ _BOUNDS = (
 
 @pointwise(
     np.maximum,
-    x=lambda g, x, y: where(x < y, 0, where(x == y, g / 2, g)),
-    y=lambda g, x, y: where(x > y, 0, where(x == y, g / 2, g)),
+    self=lambda g, self, other: where(self < other, 0, where(self == other, g / 2, g)),
+    other=lambda g, self, other: where(self > other, 0, where(self == other, g / 2, g)),
     samples=PAIR,
     variants="function method",
 )
-def maximum(x, y):
+def maximum(self, other):
     """The larger of two; the gradient is shared between equals."""
 
 
 @pointwise(
     np.minimum,
-    x=lambda g, x, y: where(x > y, 0, where(x == y, g / 2, g)),
-    y=lambda g, x, y: where(x < y, 0, where(x == y, g / 2, g)),
+    self=lambda g, self, other: where(self > other, 0, where(self == other, g / 2, g)),
+    other=lambda g, self, other: where(self < other, 0, where(self == other, g / 2, g)),
     samples=PAIR,
     variants="function method",
 )
-def minimum(x, y):
+def minimum(self, other):
     """The smaller of two; the gradient is shared between equals."""
 
 
 @pointwise(
     np.fmax,
-    x=lambda g, x, y: where(logical_or(x >= y, isnan(y)), g, 0),
-    y=lambda g, x, y: where(logical_or(x >= y, isnan(y)), 0, g),
+    self=lambda g, self, other: where(logical_or(self >= other, isnan(other)), g, 0),
+    other=lambda g, self, other: where(logical_or(self >= other, isnan(other)), 0, g),
     samples=PAIR,
     variants="function method",
 )
-def fmax(x, y):
+def fmax(self, other):
     """The larger of two, a number rather than NaN."""
 
 
 @pointwise(
     np.fmin,
-    x=lambda g, x, y: where(logical_or(x <= y, isnan(y)), g, 0),
-    y=lambda g, x, y: where(logical_or(x <= y, isnan(y)), 0, g),
+    self=lambda g, self, other: where(logical_or(self <= other, isnan(other)), g, 0),
+    other=lambda g, self, other: where(logical_or(self <= other, isnan(other)), 0, g),
     samples=PAIR,
     variants="function method",
 )
-def fmin(x, y):
+def fmin(self, other):
     """The smaller of two, a number rather than NaN."""
 
 
 @pointwise(
-    x=lambda g, x, bound: where(x <= bound, g, 0),
-    samples=(Sample(([-2.0, 0.5, 3.0],), {"bound": 1.0}),),
+    self=lambda g, self, max: where(self <= max, g, 0),
+    samples=(Sample(([-2.0, 0.5, 3.0],), {"max": 1.0}),),
 )
-def clamp_max(x, *, bound):
-    """``x``, or the number ``bound`` where ``x`` is above it."""
-    return np.minimum(x, bound)
+def clamp_max(self, *, max):
+    """``self``, or the number ``max`` where ``self`` is above it."""
+    return np.minimum(self, max)
 
 
 @pointwise(
-    x=lambda g, x, bound: where(x >= bound, g, 0),
-    samples=(Sample(([-2.0, 0.5, 3.0],), {"bound": 1.0}),),
+    self=lambda g, self, min: where(self >= min, g, 0),
+    samples=(Sample(([-2.0, 0.5, 3.0],), {"min": 1.0}),),
 )
-def clamp_min(x, *, bound):
-    """``x``, or the number ``bound`` where ``x`` is below it."""
-    return np.maximum(x, bound)
+def clamp_min(self, *, min):
+    """``self``, or the number ``min`` where ``self`` is below it."""
+    return np.maximum(self, min)
 
 
 @pointwise(
     np.minimum,
     of="clamp_max",
     node="ClampMaxBackward1",
-    x=lambda g, x, y: where(x <= y, g, 0),
-    y=lambda g, x, y: where(x > y, g, 0),
+    self=lambda g, self, max: where(self <= max, g, 0),
+    max=lambda g, self, max: where(self > max, g, 0),
     samples=PAIR,
 )
-def clamp_max_tensor(x, y):
-    """``x``, or ``y`` where ``x`` is above it."""
+def clamp_max_tensor(self, max):
+    """``self``, or ``max`` where ``self`` is above it."""
 
 
 @pointwise(
     np.maximum,
     of="clamp_min",
     node="ClampMinBackward1",
-    x=lambda g, x, y: where(x >= y, g, 0),
-    y=lambda g, x, y: where(x < y, g, 0),
+    self=lambda g, self, min: where(self >= min, g, 0),
+    min=lambda g, self, min: where(self < min, g, 0),
     samples=PAIR,
 )
-def clamp_min_tensor(x, y):
-    """``x``, or ``y`` where ``x`` is below it."""
+def clamp_min_tensor(self, min):
+    """``self``, or ``min`` where ``self`` is below it."""
 
 
 @op(
-    x=lambda g, x, low, high: where(_within(x, low, high), g, 0),
-    low=lambda g, x, low, high: where(_below(x, low, high), g, 0),
-    high=lambda g, x, low, high: where(_above(x, low, high), g, 0),
-    broadcasts="x low high",
+    self=lambda g, self, min, max: where(_within(self, min, max), g, 0),
+    min=lambda g, self, min, max: where(_below(self, min, max), g, 0),
+    max=lambda g, self, min, max: where(_above(self, min, max), g, 0),
+    broadcasts="self min max",
     of="clamp",
     node="ClampBackward0",
     samples=_BOUNDS,
 )
-def clamp_tensors(x, low=None, high=None, /):
-    """``x`` held between two tensors, one of which may be left out; all broadcast."""
-    if low is not None:
-        x = np.maximum(x, low)
-    return x if high is None else np.minimum(x, high)
+def clamp_tensors(self, min=None, max=None, /):
+    """``self`` held between two tensors, one of which may be left out; all broadcast."""
+    if min is not None:
+        self = np.maximum(self, min)
+    return self if max is None else np.minimum(self, max)
 
 
 def _within(x, low, high):
@@ -136,27 +136,27 @@ def _above(x, low, high):
 @pointwise(
     of="lerp",
     node="LerpBackward0",
-    start=lambda g, weight: g * (1 - weight),
+    self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     linear=True,
     samples=(Sample(((2, 3), (3,)), {"weight": 0.3}),),
 )
-def lerp_number(start, end, *, weight):
-    """The point ``weight`` of the way from ``start`` to ``end``."""
-    return _lerp(start, end, weight)
+def lerp_number(self, end, *, weight):
+    """The point ``weight`` of the way from ``self`` to ``end``."""
+    return _lerp(self, end, weight)
 
 
 @pointwise(
     of="lerp",
     node="LerpBackward1",
-    start=lambda g, weight: g * (1 - weight),
+    self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
-    weight=lambda g, start, end: g * (end - start),
+    weight=lambda g, self, end: g * (end - self),
     samples=(Sample(((2, 3), (3,), (2, 1))), Sample(((2,), (2,), (2,)))),
 )
-def lerp_tensor(start, end, weight):
-    """The points ``weight`` of the way from ``start`` to ``end``."""
-    return _lerp(start, end, weight)
+def lerp_tensor(self, end, weight):
+    """The points ``weight`` of the way from ``self`` to ``end``."""
+    return _lerp(self, end, weight)
 
 
 def _lerp(start, end, weight):
@@ -167,52 +167,52 @@ def _lerp(start, end, weight):
 
 @pointwise(
     numbers="addcmul_cpu_out",
-    x=lambda g: g,
-    y=lambda g, z, value: g * (z * value),
-    z=lambda g, y, value: g * (y * value),
+    self=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (tensor2 * value),
+    tensor2=lambda g, tensor1, value: g * (tensor1 * value),
     samples=_THREE,
     variants="function method inplace",
 )
-def addcmul(x, y, z, *, value=1):
-    """``x + value * y * z``."""
-    return np.add(x, fitting_number(value, x.dtype) * (y * z))
+def addcmul(self, tensor1, tensor2, *, value=1):
+    """``self + value * tensor1 * tensor2``."""
+    return np.add(self, fitting_number(value, self.dtype) * (tensor1 * tensor2))
 
 
 @pointwise(
-    x=lambda g: g,
-    y=lambda g, z, value: g * (value / z),
-    z=lambda g, y, z, value: -g * (value * y / (z * z)),
+    self=lambda g: g,
+    tensor1=lambda g, tensor2, value: g * (value / tensor2),
+    tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
     samples=(
         Sample(((2, 3), (2, 3), [[0.5], [2.0]])),
         Sample(((2,), (2,), [-0.5, 2.0]), {"value": 0.5}),
     ),
 )
-def addcdiv(x, y, z, *, value=1):
-    """``x + value * y / z``."""
-    return np.add(x, value * (y / z))
+def addcdiv(self, tensor1, tensor2, *, value=1):
+    """``self + value * tensor1 / tensor2``."""
+    return np.add(self, value * (tensor1 / tensor2))
 
 
 @pointwise(
     of="fill",
     node="FillBackward1",
-    keeps="y",
-    x=lambda g: zeros_of(g),
-    y=lambda g: g,
+    keeps="value",
+    self=lambda g: zeros_of(g),
+    value=lambda g: g,
     samples=(Sample(((2, 3), ())),),
 )
-def fill_tensor(x, y):
-    """The one value of ``y`` in every place of ``x``."""
-    return np.full_like(x, y)
+def fill_tensor(self, value):
+    """The one value of ``value`` in every place of ``self``."""
+    return np.full_like(self, value)
 
 
 @pointwise(
     of="rsub",
     node="RsubBackward0",
     linear=True,
-    x=lambda g, alpha: -g if alpha == 1 else -g * alpha,
-    y=lambda g: g,
+    self=lambda g, alpha: -g if alpha == 1 else -g * alpha,
+    other=lambda g: g,
     samples=(Sample(((2, 3), (3,))), Sample(((2, 1), (2, 3)), {"alpha": 2})),
 )
-def rsub_tensor(x, y, *, alpha=1):
-    """``y - alpha * x``."""
-    return np.subtract(y, x if alpha == 1 else alpha * x)
+def rsub_tensor(self, other, *, alpha=1):
+    """``other - alpha * self``."""
+    return np.subtract(other, self if alpha == 1 else alpha * self)

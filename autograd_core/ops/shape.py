@@ -14,19 +14,19 @@ from autograd_core.tensor.dimensions import wrapped
 
 
 @op(
-    x=lambda g, x_shape: reshape(g, x_shape),
+    self=lambda g, self_shape: reshape(g, self_shape),
     view=True,
     linear=True,
     samples=(Sample(((2, 3),), {"size": (3, 2)}),),
 )
-def view(x, /, size):
+def view(self, /, size):
     """The same elements in order under another shape, without a copy.
 
     Raises:
-        RuntimeError: ``x`` is laid out in memory such that this needs a copy.
+        RuntimeError: ``self`` is laid out in memory such that this needs a copy.
     """
-    result = x.reshape(infer_size(x.shape, size))
-    if not np.may_share_memory(result, x) and x.size:
+    result = self.reshape(infer_size(self.shape, size))
+    if not np.may_share_memory(result, self) and self.size:
         raise RuntimeError(
             "view size is not compatible with input tensor's size and stride (at least one "
             "dimension spans across two contiguous subspaces). Use .reshape(...) instead."
@@ -35,49 +35,49 @@ def view(x, /, size):
 
 
 @op(
-    x=lambda g, x_shape: reshape(g, x_shape),
+    self=lambda g, self_shape: reshape(g, self_shape),
     linear=True,
     node="UnsafeViewBackward0",
     samples=(Sample(((2, 3),), {"size": (6,)}),),
 )
-def unsafe_view(x, /, size):
+def unsafe_view(self, /, size):
     """A reshape of a temporary nobody else will see."""
-    return x.reshape(infer_size(x.shape, size))
+    return self.reshape(infer_size(self.shape, size))
 
 
-@op(x=lambda g: g, linear=True, samples=(Sample(((2, 3),)),), variants="function method")
-def clone(x, /):
+@op(self=lambda g: g, linear=True, samples=(Sample(((2, 3),)),), variants="function method")
+def clone(self, /):
     """A copy that gradients flow through."""
-    return np.array(x, order="C")
+    return np.array(self, order="C")
 
 
 @op(
-    x=lambda g, x_shape: reshape(g, x_shape),
+    self=lambda g, self_shape: reshape(g, self_shape),
     view=True,
     linear=True,
     of="reshape",
     samples=(Sample(((2, 3),), {"size": (3, 2)}),),
 )
-def reshape_alias(x, /, size):
+def reshape_alias(self, /, size):
     """What :func:`reshape` makes of a tensor that is not contiguous, where no copy is needed."""
-    result = x.reshape(size)
-    if not np.may_share_memory(result, x):
+    result = self.reshape(size)
+    if not np.may_share_memory(result, self):
         raise RuntimeError("this needs a copy")
     return result
 
 
 @public()
-def reshape(x: Any, shape: Sequence[int]) -> Any:
+def reshape(self: Any, shape: Sequence[int]) -> Any:
     """A view where that is possible, else a copy."""
-    if isinstance(x, (np.ndarray, np.generic)):
-        return np.reshape(x, shape)
-    size = infer_size(x._shape, shape)
-    if x.array.flags.c_contiguous:
-        return view(x, size)
+    if isinstance(self, (np.ndarray, np.generic)):
+        return np.reshape(self, shape)
+    size = infer_size(self._shape, shape)
+    if self.array.flags.c_contiguous:
+        return view(self, size)
     try:
-        return reshape_alias(x, size)
+        return reshape_alias(self, size)
     except RuntimeError:
-        return unsafe_view(clone(x), size)
+        return unsafe_view(clone(self), size)
 
 
 def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]:
@@ -105,53 +105,53 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
 
 
 @op(
-    x=lambda g, dim0, dim1: transpose(g, dim0, dim1),
+    self=lambda g, dim0, dim1: transpose(g, dim0, dim1),
     view=True,
     linear=True,
     samples=(Sample(((2, 3, 4),), {"dim0": 0, "dim1": -1}),),
     variants="function method inplace_view",
 )
-def transpose(x, /, dim0, dim1):
+def transpose(self, /, dim0, dim1):
     """Two dimensions exchanged."""
-    if not x.ndim:
+    if not self.ndim:
         wrapped(dim0, 0)
         wrapped(dim1, 0)
-        return x[...]
-    return x.swapaxes(dim0, dim1)
+        return self[...]
+    return self.swapaxes(dim0, dim1)
 
 
 @op(
-    x=lambda g: t(g),
+    self=lambda g: t(g),
     view=True,
     linear=True,
     samples=(Sample(((2, 3),)),),
     variants="function method inplace_view",
 )
-def t(x, /):
+def t(self, /):
     """A matrix transposed."""
-    if x.ndim > 2:
-        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {x.ndim}D")
-    return x.T
+    if self.ndim > 2:
+        raise RuntimeError(f"t() expects a tensor with <= 2 dimensions, but self is {self.ndim}D")
+    return self.T
 
 
 @op(
-    x=lambda g, dims: permute(g, inverse(dims)),
+    self=lambda g, dims: permute(g, inverse(dims)),
     view=True,
     linear=True,
     samples=(Sample(((2, 3, 4),), {"dims": (2, 0, 1)}),),
     variants="function",
 )
-def permute(x, /, dims):
+def permute(self, /, dims):
     """All dimensions in a new order."""
-    if len({d % max(x.ndim, 1) for d in dims}) < len(dims) == x.ndim:
+    if len({d % max(self.ndim, 1) for d in dims}) < len(dims) == self.ndim:
         raise RuntimeError("permute(): duplicate dims are not allowed.")
-    if len(dims) != x.ndim:
+    if len(dims) != self.ndim:
         raise RuntimeError(
             "permute(sparse_coo): number of dimensions in the tensor input does not match the "
             "length of the desired ordering of dimensions i.e. input.dim() = "
-            f"{x.ndim} is not equal to len(dims) = {len(dims)}"
+            f"{self.ndim} is not equal to len(dims) = {len(dims)}"
         )
-    return x.transpose(dims)
+    return self.transpose(dims)
 
 
 def inverse(dims: Sequence[int]) -> tuple[int, ...]:
@@ -161,20 +161,20 @@ def inverse(dims: Sequence[int]) -> tuple[int, ...]:
 
 
 @op(
-    x=lambda g, x_shape: sum_to(g, x_shape),
+    self=lambda g, self_shape: sum_to(g, self_shape),
     view=True,
     linear=True,
     samples=(Sample(((3, 1),), {"size": (2, 3, 4)}),),
 )
-def expand(x, /, size):
+def expand(self, /, size):
     """Dimensions of size 1 stretched, without a copy."""
-    ahead = len(size) - x.ndim
+    ahead = len(size) - self.ndim
     if ahead < 0:
-        kind = from_numpy_dtype(x.dtype).scalar_name
+        kind = from_numpy_dtype(self.dtype).scalar_name
         raise RuntimeError(
-            f"expand(torch.{kind}Tensor{{{list(x.shape)}}}, size={list(size)}): the number of "
+            f"expand(torch.{kind}Tensor{{{list(self.shape)}}}, size={list(size)}): the number of "
             f"sizes provided ({len(size)}) must be greater or equal to the number of dimensions "
-            f"in the tensor ({x.ndim})"
+            f"in the tensor ({self.ndim})"
         )
     if -1 in size[:ahead]:
         raise RuntimeError(
@@ -182,20 +182,23 @@ def expand(x, /, size):
             f"dimension {size.index(-1)}"
         )
     if ahead == len(size):  # a scalar, as the gradient of every loss is
-        return _stretched(x, size)
+        return _stretched(self, size)
     full = (
         *size[:ahead],
-        *(have if want == -1 else want for have, want in zip(x.shape, size[ahead:], strict=True)),
+        *(
+            have if want == -1 else want
+            for have, want in zip(self.shape, size[ahead:], strict=True)
+        ),
     )
     for axis in range(len(full) - 1, ahead - 1, -1):
-        want, have = full[axis], x.shape[axis - ahead]
+        want, have = full[axis], self.shape[axis - ahead]
         if have not in (1, want):
             raise RuntimeError(
                 f"The expanded size of the tensor ({want}) must match the existing size ({have}) "
                 f"at non-singleton dimension {axis}.  "
-                f"Target sizes: {list(size)}.  Tensor sizes: {list(x.shape)}"
+                f"Target sizes: {list(size)}.  Tensor sizes: {list(self.shape)}"
             )
-    return _stretched(x, full)
+    return _stretched(self, full)
 
 
 def _stretched(x: Any, size: tuple[int, ...]) -> Any:
@@ -211,70 +214,70 @@ def _stretched(x: Any, size: tuple[int, ...]) -> Any:
 
 
 @op(
-    x=lambda g, x_shape: expand(g, x_shape),
+    self=lambda g, self_shape: expand(g, self_shape),
     linear=True,
     node="SumBackward1",
     samples=(Sample(((2, 3, 4),), {"shape": (3, 1)}),),
 )
-def sum_to(x, /, shape):
+def sum_to(self, /, shape):
     """Summed back to ``shape``, from which it could have been broadcast."""
-    added = x.ndim - len(shape)
+    added = self.ndim - len(shape)
     axes = tuple(range(added)) + tuple(
-        added + axis for axis, n in enumerate(shape) if n == 1 and x.shape[added + axis] != 1
+        added + axis for axis, n in enumerate(shape) if n == 1 and self.shape[added + axis] != 1
     )
-    return np.add.reduce(x, axis=axes, keepdims=True).reshape(shape) if axes else x
+    return np.add.reduce(self, axis=axes, keepdims=True).reshape(shape) if axes else self
 
 
 @op(
-    x=lambda g, dim: squeeze_dim(g, dim),
+    self=lambda g, dim: squeeze_dim(g, dim),
     view=True,
     linear=True,
     samples=(Sample(((2, 3),), {"dim": 1}),),
 )
-def unsqueeze(x, /, dim):
+def unsqueeze(self, /, dim):
     """A new dimension of size 1 at ``dim``."""
-    return np.expand_dims(x, dim)
+    return np.expand_dims(self, dim)
 
 
 @op(
-    x=lambda g, dim, x_shape: reshape(g, x_shape),
+    self=lambda g, dim, self_shape: reshape(g, self_shape),
     view=True,
     linear=True,
     of="squeeze",
     node="SqueezeBackward1",
     samples=(Sample(((2, 1, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
 )
-def squeeze_dim(x, /, dim):
+def squeeze_dim(self, /, dim):
     """Dimension ``dim`` dropped if its size is 1."""
-    if not x.ndim:
+    if not self.ndim:
         wrapped(dim, 0)
-        return x[...]
-    return np.squeeze(x, dim) if x.shape[dim] == 1 else x[...]
+        return self[...]
+    return np.squeeze(self, dim) if self.shape[dim] == 1 else self[...]
 
 
 @op(
-    x=lambda g, x_shape: reshape(g, x_shape),
+    self=lambda g, self_shape: reshape(g, self_shape),
     linear=True,
     of="squeeze",
     node="SqueezeBackward4",
     samples=(Sample(((2, 1, 3),), {"dim": 1}),),
 )
-def squeeze_result(x, /, dim):
+def squeeze_result(self, /, dim):
     """:func:`squeeze_dim` of a temporary nobody else will see, which PyTorch does in place."""
-    return np.squeeze(x, dim)
+    return np.squeeze(self, dim)
 
 
 @op(
-    x=lambda g, x_shape: reshape(g, x_shape),
+    self=lambda g, self_shape: reshape(g, self_shape),
     view=True,
     linear=True,
     of="squeeze",
     node="SqueezeBackward0",
     samples=(Sample(((2, 1, 3, 1),)),),
 )
-def squeeze_all(x, /):
+def squeeze_all(self, /):
     """All dimensions of size 1 dropped."""
-    return np.squeeze(x)
+    return np.squeeze(self)
 
 
 def at_least_1d(x: Any) -> Any:

@@ -20,108 +20,110 @@ def _scipy(name: str, *arguments: Any) -> Any:
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x: g * (exp(-x * x) * (2 / math.pi**0.5)),
+    result_dtype="float",
+    self=lambda g, self: g * (exp(-self * self) * (2 / math.pi**0.5)),
     samples=ONE,
     variants="function method inplace",
     aliases="special.erf",
 )
-def erf(x):
+def erf(self):
     """Error function."""
-    return _scipy("erf", x)
+    return _scipy("erf", self)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x: -g * (exp(-x * x) * (2 / math.pi**0.5)),
+    result_dtype="float",
+    self=lambda g, self: -g * (exp(-self * self) * (2 / math.pi**0.5)),
     samples=ONE,
     variants="function method inplace",
     aliases="special.erfc",
 )
-def erfc(x):
-    """``1 - erf(x)``, exact also for large ``x``."""
-    return _scipy("erfc", x)
+def erfc(self):
+    """``1 - erf(self)``, exact also for large ``self``."""
+    return _scipy("erfc", self)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, ans: g * (exp(ans * ans) * (math.pi**0.5 / 2)),
+    result_dtype="float",
+    self=lambda g, result: g * (exp(result * result) * (math.pi**0.5 / 2)),
     samples=(Sample(([-0.5, 0.25, 0.75],)),),
     variants="function method inplace",
     aliases="special.erfinv",
 )
-def erfinv(x):
+def erfinv(self):
     """Inverse of the error function; NaN beyond -1 and 1."""
-    return _scipy("erfinv", x)
+    return _scipy("erfinv", self)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x: g * digamma(x),
+    result_dtype="float",
+    self=lambda g, self: g * digamma(self),
     samples=POSITIVE,
     variants="function method inplace",
     aliases="special.gammaln",
 )
-def lgamma(x):
+def lgamma(self):
     """Logarithm of the size of the gamma function."""
-    return _scipy("gammaln", x)
+    return _scipy("gammaln", self)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x: g * polygamma(x, n=1),
+    result_dtype="float",
+    self=lambda g, self: g * polygamma(self, n=1),
     samples=POSITIVE,
     variants="function method inplace",
     aliases="special.digamma special.psi",
 )
-def digamma(x):
+def digamma(self):
     """Derivative of :func:`lgamma`."""
-    return _scipy("digamma", x)
+    return _scipy("digamma", self)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x, n: g * polygamma(x, n=n + 1),
+    result_dtype="float",
+    self=lambda g, self, n: g * polygamma(self, n=n + 1),
     samples=(Sample(([0.5, 1.0, 2.5],), {"n": 1}), Sample(([3.0],), {"n": 0})),
 )
-def polygamma(x, *, n):
+def polygamma(self, *, n):
     """The ``n``-th derivative of :func:`digamma`."""
     if n < 0:
         raise RuntimeError("polygamma(n, x) does not support negative n.")
-    return _scipy("polygamma", n, x)
+    return _scipy("polygamma", n, self)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x, p: g * sum(digamma(x - i / 2) for i in range(p)),
+    result_dtype="float",
+    self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p)),
     samples=(Sample(([2.5, 3.0],), {"p": 3}),),
 )
-def mvlgamma(x, *, p):
-    """Logarithm of the gamma function of ``p`` variables, for ``x > (p - 1) / 2``."""
-    terms = sum(_scipy("gammaln", x - i / 2) for i in range(p))
+def mvlgamma(self, *, p):
+    """Logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
+    terms = sum(_scipy("gammaln", self - i / 2) for i in range(p))
     return terms + p * (p - 1) / 4 * math.log(math.pi)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x: g * i1(x),
+    result_dtype="float",
+    self=lambda g, self: g * i1(self),
     samples=ONE,
     variants="function method inplace",
     aliases="special.i0",
 )
-def i0(x):
+def i0(self):
     """Modified Bessel function of order 0."""
-    return _scipy("i0", x)
+    return _scipy("i0", self)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x, ans: g * where(x == 0, 0.5, i0(x) - ans / where(x == 0, 1, x)),
+    result_dtype="float",
+    self=lambda g, self, result: (
+        g * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self))
+    ),
     of="special_i1",
     node="SpecialI1Backward0",
     samples=POSITIVE,
     aliases="special.i1",
 )
-def i1(x):
+def i1(self):
     """Modified Bessel function of order 1."""
-    return _scipy("i1", x)
+    return _scipy("i1", self)

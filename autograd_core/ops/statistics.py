@@ -26,9 +26,9 @@ _MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 
 
 @op()
-def float_mask(mask, x, /):
-    """The truth values ``mask`` as 0 and 1 of the dtype of ``x``."""
-    return mask.astype(x.dtype)
+def float_mask(mask, self, /):
+    """The truth values ``mask`` as 0 and 1 of the dtype of ``self``."""
+    return mask.astype(self.dtype)
 
 
 def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
@@ -41,21 +41,21 @@ def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
 
 
 @op(
-    x=lambda g, x, ans, dim, keepdim: shared(g, x, ans, dim, keepdim),
+    self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
     samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True})),
 )
-def amax(x, /, dim=(), keepdim=False):
+def amax(self, /, dim=(), keepdim=False):
     """The largest elements over some dimensions; equals share the gradient."""
-    return _extreme("amax", np.maximum, x, dim, keepdim)
+    return _extreme("amax", np.maximum, self, dim, keepdim)
 
 
 @op(
-    x=lambda g, x, ans, dim, keepdim: shared(g, x, ans, dim, keepdim),
+    self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
     samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
 )
-def amin(x, /, dim=(), keepdim=False):
+def amin(self, /, dim=(), keepdim=False):
     """The smallest elements over some dimensions; equals share the gradient."""
-    return _extreme("amin", np.minimum, x, dim, keepdim)
+    return _extreme("amin", np.minimum, self, dim, keepdim)
 
 
 def _extreme(name, ufunc, x, dim, keepdim):
@@ -65,31 +65,31 @@ def _extreme(name, ufunc, x, dim, keepdim):
 
 
 @op(
-    x=lambda g, x, low, high, dim, keepdim: (
-        shared(g[0], x, low, dim, keepdim) + shared(g[1], x, high, dim, keepdim)
+    self=lambda g, self, min, max, dim, keepdim: (
+        shared(g[0], self, min, dim, keepdim) + shared(g[1], self, max, dim, keepdim)
     ),
-    outputs="low high",
+    outputs="min max",
     samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1, "keepdim": True})),
 )
-def aminmax(x, /, dim=None, keepdim=False):
+def aminmax(self, /, dim=None, keepdim=False):
     """The smallest and the largest elements along ``dim``, or of all."""
-    dims = every(x.shape, dim)
+    dims = every(self.shape, dim)
     return (
-        np.minimum.reduce(x, axis=dims, keepdims=keepdim),
-        np.maximum.reduce(x, axis=dims, keepdims=keepdim),
+        np.minimum.reduce(self, axis=dims, keepdims=keepdim),
+        np.maximum.reduce(self, axis=dims, keepdims=keepdim),
     )
 
 
 @op(
-    x=lambda g, x, x_shape, dim, keepdim: (
-        spread(g, x_shape, every(x_shape, dim), keepdim) * float_mask(x == x, x)
+    self=lambda g, self, self_shape, dim, keepdim: (
+        spread(g, self_shape, every(self_shape, dim), keepdim) * float_mask(self == self, self)
     ),
     samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
 )
-def nansum(x, /, dim=None, keepdim=False, dtype=None):
+def nansum(self, /, dim=None, keepdim=False, dtype=None):
     """The sum without what is NaN."""
-    numbers = np.where(np.isnan(x), 0, x) if x.dtype.kind == "f" else x
-    axis, kind = every(x.shape, dim), sum_kind(x, dtype)
+    numbers = np.where(np.isnan(self), 0, self) if self.dtype.kind == "f" else self
+    axis, kind = every(self.shape, dim), sum_kind(self, dtype)
     return np.add.reduce(converted(numbers, dtype), axis=axis, dtype=kind, keepdims=keepdim)
 
 
@@ -142,75 +142,80 @@ _SPREADS = (
 
 
 @op(
-    x=lambda g, x, x_shape, dim, correction, keepdim: variance_slope(
-        keep(g, x_shape, dim, keepdim), x, dim, correction
+    self=lambda g, self, self_shape, dim, correction, keepdim: variance_slope(
+        keep(g, self_shape, dim, keepdim), self, dim, correction
     ),
     samples=_SPREADS,
 )
-def var(x, /, dim=None, correction=1, keepdim=False):
+def var(self, /, dim=None, correction=1, keepdim=False):
     """The variance: squared distances from the mean over ``count - correction``."""
-    return _variance(x, dim, correction, keepdim)
+    return _variance(self, dim, correction, keepdim)
 
 
 @op(
-    x=lambda g, x, x_shape, ans, dim, correction, keepdim: deviation_slope(
-        keep(g, x_shape, dim, keepdim), x, keep(ans, x_shape, dim, keepdim), dim, correction
+    self=lambda g, self, self_shape, result, dim, correction, keepdim: deviation_slope(
+        keep(g, self_shape, dim, keepdim),
+        self,
+        keep(result, self_shape, dim, keepdim),
+        dim,
+        correction,
     ),
     samples=_SPREADS,
 )
-def std(x, /, dim=None, correction=1, keepdim=False):
+def std(self, /, dim=None, correction=1, keepdim=False):
     """The standard deviation, root of the variance."""
-    return np.sqrt(_variance(x, dim, correction, keepdim))
+    return np.sqrt(_variance(self, dim, correction, keepdim))
 
 
 @op(
-    x=lambda g, x, x_shape, dim, correction, keepdim: (
-        variance_slope(keep(g[0], x_shape, dim, keepdim), x, dim, correction)
-        + mean_slope(keep(g[1], x_shape, dim, keepdim), x_shape, dim)
+    self=lambda g, self, self_shape, dim, correction, keepdim: (
+        variance_slope(keep(g[0], self_shape, dim, keepdim), self, dim, correction)
+        + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
-    outputs="variance mean",
+    outputs="result0 result1",
     samples=_SPREADS,
 )
-def var_mean(x, /, dim=None, correction=1, keepdim=False):
+def var_mean(self, /, dim=None, correction=1, keepdim=False):
     """The variance and the mean."""
-    mean = np.mean(x, axis=every(x.shape, dim), keepdims=keepdim, dtype=x.dtype)
-    return _variance(x, dim, correction, keepdim, "var_mean"), mean
+    mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
+    return _variance(self, dim, correction, keepdim, "var_mean"), mean
 
 
 @op(
-    x=lambda g, x, x_shape, deviation, dim, correction, keepdim: (
+    self=lambda g, self, self_shape, result0, dim, correction, keepdim: (
         deviation_slope(
-            keep(g[0], x_shape, dim, keepdim),
-            x,
-            keep(deviation, x_shape, dim, keepdim),
+            keep(g[0], self_shape, dim, keepdim),
+            self,
+            keep(result0, self_shape, dim, keepdim),
             dim,
             correction,
         )
-        + mean_slope(keep(g[1], x_shape, dim, keepdim), x_shape, dim)
+        + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
-    outputs="deviation mean",
+    outputs="result0 result1",
     samples=_SPREADS,
 )
-def std_mean(x, /, dim=None, correction=1, keepdim=False):
+def std_mean(self, /, dim=None, correction=1, keepdim=False):
     """The standard deviation and the mean."""
-    mean = np.mean(x, axis=every(x.shape, dim), keepdims=keepdim, dtype=x.dtype)
-    return np.sqrt(_variance(x, dim, correction, keepdim, "std_mean")), mean
+    mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
+    return np.sqrt(_variance(self, dim, correction, keepdim, "std_mean")), mean
 
 
 @op(
-    x=lambda g, x, x_shape, ans, dim, keepdim: (
-        expand(keep(g, x_shape, dim, keepdim), x_shape) * exp(x - keep(ans, x_shape, dim, keepdim))
+    self=lambda g, self, self_shape, result, dim, keepdim: (
+        expand(keep(g, self_shape, dim, keepdim), self_shape)
+        * exp(self - keep(result, self_shape, dim, keepdim))
     ),
     samples=(Sample((_MATRIX,), {"dim": 1}), Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True})),
 )
-def logsumexp(x, /, dim, keepdim=False):
-    """``log(sum(exp(x)))`` over ``dim``, without overflow."""
-    if x.dtype.kind != "f":
-        x = x.astype(np.float32)
-    dims = every(x.shape, dim)
-    top = np.maximum.reduce(x, axis=dims, keepdims=True, initial=-np.inf)
-    top = np.where(np.isfinite(top), top, 0).astype(x.dtype)
-    found = np.log(np.add.reduce(np.exp(x - top), axis=dims, keepdims=True)) + top
+def logsumexp(self, /, dim, keepdim=False):
+    """``log(sum(exp(self)))`` over ``dim``, without overflow."""
+    if self.dtype.kind != "f":
+        self = self.astype(np.float32)
+    dims = every(self.shape, dim)
+    top = np.maximum.reduce(self, axis=dims, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
+    found = np.log(np.add.reduce(np.exp(self - top), axis=dims, keepdims=True)) + top
     return found if keepdim else np.squeeze(found, dims)
 
 
@@ -226,18 +231,18 @@ def _truth(result, x):
 
 
 @op(variants="function method")
-def all(x, /, dim=None, keepdim=False):
+def all(self, /, dim=None, keepdim=False):
     """Whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
-    return _truth(np.all(x, axis=_some(x.shape, dim), keepdims=keepdim), x)
+    return _truth(np.all(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
 @op(variants="function method")
-def any(x, /, dim=None, keepdim=False):
+def any(self, /, dim=None, keepdim=False):
     """Whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is empty."""
-    return _truth(np.any(x, axis=_some(x.shape, dim), keepdims=keepdim), x)
+    return _truth(np.any(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
 
 
 @op(variants="function method")
-def count_nonzero(x, /, dim=None):
+def count_nonzero(self, /, dim=None):
     """How many elements along ``dim`` are not 0."""
-    return np.count_nonzero(x, axis=every(x.shape, dim))
+    return np.count_nonzero(self, axis=every(self.shape, dim))

@@ -22,13 +22,13 @@ _TRIANGLE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
 
 
 @op(
-    a=lambda g, a, ans, upper, left, unitriangular: triangular_matrix_gradient(
-        g, a, ans, upper, left, unitriangular
+    self=lambda g, self, result, upper, left, unitriangular: triangular_matrix_gradient(
+        g, self, result, upper, left, unitriangular
     ),
-    b=lambda g, a, upper, left, unitriangular: solve_triangular(
-        mT(a), g, not upper, left, unitriangular
+    B=lambda g, self, upper, left, unitriangular: solve_triangular(
+        mT(self), g, not upper, left, unitriangular
     ),
-    broadcasts="a b",
+    broadcasts="self B",
     node="LinalgSolveTriangularBackward0",
     samples=(
         Sample((_TRIANGLE, (3, 2)), {"upper": True}),
@@ -36,25 +36,25 @@ _TRIANGLE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
         Sample((_TRIANGLE, (3, 2)), {"upper": False, "unitriangular": True}),
     ),
 )
-def solve_triangular(a, b, /, upper, left=True, unitriangular=False):
-    """The ``x`` of ``a @ x = b``, or of ``x @ a = b``, reading one triangle of ``a``."""
-    check_square("linalg.solve_triangular", a)
-    check_same_dtype(a, b)
-    if a.shape[-1] != b.shape[-2 if left else -1]:
+def solve_triangular(self, B, /, upper, left=True, unitriangular=False):
+    """The ``x`` of ``self @ x = B``, or of ``x @ self = B``, reading one triangle of ``self``."""
+    check_square("linalg.solve_triangular", self)
+    check_same_dtype(self, B)
+    if self.shape[-1] != B.shape[-2 if left else -1]:
         raise RuntimeError(
             "linalg.solve_triangular: Incompatible shapes of A and B for the equation "
-            f"{'AX = B' if left else 'XA = B'} ({a.shape[-2]}x{a.shape[-1]} and "
-            f"{b.shape[-2]}x{b.shape[-1]})"
+            f"{'AX = B' if left else 'XA = B'} ({self.shape[-2]}x{self.shape[-1]} and "
+            f"{B.shape[-2]}x{B.shape[-1]})"
         )
-    a, b = same_batch(a, b)
-    if not b.size:
-        return np.zeros(b.shape, b.dtype)
-    trsm = lapack(a, "trsm")[0]
+    self, B = same_batch(self, B)
+    if not B.size:
+        return np.zeros(B.shape, B.dtype)
+    trsm = lapack(self, "trsm")[0]
 
-    def solve(a: Any, b: Any) -> Any:
-        return (trsm(1, a, b, side=not left, lower=not upper, diag=unitriangular),)
+    def solve(self: Any, B: Any) -> Any:
+        return (trsm(1, self, B, side=not left, lower=not upper, diag=unitriangular),)
 
-    return each_matrix(solve, a, b)[0]
+    return each_matrix(solve, self, B)[0]
 
 
 def triangular_matrix_gradient(
@@ -69,30 +69,30 @@ def triangular_matrix_gradient(
 
 
 @op(
-    b=lambda g, a, upper, transpose, unitriangular: triangular_solve_gradient(
-        g[0], a, upper, transpose, unitriangular
+    self=lambda g, A, upper, transpose, unitriangular: triangular_solve_gradient(
+        g[0], A, upper, transpose, unitriangular
     ),
-    a=lambda g, a, x, upper, transpose, unitriangular: (
+    A=lambda g, A, solution, upper, transpose, unitriangular: (
         g[1]
         + transposed_if(
             transpose,
             triangular_matrix_gradient(
-                g[0], transposed_if(transpose, a), x, upper != transpose, True, unitriangular
+                g[0], transposed_if(transpose, A), solution, upper != transpose, True, unitriangular
             ),
         )
     ),
-    outputs="x coefficient",
-    broadcasts="b a",
+    outputs="solution cloned_coefficient",
+    broadcasts="self A",
     samples=(
         Sample(((3, 2), _TRIANGLE)),
         Sample(((3, 2), _TRIANGLE), {"upper": False, "transpose": True}),
     ),
 )
-def triangular_solve(b, a, /, upper=True, transpose=False, unitriangular=False):
-    """:func:`solve_triangular` under its older name: the solution, and a copy of ``a``."""
-    solution = solve_triangular(transposed_if(transpose, a), b, upper != transpose,
+def triangular_solve(self, A, /, upper=True, transpose=False, unitriangular=False):
+    """:func:`solve_triangular` under its older name: the solution, and a copy of ``A``."""
+    solution = solve_triangular(transposed_if(transpose, A), self, upper != transpose,
                                 True, unitriangular)  # fmt: skip
-    return solution, np.array(np.broadcast_to(a, (*solution.shape[:-2], *a.shape[-2:])))
+    return solution, np.array(np.broadcast_to(A, (*solution.shape[:-2], *A.shape[-2:])))
 
 
 def triangular_solve_gradient(
@@ -109,41 +109,43 @@ def transposed_if(condition: bool, a: Any) -> Any:
 
 
 @op(
-    b=lambda g, L, upper: cholesky_solve(g, L, upper),
-    L=lambda g, L, ans, upper: cholesky_factor_gradient(
-        matmul(cholesky_solve(g, L, upper), mT(ans)), L, upper
+    self=lambda g, input2, upper: cholesky_solve(g, input2, upper),
+    input2=lambda g, input2, result, upper: cholesky_factor_gradient(
+        matmul(cholesky_solve(g, input2, upper), mT(result)), input2, upper
     ),
-    broadcasts="b L",
+    broadcasts="self input2",
     samples=(
         Sample(((3, 2), _TRIANGLE)),
         Sample(((2, 3, 1), _TRIANGLE), {"upper": True}),
     ),
     variants="function method",
 )
-def cholesky_solve(b, L, /, upper=False):
-    """The ``x`` of ``L @ L.mT @ x = b``, reading one triangle of ``L``."""
-    for name, matrix in (("b", b), ("u", L)):
+def cholesky_solve(self, input2, /, upper=False):
+    """The ``x`` of ``input2 @ input2.mT @ x = self``, reading one triangle of ``input2``."""
+    for name, matrix in (("b", self), ("u", input2)):
         if matrix.ndim < 2:
             raise RuntimeError(
                 f"{name} should have at least 2 dimensions, but has {matrix.ndim} dimensions "
                 "instead"
             )
     if upper:
-        L = L.swapaxes(-2, -1)
-    half = solve_triangular(L, b, False)
-    return solve_triangular(L.swapaxes(-2, -1), half, True)
+        input2 = input2.swapaxes(-2, -1)
+    half = solve_triangular(input2, self, False)
+    return solve_triangular(input2.swapaxes(-2, -1), half, True)
 
 
 @op(
-    L=lambda g, L, ans, upper: cholesky_factor_gradient(matmul(matmul(ans, g), ans), L, upper),
+    self=lambda g, self, result, upper: cholesky_factor_gradient(
+        matmul(matmul(result, g), result), self, upper
+    ),
     samples=(Sample((_TRIANGLE,)), Sample(([_TRIANGLE, _TRIANGLE],), {"upper": True})),
     variants="function method",
 )
-def cholesky_inverse(L, /, upper=False):
-    """The inverse of ``L @ L.mT``, reading one triangle of ``L``."""
-    check_square("cholesky_inverse", L)
-    eye = np.broadcast_to(np.eye(L.shape[-1], dtype=L.dtype), L.shape)
-    return cholesky_solve(eye, L, upper)
+def cholesky_inverse(self, /, upper=False):
+    """The inverse of ``self @ self.mT``, reading one triangle of ``self``."""
+    check_square("cholesky_inverse", self)
+    eye = np.broadcast_to(np.eye(self.shape[-1], dtype=self.dtype), self.shape)
+    return cholesky_solve(eye, self, upper)
 
 
 def cholesky_factor_gradient(outer: Any, L: Any, is_upper: bool) -> Any:

@@ -15,119 +15,119 @@ _WITHIN_ONE = (Sample(([-0.5, 0.25, 0.75],)), Sample(([[0.0, 0.5]],)))
 
 @pointwise(
     np.tan,
-    result="float",
-    x=lambda g, ans: g * (1 + ans * ans),
+    result_dtype="float",
+    self=lambda g, result: g * (1 + result * result),
     samples=ONE,
     variants="function method inplace",
 )
-def tan(x):
+def tan(self):
     """Tangent of an angle in radians."""
 
 
 @pointwise(
     np.arcsin,
-    result="float",
-    x=lambda g, x: g / sqrt(1 - x * x),
+    result_dtype="float",
+    self=lambda g, self: g / sqrt(1 - self * self),
     samples=_WITHIN_ONE,
     variants="function method inplace",
     aliases="arcsin",
 )
-def asin(x):
-    """The angle whose sine is ``x``; NaN beyond -1 and 1."""
+def asin(self):
+    """The angle whose sine is ``self``; NaN beyond -1 and 1."""
 
 
 @pointwise(
     np.arccos,
-    result="float",
-    x=lambda g, x: -g / sqrt(1 - x * x),
+    result_dtype="float",
+    self=lambda g, self: -g / sqrt(1 - self * self),
     samples=_WITHIN_ONE,
     variants="function method inplace",
     aliases="arccos",
 )
-def acos(x):
-    """The angle whose cosine is ``x``; NaN beyond -1 and 1."""
+def acos(self):
+    """The angle whose cosine is ``self``; NaN beyond -1 and 1."""
 
 
 @pointwise(
     np.arctan,
-    result="float",
-    x=lambda g, x: g / (x * x + 1),
+    result_dtype="float",
+    self=lambda g, self: g / (self * self + 1),
     samples=ONE,
     variants="function method inplace",
     aliases="arctan",
 )
-def atan(x):
-    """The angle whose tangent is ``x``."""
+def atan(self):
+    """The angle whose tangent is ``self``."""
 
 
 @pointwise(
     np.sinh,
-    result="float",
-    x=lambda g, x: g * cosh(x),
+    result_dtype="float",
+    self=lambda g, self: g * cosh(self),
     samples=ONE,
     variants="function method inplace",
 )
-def sinh(x):
+def sinh(self):
     """Hyperbolic sine."""
 
 
 @pointwise(
     np.cosh,
-    result="float",
-    x=lambda g, x: g * sinh(x),
+    result_dtype="float",
+    self=lambda g, self: g * sinh(self),
     samples=ONE,
     variants="function method inplace",
 )
-def cosh(x):
+def cosh(self):
     """Hyperbolic cosine."""
 
 
 @pointwise(
     np.arcsinh,
-    result="float",
-    x=lambda g, x: g / sqrt(x * x + 1),
+    result_dtype="float",
+    self=lambda g, self: g / sqrt(self * self + 1),
     samples=ONE,
     variants="function method inplace",
     aliases="arcsinh",
 )
-def asinh(x):
+def asinh(self):
     """Inverse of the hyperbolic sine."""
 
 
 @pointwise(
     np.arccosh,
-    result="float",
-    x=lambda g, x: g / sqrt(x * x - 1),
+    result_dtype="float",
+    self=lambda g, self: g / sqrt(self * self - 1),
     samples=(Sample(([1.5, 2.0],)), Sample(([[4.0]],))),
     variants="function method inplace",
     aliases="arccosh",
 )
-def acosh(x):
+def acosh(self):
     """Inverse of the hyperbolic cosine; NaN below 1."""
 
 
 @pointwise(
     np.arctanh,
-    result="float",
-    x=lambda g, x: g / (1 - x * x),
+    result_dtype="float",
+    self=lambda g, self: g / (1 - self * self),
     samples=_WITHIN_ONE,
     variants="function method inplace",
     aliases="arctanh",
 )
-def atanh(x):
+def atanh(self):
     """Inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
 
 
 @pointwise(
     np.arctan2,
-    result="float",
-    x=lambda g, x, y: _over_square(g, y, x, y),
-    y=lambda g, x, y: _over_square(-g, x, x, y),
+    result_dtype="float",
+    self=lambda g, self, other: _over_square(g, other, self, other),
+    other=lambda g, self, other: _over_square(-g, self, self, other),
     samples=PAIR,
     variants="function method inplace",
     aliases="arctan2",
 )
-def atan2(x, y):
+def atan2(self, other):
     """The angle between the positive abscissa and the point (y, x)."""
 
 
@@ -141,55 +141,57 @@ def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
 
 @pointwise(
     floats="hypot_cpu",
-    x=lambda g, x, ans: g * (x / ans),
-    y=lambda g, y, ans: g * (y / ans),
+    self=lambda g, self, result: g * (self / result),
+    other=lambda g, other, result: g * (other / result),
     samples=PAIR,
     variants="function method inplace",
 )
-def hypot(x, y):
-    """The length of the hypotenuse over ``x`` and ``y``."""
-    return np.hypot(x, y)
+def hypot(self, other):
+    """The length of the hypotenuse over ``self`` and ``other``."""
+    return np.hypot(self, other)
 
 
 @pointwise(
     linear=True,
-    result="float",
+    result_dtype="float",
     node="Deg2RadBackward0",
-    x=lambda g: g * (math.pi / 180),
+    self=lambda g: g * (math.pi / 180),
     samples=ONE,
     variants="function method inplace",
 )
-def deg2rad(x):
+def deg2rad(self):
     """Degrees in radians."""
-    return x * (math.pi / 180)
+    return self * (math.pi / 180)
 
 
 @pointwise(
     linear=True,
-    result="float",
+    result_dtype="float",
     node="Rad2DegBackward0",
-    x=lambda g: g * (180 / math.pi),
+    self=lambda g: g * (180 / math.pi),
     samples=ONE,
     variants="function method inplace",
 )
-def rad2deg(x):
+def rad2deg(self):
     """Radians in degrees."""
-    return x * (180 / math.pi)
+    return self * (180 / math.pi)
 
 
 @pointwise(
-    result="float",
-    x=lambda g, x, ans: where(x == 0, 0, g * ((cos(x * math.pi) - ans) / x)),
+    result_dtype="float",
+    self=lambda g, self, result: where(self == 0, 0, g * ((cos(self * math.pi) - result) / self)),
     samples=POSITIVE,
     variants="function method inplace",
     aliases="special.sinc",
 )
-def sinc(x):
-    """``sin(pi x) / (pi x)``, and 1 at 0."""
-    return np.sinc(x).astype(x.dtype)
+def sinc(self):
+    """``sin(pi self) / (pi self)``, and 1 at 0."""
+    return np.sinc(self).astype(self.dtype)
 
 
-@pointwise(result="float", x=lambda g: zeros_of(g), samples=ONE, variants="function method")
-def angle(x):
+@pointwise(
+    result_dtype="float", self=lambda g: zeros_of(g), samples=ONE, variants="function method"
+)
+def angle(self):
     """The argument of a real number: 0, or pi where it is negative."""
-    return np.where(np.isnan(x), x, np.where(x < 0, math.pi, 0)).astype(x.dtype)
+    return np.where(np.isnan(self), self, np.where(self < 0, math.pi, 0)).astype(self.dtype)

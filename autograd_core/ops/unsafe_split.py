@@ -11,14 +11,14 @@ from autograd_core.ops.joining import cat
 
 
 @op(
-    x=lambda g, dim: cat(g, dim=dim),
+    self=lambda g, dim: cat(g, dim=dim),
     view="each",
     linear=True,
     samples=(Sample(((5, 2),), {"split_size": 2}), Sample(((2, 4),), {"split_size": 2, "dim": 1})),
 )
-def unsafe_split(x, /, split_size, dim=0):
+def unsafe_split(self, /, split_size, dim=0):
     """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
-    return tuple(np.split(x, range(split_size, x.shape[dim], split_size), dim))
+    return tuple(np.split(self, range(split_size, self.shape[dim], split_size), dim))
 
 
 def unsafe_chunk(x: Any, chunks: int, dim: int = 0) -> Any:

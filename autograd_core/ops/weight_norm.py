@@ -14,17 +14,17 @@ def _other_dims(ndim: int, dim: int) -> tuple[int, ...]:
 
 
 @op(
-    joint=lambda g, v, length, dim, needs: _slopes(g, v, length, dim, needs),
-    edges="v length",
+    joint=lambda g, v, g_, dim, needs: _slopes(g, v, g_, dim, needs),
+    edges="v g_",
     node="WeightNormInterfaceBackward0",
     samples=(
         Sample(((3, 2), (3, 1)), {"dim": 0}),
         Sample(((3, 2, 2), (1, 1, 2)), {"dim": 2}),
     ),
 )
-def weight_norm(v, length, /, dim=0):
-    """``v`` with its slices of dimension ``dim`` made as long as ``length`` says."""
-    return v * (length / vector_norm(v, 2.0, _other_dims(v.ndim, dim), True))
+def weight_norm(v, g_, /, dim=0):
+    """``v`` with its slices of dimension ``dim`` made as long as ``g_`` says."""
+    return v * (g_ / vector_norm(v, 2.0, _other_dims(v.ndim, dim), True))
 
 
 def _slopes(g: Any, v: Any, length: Any, dim: int, needs: tuple[bool, bool]) -> tuple[Any, Any]:

@@ -7,11 +7,11 @@ from autograd_core.ops.elementwise import tanh
 from gradstep import check
 
 
-@pointwise(x=lambda g, x: g * tanh(x), samples=(Sample(([-2.0, 0.0, 3.0],)),))
-def log_cosh(x):
+@pointwise(self=lambda g, self: g * tanh(self), samples=(Sample(([-2.0, 0.0, 3.0],)),))
+def log_cosh(self):
     """The logarithm of the hyperbolic cosine."""
-    size = np.abs(x)
-    return size + np.log1p(np.exp(-2 * size)) - np.log(2).astype(x.dtype)
+    size = np.abs(self)
+    return size + np.log1p(np.exp(-2 * size)) - np.log(2).astype(self.dtype)
 
 
 with trace(values=True):

@@ -261,8 +261,8 @@ def test_a_wrong_rule_is_found_beside_a_kink() -> None:
 @pytest.mark.parametrize(
     ("compute", "values", "reason"),
     [
-        (lambda x: x * 2, [1.0, np.nan], "x is nan at [1]"),
-        (lambda x: x * 2, [np.inf, 1.0], "x is inf at [0]"),
+        (lambda x: x * 2, [1.0, np.nan], "self is nan at [1]"),
+        (lambda x: x * 2, [np.inf, 1.0], "self is inf at [0]"),
         (lambda x: x.log(), [0.0, 1.0], "its result is not finite"),
         (lambda x: x.sqrt(), [0.0, 1.0], "not finite right beside these inputs; a little away"),
     ],

@@ -281,10 +281,10 @@ def test_print_says_what_is_not_there(session: Session) -> None:
 
 def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Session) -> None:
     assert answers(session, "display op") == "1: op = mean"
-    answers(session, "display saved.self.rms")
+    answers(session, "display saved.x.rms")
     text = answers(session, "next")
     assert "1: op = pow" in text
-    assert "2: saved.self.rms is unknown (this node keeps no 'self'; it keeps saved.x)" in text
+    assert "2: saved.x.rms is unknown (this node keeps no 'x'; it keeps saved.self)" in text
     assert answers(session, "info display") == answers(session, "display")
     answers(session, "undisplay 2")
     a = torch.tensor(1.0, requires_grad=True)
@@ -353,7 +353,7 @@ def test_info_hooks_tells_what_each_made_of_the_gradient() -> None:
 
 
 def test_check_holds_the_rule_to_its_forward(session: Session) -> None:
-    assert "PowBackward0: right (x)" in answers(session, "check pow")
+    assert "PowBackward0: right (self)" in answers(session, "check pow")
     assert "MeanBackward0" in answers(session, "check")
     assert answers(session, "check all").splitlines()[-1].endswith("right, 0 wrong")
 

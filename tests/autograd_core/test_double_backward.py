@@ -203,8 +203,8 @@ def test_the_formula_of_the_second_node_is_the_rule_that_runs() -> None:
     seed = autograd_core.ones_like(y).requires_grad_()
     (g,) = autograd_core.autograd.grad(y, x, seed, create_graph=True)
     assert dict(g.grad_fn.formulas()) == {
-        "grad": "where(x > 0, g, g * negative_slope)",
-        "x": "zeros_of(g)",
+        "grad": "where(self > 0, g, g * negative_slope)",
+        "self": "zeros_of(g)",
     }
     session = Session(g.sum())
     session.next(1)

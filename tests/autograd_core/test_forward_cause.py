@@ -58,7 +58,7 @@ def test_a_nan_of_the_forward_pass_is_reported_where_it_began() -> None:
     assert said["there"] == "nan at 1 of 3 places, first at [1], where it is given −2"
     assert said["line"].endswith("loss = (w.log().tanh().exp() * 2).sum()")
     assert said["seen"] == "first in backward: out of #3 exp:1 is nan 1/3, first at [1]"
-    assert said["saved.ans"] == "rms 1.73, 1 to 2.23, 1 of 3 are nan; there nan"
+    assert said["saved.result"] == "rms 1.73, 1 to 2.23, 1 of 3 are nan; there nan"
     assert "why" not in said
 
 
@@ -114,7 +114,7 @@ def test_an_infinity_that_was_saved_is_a_cause_though_the_loss_is_finite() -> No
     said = stop(loss, w=w)
     assert said["what"] == "inf began in the forward pass, at #4 exp:1"
     assert said["there"] == "inf at 1 of 2 places, first at [1], where it is given 1000"
-    assert said["saved.ans"] == "rms 2.72, 2.72 to 2.72, 1 of 2 are infinite; there inf"
+    assert said["saved.result"] == "rms 2.72, 2.72 to 2.72, 1 of 2 are infinite; there inf"
 
 
 def test_an_exploding_recurrence_is_reported_at_the_step_that_overflowed() -> None:
@@ -227,7 +227,7 @@ def test_a_gradient_that_no_forward_value_explains_began_in_the_backward_pass() 
     assert said["what"] == "out of #3 sqrt:1 is inf 1/2, first at [1]"
     assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
     assert said["in"] == "2 everywhere; there 2"
-    assert said["saved.ans"] == "rms 1.41, 0 to 2, 1 of 2 are 0; there 0"
+    assert said["saved.result"] == "rms 1.41, 0 to 2, 1 of 2 are 0; there 0"
 
 
 def test_a_logarithm_of_0_that_the_loss_does_not_see_began_in_the_backward_pass() -> None:
@@ -237,7 +237,7 @@ def test_a_logarithm_of_0_that_the_loss_does_not_see_began_in_the_backward_pass(
     said = stop(loss, w=w)
     assert said["what"] == "out of #3 log:1 is nan 1/2, first at [1]"
     assert said["why"] == "what arrived is finite: it began in the backward pass, at this node"
-    assert (said["in"], said["saved.x"]) == (
+    assert (said["in"], said["saved.self"]) == (
         "rms 0.707, 0 to 1, 1 of 2 are 0; there 0",
         "rms 0.707, 0 to 1, 1 of 2 are 0; there 0",
     )
@@ -291,7 +291,7 @@ def test_without_traced_values_it_is_said_that_the_op_may_be_an_earlier_one() ->
             loss = y.exp().sum()
         said = stop(loss, w=w)
         assert said["what"] == "nan began in the forward pass, at #2 exp:1 or before it"
-        assert said["there"] == "ans with nan at 1 of 2 places, first at [1]"
+        assert said["there"] == "result with nan at 1 of 2 places, first at [1]"
         assert said["note"].startswith("gradstep check tells where it began")
 
 

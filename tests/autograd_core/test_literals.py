@@ -29,15 +29,15 @@ def test_a_twin_gives_the_bits_of_its_rule(name: str, edge: str) -> None:
 
 
 def test_the_rules_that_training_runs_most_have_twins() -> None:
-    assert {("tanh", "x"), ("sigmoid", "x")} <= set(TWINS)
+    assert {("tanh", "self"), ("sigmoid", "self")} <= set(TWINS)
 
 
 @pytest.mark.parametrize(
     ("name", "edge", "reason"),
     [
-        ("mul", "x", "no number in it"),
-        ("relu", "x", "calls another op"),
-        ("pow_number", "x", "decides by an attribute"),
+        ("mul", "self", "no number in it"),
+        ("relu", "self", "calls another op"),
+        ("pow_number", "self", "decides by an attribute"),
     ],
 )
 def test_other_rules_have_none(name: str, edge: str, reason: str) -> None:

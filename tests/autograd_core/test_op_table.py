@@ -259,9 +259,9 @@ def test_a_value_is_saved_only_for_those_who_need_it() -> None:
     x, y = torch.tensor(2.0, requires_grad=True), torch.tensor(3.0)
     node: Any = (x * y).grad_fn
     assert [(name, value.item(), state) for name, value, state in node.saved()] == [
-        ("y", 3.0, "kept")
+        ("other", 3.0, "kept")
     ]
-    assert node.x is NOT_SAVED
+    assert node.self is NOT_SAVED
 
 
 @for_every_sample(lambda entry: entry.view is not False)
@@ -360,11 +360,11 @@ SLIPS = [
     (lambda: pointwise(z=lambda g: g)(two), r"two: a rule for z, but the inputs are x, y"),
     (
         lambda: pointwise(x=lambda g, q: g)(two),
-        r"two: the rule for x names q; known are ans, g, needs, x, x_shape, y, y_shape",
+        r"two: the rule for x names q; known are g, needs, result, x, x_shape, y, y_shape",
     ),
     (
         lambda: op(x=lambda g, high: g)(bounded),
-        r"bounded: the rule for x names high; known are ans, g, low, needs, x, x_shape",
+        r"bounded: the rule for x names high; known are g, low, needs, result, x, x_shape",
     ),
     (lambda: op()(named_view), r"named_view: an input may not be called view"),
     (lambda: op()(named_local), r"named_local: the generated code has a use of its own for r"),

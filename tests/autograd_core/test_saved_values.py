@@ -175,7 +175,7 @@ def test_lint_says_that_it_was_detached() -> None:
     b = a.sin()
     a.detach_()
     (finding,) = [each for each in lint(b.sum()) if each.code == "changed"]
-    assert "saved x, which was detached in place afterwards" in finding.what
+    assert "saved self, which was detached in place afterwards" in finding.what
     assert "x = x.detach()" in finding.remedy
 
 

@@ -254,7 +254,7 @@ def test_a_node_shows_what_it_got_sent_kept_and_ran(weight: Any) -> None:
     assert detail.outgoing[0].value.text() == "12"
     assert detail.outgoing[0].target == 1
     assert [(kept.name, kept.state, kept.value.text()) for kept in detail.saved] == [
-        ("x", "kept", "2")
+        ("self", "kept", "2")
     ]
     assert "exponent" in detail.formulas[0][1]
     assert detail.source_line == "y = weight**3"
@@ -266,7 +266,7 @@ def test_a_saved_value_changed_in_place_is_called_so(weight: Any) -> None:
     x.add_(1.0)
     session = Session(y)
     states = {kept.name: kept.state for kept in session.detail(1).saved}
-    assert states["x"] == "changed"
+    assert states["self"] == "changed"
     session.jump(2)
     assert session.snapshot.status == "failed"
     assert "modified by an inplace operation" in session.snapshot.error
@@ -283,7 +283,7 @@ def test_saved_values_are_shown_as_they_were_when_asked_for(weight: Any) -> None
     x, wide = torch.tensor([1.0, 2.0]), torch.tensor([3.0]).expand(2)
     session = Session((wide * (x * weight)).sum())
     details = [session.detail(index) for index in range(session.length)]
-    saved = [each.value for detail in details for each in detail.saved if each.name == "x"]
+    saved = [each.value for detail in details for each in detail.saved if each.name == "self"]
     terms = [term.values for detail in details for term in detail.terms]
     before = [each.array.tolist() for each in saved], repr(terms)
     assert before[0] == [[3.0, 3.0], [1.0, 2.0]]

@@ -130,7 +130,7 @@ def test_where_a_value_was_changed_is_data_too() -> None:
         z.zero_(), (last := here())
     places = [tuple(where.rsplit(":", 1)) for where in (line, last)]
     lines = [(file, int(number)) for file, number in places]
-    assert [tuple(each) for each in y.grad_fn.changed_at("x")] == lines
+    assert [tuple(each) for each in y.grad_fn.changed_at("self")] == lines
     assert [tuple(each) for each in twice.grad_fn.changed_at("saved_tensors[0]")] == lines[1:]
     assert y.grad_fn.changed_at("nothing") == ()
     assert [tuple(each) for each in changed_at(z.version)] == lines

@@ -151,7 +151,7 @@ def test_lint_findings_come_with_both_lines_and_a_remedy(run: Run) -> None:
     assert code == 5
     assert (
         "error [changed]  exp:1 train.py:3, changed at train.py:5\n"
-        "  exp:1 saved ans, which was changed in place afterwards\n"
+        "  exp:1 saved result, which was changed in place afterwards\n"
         "  remedy: change a copy"
     ) in out
 

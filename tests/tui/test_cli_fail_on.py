@@ -47,7 +47,7 @@ def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
     )
     told = dict(row.split(None, 1) for row in rows)
     assert told["in"] == "0.2 everywhere; there 0.2"
-    assert told["rule"] == "g / (2 · ans)"
+    assert told["rule"] == "g / (2 · result)"
     assert told["line"].startswith("nan_from_sqrt.py:15  distance = ")
     assert told["why"].endswith("it began in the backward pass, at this node")
 

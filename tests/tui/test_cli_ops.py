@@ -12,8 +12,8 @@ def test_the_table_has_a_line_for_every_op(capsys: pytest.CaptureFixture[str]) -
     assert main(["ops"]) == 0
     lines = capsys.readouterr().out.splitlines()
     assert "elementwise:" in lines
-    assert "  mul(x, y)  x: g * y; y: g * x  [saves y, x]" in lines
-    assert "  eq(x, y)  no derivative" in lines
+    assert "  mul(self, other)  self: g * other; other: g * self  [saves other, self]" in lines
+    assert "  eq(self, other)  no derivative" in lines
     assert {name for name, op in OPS.items() if op.function.__module__.startswith("autograd_core")
             } <= {line.strip().partition("(")[0] for line in lines}  # fmt: skip
 
@@ -21,12 +21,12 @@ def test_the_table_has_a_line_for_every_op(capsys: pytest.CaptureFixture[str]) -
 def test_one_op_is_shown_with_all_its_entry_says(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ops", "tanh"]) == 0
     assert capsys.readouterr().out.splitlines() == [
-        "tanh(x)",
+        "tanh(self)",
         "  Hyperbolic tangent.",
         "",
-        "  derivative by x: g * (1 - ans * ans)",
+        "  derivative by self: g * (1 - result * result)",
         "  node: TanhBackward0",
-        "  saves: ans",
+        "  saves: result",
         "  is: elementwise",
         "  called: torch.tanh, Tensor.tanh, Tensor.tanh_",
     ]
@@ -36,19 +36,19 @@ def test_an_op_is_found_by_its_node_and_an_overload_by_its_function(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     assert main(["ops", "AddmmBackward0"]) == 0
-    assert capsys.readouterr().out.startswith("addmm(bias, a, b, /, beta=1, alpha=1)\n")
+    assert capsys.readouterr().out.startswith("addmm(self, mat1, mat2, /, beta=1, alpha=1)\n")
     assert main(["ops", "sum"]) == 0
     out = capsys.readouterr().out
-    assert "sum_all(x, /, dtype=None)" in out
-    assert "sum_dim(x, /, dim, keepdim=False, dtype=None)" in out
+    assert "sum_all(self, /, dtype=None)" in out
+    assert "sum_dim(self, /, dim, keepdim=False, dtype=None)" in out
 
 
 def test_the_code_of_an_entry_can_be_read(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["ops", "exp", "--code"]) == 0
     out = capsys.readouterr().out
     compile(out, "<exp>", "exec")
-    assert "def call(x):" in out
-    assert "g_x = rule_x(g, ans)" in out
+    assert "def call(self):" in out
+    assert "g_self = rule_self(g, result)" in out
 
 
 def test_wrong_use_is_explained(capsys: pytest.CaptureFixture[str]) -> None:

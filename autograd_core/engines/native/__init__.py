@@ -83,9 +83,11 @@ class NativeEngine:
         return isinstance(value, Tensor) or (isinstance(value, Packed) and not value.is_result)
 
     def input_of(self, node: Node, name: str) -> int | None:
-        if name == "ans":
+        if not isinstance(node, SavedNode):
+            return None
+        if name == "result" and name in node.op.outputs:
             return OWN_RESULT
-        if not isinstance(node, SavedNode) or name not in node.op.edges or node.op.variadic:
+        if name not in node.op.edges or node.op.variadic:
             return None
         return node.op.edges.index(name)
 

@@ -22,7 +22,7 @@ def pairwise_distance(
 
 def normalize(input: Tensor, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Tensor:
     """``input`` over its p-norm along ``dim``, or over ``eps`` where that is larger."""
-    size = clamp_min(vector_norm(input, p, dim, True), bound=eps)
+    size = clamp_min(vector_norm(input, p, dim, True), min=eps)
     return elementwise.div(input, shape.expand(size, input._shape))
 
 

@@ -143,7 +143,7 @@ def _of_probabilities(
     if reduction == "sum":
         return total
     count = math.prod(scores._shape) / (scores._shape[dim] or math.nan) if scores.ndim > 1 else 1
-    return elementwise.div_number(total, number=count)
+    return elementwise.div_number(total, other=count)
 
 
 def _along(weight: Tensor, x: Tensor, dim: int) -> Tensor:
@@ -283,7 +283,7 @@ def _stirling(n: Tensor) -> Tensor:
     """Stirling's approximation of the logarithm of the factorial."""
     rough = elementwise.sub(elementwise.mul(n, elementwise.log(n)), n)
     root = elementwise.mul_number(
-        elementwise.log(elementwise.mul_number(n, number=2 * math.pi)), number=0.5
+        elementwise.log(elementwise.mul_number(n, other=2 * math.pi)), other=0.5
     )
     return elementwise.add(rough, root)
 

@@ -105,7 +105,7 @@ def hinge_embedding_loss(
 
 
 def _at_least_0(x: Tensor) -> Tensor:
-    return select.clamp_min(x, bound=0)
+    return select.clamp_min(x, min=0)
 
 
 def _by_label(target: Tensor, alike: Tensor, apart: Tensor) -> Tensor:
