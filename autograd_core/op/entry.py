@@ -21,7 +21,7 @@ on tensors (building the graph of the second derivative).
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import Any, Final, ParamSpec
 
 from autograd_core.op.generate import prepare
@@ -32,7 +32,6 @@ from autograd_core.op.record import (
     Op,
     ResultKind,
     Rule,
-    Sample,
     Second,
     ViewKind,
     parameters_of,
@@ -59,7 +58,8 @@ _OPTIONS: Final = frozenset(
         "of",
         "variants",
         "aliases",
-        "samples",
+        "symmetric",
+        "normalized",
         "result",
         "result_dtype",
         "kernel",
@@ -88,7 +88,6 @@ def pointwise(
     variants: str = "",
     aliases: str = "",
     second: Second | None = None,
-    samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Tensor]]:
     """Declare an elementwise op: dtypes promote, shapes broadcast, and a gradient is reduced to
@@ -108,7 +107,6 @@ def pointwise(
         variants: the forms in which users call it: "function method inplace" (see ``op.public``).
         aliases: its other names: "absolute", "special.expit".
         second: how the first rule is differentiated again, where operations do not show it.
-        samples: inputs to test it on.
         rules: per differentiable input, its rule.
     """
 
@@ -127,7 +125,6 @@ def pointwise(
             variants=variants,
             aliases=aliases,
             second=second,
-            samples=samples,
             pointwise=True,
             linear=linear,
             result_dtype=result_dtype,
@@ -150,12 +147,13 @@ def op(
     linear: bool = False,
     broadcasts: str = "",
     holds: str = "",
+    symmetric: bool | str = False,
+    normalized: bool = False,
     node: str = "",
     of: str = "",
     variants: str = "",
     aliases: str = "",
     second: Second | None = None,
-    samples: Sequence[Sample] = (),
     **rules: Callable[..., Any],
 ) -> Callable[[Callable[P, object]], Callable[P, Any]]:
     """Declare an op whose body computes it on arrays.
@@ -174,6 +172,9 @@ def op(
         view: the result shares the input's memory ("each": every one of a varying number).
         broadcasts: inputs whose gradient must be reduced to their shape.
         holds: attributes that are a :class:`.Held`, which has tensors in it.
+        symmetric: inputs are symmetric matrices, of which it reads one half; or the attribute that
+            says so.
+        normalized: the rule is for an input behind a ``log_softmax``.
     """
 
     def declare(function: Callable[P, object]) -> Callable[P, Any]:
@@ -195,7 +196,6 @@ def op(
             variants=variants,
             aliases=aliases,
             second=second,
-            samples=samples,
             joint=joint,
             edges=edges,
             outputs=outputs,
@@ -205,6 +205,8 @@ def op(
             linear=linear,
             broadcasts=broadcasts,
             holds=holds,
+            symmetric=symmetric,
+            normalized=normalized,
             optional=frozenset(optional),
             variadic=variadic,
         )
@@ -224,7 +226,6 @@ def _declare(
     variants: str,
     aliases: str,
     second: Second | None,
-    samples: Sequence[Sample],
     joint: Callable[..., Any] | None = None,
     edges: str = "",
     outputs: str = "result",
@@ -239,6 +240,8 @@ def _declare(
     numbers: str = "",
     broadcasts: str = "",
     holds: str = "",
+    symmetric: bool | str = False,
+    normalized: bool = False,
     optional: frozenset[str] = frozenset(),
     variadic: str = "",
 ) -> Callable[..., Any]:
@@ -266,10 +269,11 @@ def _declare(
         floats=floats,
         numbers=numbers,
         broadcasts=frozenset(broadcasts.split()),
-        samples=samples,
         function=function,
         second=second,
         holds=frozenset(holds.split()),
+        symmetric=symmetric,
+        normalized=normalized,
     )
     _check(declared)
     prepare(declared)

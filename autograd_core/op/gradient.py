@@ -58,7 +58,6 @@ def gradient_of(op: Op) -> Callable[..., Any]:
         result_dtype="same",
         keeps_dtype=op.keeps_dtype.intersection(tensors),
         broadcasts=frozenset(),
-        samples=(),
         function=kernel,
     )
     prepare(made)

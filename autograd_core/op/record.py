@@ -3,40 +3,16 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final, Literal, NamedTuple
-
-import numpy as np
 
 from autograd_core.autograd.node import GENERAL, ONE_EDGE, TWO_EDGES
 
 ResultKind = Literal["same", "float", "bool"]
 ViewKind = Literal[False, True, "each"]
 REQUIRED: Final = inspect.Parameter.empty
-
-
-class Sample(NamedTuple):
-    """Inputs the tests try an op on: values as nested lists or shapes, then attributes.
-
-    A tuple of ints stands for a random array of that shape, anything else for itself.
-    ``symmetric``: the inputs are symmetric matrices, of which the op reads one half.
-    ``normalized``: the rule is for an input behind a ``log_softmax``.
-    """
-
-    values: tuple[Any, ...]
-    attributes: Mapping[str, Any] = {}
-    symmetric: bool = False
-    normalized: bool = False
-
-    def fitted(self, array: Any) -> Any:
-        """``array`` as an input of this kind."""
-        if self.symmetric:
-            return (array + array.swapaxes(-2, -1)) / 2
-        if self.normalized:
-            return array - np.log(np.sum(np.exp(array), axis=-1, keepdims=True))
-        return array
 
 
 class Rule(NamedTuple):
@@ -104,11 +80,12 @@ class Op:
     result_dtype: ResultKind
     keeps_dtype: frozenset[str]
     broadcasts: frozenset[str]
-    samples: Sequence[Sample]
     function: Callable[..., Any]
     second: Second | None = None
     floats: str = ""
     numbers: str = ""
+    symmetric: bool | str = False
+    normalized: bool = False
     holds: frozenset[str] = frozenset()  # attributes that may have tensors in them
     call: Callable[..., Any] = field(init=False)
     make_node_class: Callable[[Op], type[Any]] = field(init=False)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, Second, op, pointwise
+from autograd_core.op import Second, op, pointwise
 from autograd_core.ops.blocks import in_blocks
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.elementwise import exp, sigmoid, tanh, where, within
@@ -16,17 +16,11 @@ from autograd_core.ops.joining import cat
 from autograd_core.ops.normal import ndtr, ndtr_beside
 from autograd_core.tensor.dimensions import wrapped
 
-BOTH = (Sample(([-1.5, -0.2, 0.3, 2.0],)), Sample(([[-0.7], [4.0]],)))
-
 
 @pointwise(
     floats="elu_cpu",
     self=lambda g, self, alpha, scale, input_scale: where(
         self <= 0, g * (scale * alpha * input_scale * exp(_negative(self) * input_scale)), g * scale
-    ),
-    samples=(
-        *BOTH,
-        Sample(([-1.0, 2.0],), {"alpha": 0.5, "scale": 1.5, "input_scale": 0.7}),
     ),
 )
 @in_blocks
@@ -40,7 +34,6 @@ def elu(self, *, alpha=1.0, scale=1.0, input_scale=1.0):
 @pointwise(
     floats="elu_cpu",
     self=lambda g, self, alpha: where(self <= 0, g * exp(_negative(self) / alpha), g),
-    samples=(*BOTH, Sample(([-1.0, 2.0],), {"alpha": 0.5})),
 )
 @in_blocks
 def celu(self, *, alpha=1.0):
@@ -59,7 +52,6 @@ _ROOT, _CUBE = math.sqrt(2 / math.pi), 0.044715
 @pointwise(
     floats="GeluKernelImpl",
     self=lambda g, self, approximate: g * gelu_slope(self, approximate),
-    samples=(*BOTH, Sample(([-1.0, 2.0],), {"approximate": "tanh"})),
 )
 @in_blocks
 def gelu(self, *, approximate="none"):
@@ -86,7 +78,6 @@ def gelu_slope(x: Any, approximate: str) -> Any:
 @pointwise(
     ndtr,
     self=lambda g, self: g * (exp(self * self * -0.5) / math.sqrt(2 * math.pi)),
-    samples=BOTH,
 )
 def normal_cdf(self):
     """The distribution function of the normal distribution."""
@@ -95,7 +86,6 @@ def normal_cdf(self):
 @pointwise(
     floats="silu_cpu",
     self=lambda g, self: g * (sigmoid(self) * (1 + self * (1 - sigmoid(self)))),
-    samples=BOTH,
 )
 @in_blocks
 def silu(self):
@@ -103,7 +93,10 @@ def silu(self):
     return self * (np.tanh(self * 0.5) * 0.5 + 0.5)
 
 
-@pointwise(floats="mish_cpu", self=lambda g, self: g * mish_slope(self), samples=BOTH)
+@pointwise(
+    floats="mish_cpu",
+    self=lambda g, self: g * mish_slope(self),
+)
 @in_blocks
 def mish(self):
     """``self * tanh(softplus(self))``."""
@@ -122,7 +115,6 @@ def mish_slope(x: Any) -> Any:
     self=lambda g, self, beta, threshold: where(
         self * beta > threshold, g, g * sigmoid(self * beta)
     ),
-    samples=(*BOTH, Sample(([-1.0, 0.5, 4.0],), {"beta": 2.0, "threshold": 3.0})),
 )
 @in_blocks
 def softplus(self, *, beta=1.0, threshold=20.0):
@@ -132,7 +124,10 @@ def softplus(self, *, beta=1.0, threshold=20.0):
     return np.where(scaled > threshold, self, np.logaddexp(scaled, 0) / beta)
 
 
-@pointwise(floats="log_sigmoid_cpu", self=lambda g, self: g * sigmoid(-self), samples=BOTH)
+@pointwise(
+    floats="log_sigmoid_cpu",
+    self=lambda g, self: g * sigmoid(-self),
+)
 @in_blocks
 def log_sigmoid(self):
     """The logarithm of the logistic function."""
@@ -143,7 +138,6 @@ def log_sigmoid(self):
     floats="leaky_relu_cpu",
     self=lambda g, self, negative_slope: where(self > 0, g, g * negative_slope),
     second=Second("LeakyReluBackwardBackward0"),
-    samples=(*BOTH, Sample(([-1.0, 2.0],), {"negative_slope": 0.3})),
 )
 def leaky_relu(self, *, negative_slope=0.01):
     """``self`` where it is positive, else ``negative_slope * self``."""
@@ -159,7 +153,6 @@ def leaky_relu(self, *, negative_slope=0.01):
         others={"weight": lambda g, grad, self: where(self > 0, 0, g * grad)},
     ),
     weight=lambda g, self: where(self > 0, 0, g * self),
-    samples=(Sample(([[-1.0, 2.0], [0.5, -3.0]], [0.1, 0.4])),),
 )
 def prelu(self, weight):
     """``self`` where it is positive, else ``weight * self``."""
@@ -170,7 +163,6 @@ def prelu(self, weight):
     floats="leaky_relu_cpu",
     self=lambda g, self, noise: where(self > 0, g, g * noise),
     second=Second("RreluWithNoiseBackwardBackward0"),
-    samples=(Sample(([-1.0, 2.0, -0.5], [0.2, 1.0, 0.3])), Sample(([[-1.0], [2.0]], [0.2, 0.3]))),
 )
 def rrelu_with_noise(self, noise):
     """``self`` where it is positive, else ``noise * self``; the slopes are random, and no input."""
@@ -181,7 +173,6 @@ def rrelu_with_noise(self, noise):
     numbers="hardtanh",
     self=lambda g, self, min_val, max_val: where(beyond(self, low=min_val, high=max_val), 0, g),
     second=Second("HardtanhBackwardBackward0"),
-    samples=(*BOTH, Sample(([-1.0, 2.0, 7.0],), {"min_val": 0.0, "max_val": 6.0})),
 )
 def hardtanh(self, *, min_val=-1.0, max_val=1.0):
     """``self`` held between two numbers, whole ones for whole numbers."""
@@ -208,7 +199,6 @@ def between(self, *, low, high):
     floats="hardsigmoid_cpu",
     self=lambda g, self: where(between(self, low=-3, high=3), g / 6, 0),
     second=Second("HardsigmoidBackwardBackward0"),
-    samples=BOTH,
 )
 @in_blocks
 def hardsigmoid(self):
@@ -221,7 +211,6 @@ def hardsigmoid(self):
     self=lambda g, self: where(
         between(self, low=-3, high=3), g * (self / 3 + 0.5), where(self < 3, 0, g)
     ),
-    samples=(*BOTH, Sample(([-4.0, 5.0],))),
 )
 @in_blocks
 def hardswish(self):
@@ -233,7 +222,6 @@ def hardswish(self):
     floats="hardshrink_cpu",
     self=lambda g, self, lambd: where(within(self, min=-lambd, max=lambd), 0, g),
     second=Second("HardshrinkBackwardBackward0"),
-    samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
 )
 def hardshrink(self, *, lambd=0.5):
     """``self``, but 0 between ``-lambd`` and ``lambd``."""
@@ -244,7 +232,6 @@ def hardshrink(self, *, lambd=0.5):
     floats="softshrink_check",
     self=lambda g, self, lambd: where(within(self, min=-lambd, max=lambd), 0, g),
     second=Second("SoftshrinkBackwardBackward0"),
-    samples=(*BOTH, Sample(([-1.0, 2.0],), {"lambd": 1.5})),
 )
 def softshrink(self, *, lambd=0.5):
     """``self`` moved towards 0 by ``lambd``, and no further."""
@@ -257,7 +244,6 @@ def softshrink(self, *, lambd=0.5):
     of="threshold",
     self=lambda g, self, threshold: where(self <= threshold, 0, g),
     second=Second("ThresholdBackwardBackward0"),
-    samples=(Sample(([-1.0, 0.5, 2.0],), {"threshold": 0.7, "value": 20.0}),),
 )
 def threshold_(self, *, threshold, value):
     """``self`` where it is above ``threshold``, else ``value``."""
@@ -266,7 +252,6 @@ def threshold_(self, *, threshold, value):
 
 @op(
     self=lambda g, self, dim: glu_backward(g, self, dim),
-    samples=(Sample(((2, 4),)), Sample(((2, 4, 3),), {"dim": 1})),
 )
 def glu(self, /, dim=-1):
     """The first half of ``self`` along ``dim`` times the logistic function of the second."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op, pointwise
+from autograd_core.op import op, pointwise
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import index, refused_indices
@@ -16,20 +16,25 @@ from autograd_core.ops.index import index, refused_indices
     node="torch::autograd::CopyBackwards",
     self=lambda g: zeros_of(g),
     other=lambda g: g,
-    samples=(Sample(((2, 3), (2, 3))), Sample(((2, 3), (3,)))),
 )
 def copy(self, other):
     """``other``, broadcast over what was ``self``."""
     return np.array(np.broadcast_to(other, np.broadcast_shapes(np.shape(self), np.shape(other))))
 
 
-@pointwise(self=lambda g: zeros_of(g), samples=(Sample(((2, 3),), {"value": 2.5}),))
+@pointwise(
+    self=lambda g: zeros_of(g),
+)
 def fill(self, *, value):
     """``value`` in every place of ``self``."""
     return np.full_like(self, fitting_number(value, self.dtype))
 
 
-@pointwise(node="ZeroBackward0", of="zero", self=lambda g: zeros_of(g), samples=(Sample(((2,),)),))
+@pointwise(
+    node="ZeroBackward0",
+    of="zero",
+    self=lambda g: zeros_of(g),
+)
 def zero(self):
     """0 in every place of ``self``."""
     return np.zeros_like(self)
@@ -53,7 +58,6 @@ def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -
     holds="indices",
     node="IndexPutBackward0",
     of="index_put",
-    samples=(Sample(((3, 2), (2,)), {"indices": (np.array([2, 0]),)}),),
 )
 def assigned(self, values, /, indices):
     """``self`` with ``values`` at ``indices``, as advanced indexing picks them."""

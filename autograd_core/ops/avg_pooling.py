@@ -6,12 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, Second, op
+from autograd_core.op import Second, op
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.pooling import padded_image, pooled_size
 from autograd_core.ops.windows import Windows
-
-_MEANS = {"ceil_mode": False, "count_include_pad": True, "divisor_override": None}
 
 
 @op(
@@ -28,13 +26,7 @@ _MEANS = {"ceil_mode": False, "count_include_pad": True, "divisor_override": Non
     ),
     linear=True,
     node="AvgPool2DBackward0",
-    samples=(
-        Sample(((1, 2, 4, 4),), {"kernel_size": (2, 2), "stride": (2, 1)}),
-        Sample(((1, 5, 4),), {"kernel_size": (2, 3), "stride": (2, 1), "padding": (1, 1),
-                              "ceil_mode": True, "count_include_pad": False}),
-        Sample(((1, 3, 3),), {"kernel_size": (2, 2), "stride": (1, 1), "divisor_override": 3}),
-    ),
-)  # fmt: skip
+    )  # fmt: skip
 def avg_pool2d(
     self, /, kernel_size, stride, padding=(0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
@@ -60,8 +52,7 @@ def avg_pool2d(
     ),
     linear=True,
     node="AvgPool3DBackward0",
-    samples=(Sample(((1, 2, 3, 4),), {"kernel_size": (1, 2, 2), "stride": (1, 1, 2)}),),
-)  # fmt: skip
+    )  # fmt: skip
 def avg_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True,
     divisor_override=None,
@@ -122,11 +113,7 @@ def _counts(
         g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
     ),
     linear=True,
-    samples=(
-        Sample(((1, 2, 2),), {"shape": (1, 4, 4), "kernel_size": (2, 2), "stride": (2, 2),
-                              "padding": (0, 0), **_MEANS}),
-    ),
-)  # fmt: skip
+    )  # fmt: skip
 def avg_pool_backward(
     self, /, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
 ):

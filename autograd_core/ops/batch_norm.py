@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.normalization import normalized_in, settled
 from autograd_core.ops.reduce import count, sum_dim
 from autograd_core.ops.shape import reshape
@@ -21,9 +21,6 @@ def _axes(ndim: int) -> tuple[int, ...]:
     return (0, *range(2, ndim))
 
 
-_STATS = np.array([0.5, -1.0, 0.2]), np.array([1.0, 2.0, 0.5])
-
-
 @op(
     # it names the running statistics so that they are watched, as in PyTorch
     joint=lambda g, input, weight, running_mean, running_var, result1, result2, training, needs: (
@@ -33,11 +30,6 @@ _STATS = np.array([0.5, -1.0, 0.2]), np.array([1.0, 2.0, 0.5])
     outputs="result result1 result2",
     hidden="result1 result2",
     node="NativeBatchNormBackward0",
-    samples=(
-        Sample(((4, 3), (3,), (3,), None, None)),
-        Sample(((2, 3, 2), None, None, None, None), {"eps": 0.1}),
-        Sample(((2, 3, 2, 2), (3,), (3,), *_STATS), {"training": False}),
-    ),
 )
 def batch_norm(
     input, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
@@ -113,10 +105,6 @@ def batch_norm_backward(
     outputs="result result1 result2",
     hidden="result1 result2",
     node="NativeGroupNormBackward0",
-    samples=(
-        Sample(((2, 4, 3), (4,), (4,)), {"num_groups": 2}),
-        Sample(((3, 4), None, None), {"num_groups": 1, "eps": 0.1}),
-    ),
 )
 def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
     """``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled

@@ -8,15 +8,13 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import Number
-from autograd_core.op import Sample, pointwise, public
+from autograd_core.op import pointwise, public
 from autograd_core.ops.elementwise import exp, log, neg, sign, where
 from autograd_core.ops.exponential import log1p
 from autograd_core.ops.special_functions import erf
 from autograd_core.ops.special_functions import polygamma as _polygamma
 from autograd_core.tensor import Tensor
 
-_ONE = (Sample(([-1.5, 0.3, 2.0],)), Sample(([[0.5], [1.25]],)))
-_FRACTION = (Sample(([0.1, 0.5, 0.85],)),)
 _ROOT = math.sqrt(2 * math.pi)
 
 
@@ -32,7 +30,6 @@ def _scipy(name: str, *arrays: Any) -> Any:
     result_dtype="float",
     node="SpecialEntrBackward0",
     self=lambda g, self: g * (-log(self) - 1),
-    samples=(Sample(([0.5, 1.0, 2.5],)),),
     aliases="special.entr",
 )
 def entr(self):
@@ -44,7 +41,6 @@ def entr(self):
     result_dtype="float",
     node="SpecialErfcxBackward0",
     self=lambda g, self, result: g * (2 * self * result - 2 / math.sqrt(math.pi)),
-    samples=_ONE,
     aliases="special.erfcx",
 )
 def erfcx(self):
@@ -56,7 +52,6 @@ def erfcx(self):
     result_dtype="float",
     node="SpecialI0EBackward0",
     self=lambda g, self, result: g * (i1e(self) - sign(self) * result),
-    samples=_ONE,
     aliases="special.i0e",
 )
 def i0e(self):
@@ -68,7 +63,6 @@ def i0e(self):
     result_dtype="float",
     node="SpecialI1EBackward0",
     self=lambda g, self, result: g * bessel_slope(self, i0e(self), result),
-    samples=_ONE,
     aliases="special.i1e",
 )
 def i1e(self):
@@ -87,7 +81,6 @@ def bessel_slope(x: Any, zeroth: Any, first: Any) -> Any:
     result_dtype="float",
     node="SpecialLogNdtrBackward0",
     self=lambda g, self, result: g * (exp(neg(result) - self * self / 2) / _ROOT),
-    samples=_ONE,
     aliases="special.log_ndtr",
 )
 def log_ndtr(self):
@@ -99,7 +92,6 @@ def log_ndtr(self):
     result_dtype="float",
     node="SpecialNdtriBackward0",
     self=lambda g, result: g * (exp(result * result / 2) * _ROOT),
-    samples=_FRACTION,
     aliases="special.ndtri",
 )
 def ndtri(self):
@@ -113,7 +105,6 @@ def ndtri(self):
     node="SpecialXlog1PyBackward0",
     self=lambda g, other: g * log1p(other),
     other=lambda g, self, other: g * self / (other + 1),
-    samples=(Sample(([0.5, 2.0], [1.5, 0.25])), Sample(([[0.5], [2.0]], [1.5, 0.25]))),
 )
 def xlog1py_tensor(self, other):
     """``self * log1p(other)``; 0 where ``self`` is 0."""
@@ -125,7 +116,6 @@ def xlog1py_tensor(self, other):
     of="xlog1py",
     node="SpecialXlog1PyBackward1",
     other=lambda g, other, self: g * self / (other + 1),
-    samples=(Sample(([1.5, 0.25],), {"self": 2}),),
 )
 def xlog1py_of_number(other, *, self):
     """``self * log1p(other)``."""
@@ -137,7 +127,6 @@ def xlog1py_of_number(other, *, self):
     of="xlog1py",
     node="SpecialXlog1PyBackward2",
     self=lambda g, other: g * math.log1p(other),
-    samples=(Sample(([1.5, 0.25],), {"other": 2}),),
 )
 def xlog1py_number(self, *, other):
     """``self * log1p(other)``."""

@@ -14,18 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import c_name, check_castable, check_same_dtype, scalar_name
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.windows import Windows
-
-_SAMPLES = (
-    {"stride": (1, 1), "padding": (0, 0), "dilation": (1, 1), "groups": 1},
-    {"stride": (2, 1), "padding": (1, 0), "dilation": (1, 2), "groups": 1},
-    {"stride": (1, 1), "padding": (1, 1), "dilation": (1, 1), "groups": 2},
-    {"stride": (2,), "padding": (1,), "dilation": (1,), "groups": 1},
-    {"stride": (1, 1, 2), "padding": (0, 1, 0), "dilation": (1, 1, 1), "groups": 1},
-)
 
 
 @op(
@@ -37,13 +29,6 @@ _SAMPLES = (
     ),
     bias=lambda g: over_channels(g),
     node="ConvolutionBackward0",
-    samples=(
-        Sample(((2, 2, 3, 3), (2, 2, 2, 2), (2,)), _SAMPLES[0]),
-        Sample(((1, 1, 4, 4), (2, 1, 2, 2), None), _SAMPLES[1]),
-        Sample(((1, 2, 2, 2), (2, 1, 2, 2), (2,)), _SAMPLES[2]),
-        Sample(((1, 2, 4), (2, 2, 2), (2,)), _SAMPLES[3]),
-        Sample(((1, 1, 2, 2, 3), (2, 1, 1, 2, 2), None), _SAMPLES[4]),
-    ),
 )
 def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1):
     """Images ``input`` (N, C, ...) under the kernels ``weight`` (O, C / groups, ...): (N, O, ...).
@@ -75,11 +60,6 @@ def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(),
         convolution_weight(grad_output, g, weight_shape, stride, padding, dilation, groups)
     ),
     linear=True,
-    samples=(
-        Sample(((1, 2, 2, 2), (2, 1, 2, 2)), {"shape": (1, 1, 3, 3), **_SAMPLES[0]}),
-        Sample(((1, 2, 3, 2), (2, 1, 2, 2)), {"shape": (1, 1, 4, 4), **_SAMPLES[1]}),
-        Sample(((1, 2, 3, 3), (2, 1, 2, 2)), {"shape": (1, 2, 2, 2), **_SAMPLES[2]}),
-    ),
 )
 def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, groups):
     """The gradient, of ``shape``, of the images that :func:`convolution` was given."""
@@ -105,11 +85,6 @@ def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, 
         grad_output, g, input_shape, stride, padding, dilation, groups
     ),
     linear=True,
-    samples=(
-        Sample(((1, 2, 2, 2), (1, 1, 3, 3)), {"shape": (2, 1, 2, 2), **_SAMPLES[0]}),
-        Sample(((1, 2, 3, 2), (1, 1, 4, 4)), {"shape": (2, 1, 2, 2), **_SAMPLES[1]}),
-        Sample(((1, 2, 3, 3), (1, 2, 2, 2)), {"shape": (2, 1, 2, 2), **_SAMPLES[2]}),
-    ),
 )
 def convolution_weight(grad_output, input, /, shape, stride, padding, dilation, groups):
     """The gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
@@ -201,12 +176,6 @@ def over_channels(g: Any) -> Any:
     ),
     bias=lambda g: over_channels(g),
     node="ConvolutionBackward0",
-    samples=(
-        Sample(((1, 2, 2, 2), (2, 1, 2, 2), (1,)), {**_SAMPLES[0], "output_padding": (0, 0)}),
-        Sample(((1, 2, 3, 2), (2, 1, 2, 2), None), {**_SAMPLES[1], "output_padding": (1, 0)}),
-        Sample(((1, 2, 3), (2, 1, 2), (1,)), {**_SAMPLES[3], "output_padding": (1,)}),
-        Sample(((1, 2, 3, 3), (2, 1, 2, 2), (2,)), {**_SAMPLES[2], "output_padding": (0, 0)}),
-    ),
 )
 def conv_transpose(
     input, weight, bias=None, /, stride=(), padding=(), dilation=(), groups=1, output_padding=()

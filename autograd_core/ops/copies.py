@@ -18,14 +18,14 @@ def _copying(view: Callable[..., Any], node: str = "", variants: str = "") -> Ca
     entry: Op = view.op  # type: ignore[attr-defined]
 
     @wraps(entry.function)
-    def kernel(x: Any, **attributes: Any) -> Any:
-        return np.array(entry.kernel(x, **attributes))
+    def kernel(self: Any, **attributes: Any) -> Any:
+        return np.array(entry.kernel(self, **attributes))
 
     kernel.__module__ = __name__
     kernel.__name__ = kernel.__qualname__ = f"{entry.name}_copy"
     rules: dict[str, Any] = {edge: rule.function for edge, rule in entry.rules.items()}
     node = node or f"{entry.node_name}_copy"
-    return op(**rules, linear=True, node=node, samples=entry.samples, variants=variants)(kernel)
+    return op(**rules, linear=True, node=node, variants=variants)(kernel)
 
 
 alias_copy = _copying(index.alias, variants="function")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import bool_
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.diagonals import diag_embed, tril, triu
 from autograd_core.ops.elementwise import exp, zeros_of
@@ -17,16 +17,11 @@ from autograd_core.ops.scatter import scatter_zeros
 from autograd_core.ops.shape import at_least_1d, expand, reshape, transpose, unsqueeze
 from autograd_core.ops.statistics import all as all_of
 
-_ONE_WAY = (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0}))
-_ZEROS = [[2.0, 0.0, 3.0], [0.5, 0.0, 0.0], [1.0, -2.0, 0.5]]
-_PRODUCTS = (
-    Sample(([[2.0, -1.0, 3.0]],), {"dim": 1}),
-    Sample((_ZEROS,), {"dim": 1}),
-    Sample((_ZEROS,), {"dim": 0}),
+
+@op(
+    self=lambda g, dim: sums_from(g, dim),
+    linear=True,
 )
-
-
-@op(self=lambda g, dim: sums_from(g, dim), linear=True, samples=_ONE_WAY)
 def cumsum(self, /, dim, dtype=None):
     """Running sums along ``dim``; integers and bools add up in int64, unless ``dtype`` is given."""
     return _running("cumsum", np.cumsum, self, dim, dtype)
@@ -46,7 +41,9 @@ def sums_from(g: Any, dim: int) -> Any:
     return flip(cumsum(flip(g, (dim,)), dim), (dim,))
 
 
-@op(self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim), samples=_PRODUCTS)
+@op(
+    self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim),
+)
 def cumprod(self, /, dim, dtype=None):
     """Running products along ``dim``."""
     return _running("cumprod", np.cumprod, self, dim, dtype)
@@ -76,7 +73,6 @@ def but_one(x: Any, dim: int) -> Any:
     ),
     of="prod",
     node="ProdBackward0",
-    samples=(Sample(((2, 3),)), Sample(([[2.0, 0.0], [3.0, 0.5]],)), Sample(([0.0, 0.0, 1.0],))),
 )
 def prod_all(self, /, dtype=None):
     """The product of all elements."""
@@ -92,7 +88,6 @@ def prod_all(self, /, dtype=None):
     ),
     of="prod",
     node="ProdBackward1",
-    samples=_PRODUCTS,
 )
 def prod_dim(self, /, dim, keepdim=False, dtype=None):
     """The product along ``dim``."""
@@ -114,7 +109,6 @@ def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
-    samples=(Sample(([[1.0, 3.0, 2.0, 4.0]],), {"dim": 1}),),
 )
 def cummax(self, /, dim):
     """The largest element so far along ``dim``, and where it is (the last of equals)."""
@@ -125,7 +119,6 @@ def cummax(self, /, dim):
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
-    samples=(Sample(([[3.0, 1.0, 2.0, 0.5]],), {"dim": 1}),),
 )
 def cummin(self, /, dim):
     """The smallest element so far along ``dim``, and where it is (the last of equals)."""
@@ -148,7 +141,6 @@ def _extrema(x, ufunc, dim):
 
 @op(
     self=lambda g, self, result, dim: logcumsumexp_slope(g, self, result, dim),
-    samples=_ONE_WAY,
     variants="function method",
 )
 def logcumsumexp(self, /, dim):

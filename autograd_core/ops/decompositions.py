@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import LinAlgError
 from autograd_core.ops.diagonals import tril
 from autograd_core.ops.elementwise import where
@@ -26,10 +26,6 @@ from autograd_core.ops.shape import unsqueeze
 from autograd_core.ops.statistics import any as any_of
 from autograd_core.ops.triangular import solve_triangular
 
-_POSITIVE = [[3.0, 0.5, 0.2], [0.5, 2.0, -0.4], [0.2, -0.4, 1.0]]
-_BATCH = [_POSITIVE, [[1.0, 0.0, 0.1], [0.0, 2.0, 0.3], [0.1, 0.3, 4.0]]]
-
-
 # --- Cholesky ----------------------------------------------------------------------------------
 
 
@@ -38,10 +34,7 @@ _BATCH = [_POSITIVE, [[1.0, 0.0, 0.1], [0.0, 2.0, 0.3], [0.1, 0.3, 4.0]]]
     outputs="L info",
     nondiff="info",
     node="LinalgCholeskyExBackward0",
-    samples=(
-        Sample((_POSITIVE,), symmetric=True),
-        Sample((_BATCH,), {"upper": True}, symmetric=True),
-    ),
+    symmetric=True,
 )
 def cholesky_ex(self, /, upper=False):
     """The triangular ``L`` of ``self = L @ L.mT``, and 0, or where the factorization stopped.
@@ -62,7 +55,7 @@ def cholesky_ex(self, /, upper=False):
     outputs="L info",
     nondiff="info",
     node="CholeskyBackward0",
-    samples=(Sample((_POSITIVE,), symmetric=True),),
+    symmetric=True,
 )
 def cholesky_old(self, /, upper=False):
     """:func:`cholesky_ex`, as PyTorch's older ``cholesky`` records it."""
@@ -86,11 +79,6 @@ def cholesky_backward(g: Any, L: Any, upper: bool) -> Any:
     A=lambda g, Q, R, A_shape, mode: qr_backward(g, Q, R, A_shape, mode),
     outputs="Q R",
     node="LinalgQrBackward0",
-    samples=(
-        Sample(((4, 3),)),
-        Sample(((2, 2, 3),)),
-        Sample(([[1.0, 2.0], [0.5, -1.0]],), {"mode": "complete"}),
-    ),
 )
 def qr(A, /, mode="reduced"):
     """``Q`` with orthonormal columns and ``R``, upper triangular, of ``A = Q @ R``."""
@@ -138,7 +126,6 @@ def _qr_tall(g_Q: Any, g_R: Any, Q: Any, R: Any) -> Any:
 
 @op(
     self=lambda g: sum_dim(g, -2) - sum_dim(g, -1),
-    samples=(Sample(((3,),)), Sample(((2, 3),))),
 )
 def differences(self, /):
     """``self[k] - self[j]`` for all j and k; 1 on the diagonal, to divide by."""
@@ -160,10 +147,7 @@ def _divided(x: Any, values: Any, g: Any) -> Any:
     A=lambda g, eigenvalues, eigenvectors: eigh_backward(g, eigenvalues, eigenvectors),
     outputs="eigenvalues eigenvectors",
     node="LinalgEighBackward0",
-    samples=(
-        Sample((_POSITIVE,), symmetric=True),
-        Sample((_BATCH,), {"UPLO": "U"}, symmetric=True),
-    ),
+    symmetric=True,
 )
 def eigh(A, /, UPLO="L"):
     """Eigenvalues, ascending, and eigenvectors of symmetric matrices, of which half is read."""
@@ -191,11 +175,6 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
     A=lambda g, U, S, Vh: svd_backward(g, U, S, Vh),
     outputs="U S Vh",
     node="LinalgSvdBackward0",
-    samples=(
-        Sample(((3, 3),), {"full_matrices": False}),
-        Sample(((2, 4, 2),), {"full_matrices": False}),
-        Sample(((2, 3),), {"full_matrices": False}),
-    ),
 )
 def svd(A, /, full_matrices=True):
     """``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``: rotation, lengths, rotation."""

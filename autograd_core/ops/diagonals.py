@@ -6,19 +6,16 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.shape import expand
 from autograd_core.tensor.dimensions import wrapped
 
-_MATRICES = (Sample(((3, 4),)), Sample(((2, 3, 3),), {"diagonal": -1}))
-
 
 @op(
     self=lambda g, diagonal: tril(g, diagonal),
     linear=True,
-    samples=_MATRICES,
     variants="function method inplace",
 )
 def tril(self, /, diagonal=0):
@@ -30,7 +27,6 @@ def tril(self, /, diagonal=0):
 @op(
     self=lambda g, diagonal: triu(g, diagonal),
     linear=True,
-    samples=_MATRICES,
     variants="function method inplace",
 )
 def triu(self, /, diagonal=0):
@@ -44,20 +40,12 @@ def _check_matrix(name: str, x: Any) -> None:
         raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
 
 
-_PLANES = (
-    Sample(((3, 4),)),
-    Sample(((3, 2),), {"offset": -1}),
-    Sample(((2, 3, 4),), {"offset": 1, "dim1": 0, "dim2": 2}),
-)
-
-
 @op(
     self=lambda g, self_shape, offset, dim1, dim2: diagonal_backward(
         g, self_shape, offset, dim1, dim2
     ),
     view=True,
     linear=True,
-    samples=_PLANES,
     variants="function method",
 )
 def diagonal(self, /, offset=0, dim1=0, dim2=1):
@@ -83,10 +71,6 @@ def _writable_diagonal(x, offset, dim1, dim2):
 @op(
     grad_output=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
-    samples=(
-        Sample(((3,),), {"shape": (3, 4), "offset": 0, "dim1": 0, "dim2": 1}),
-        Sample(((3, 2),), {"shape": (2, 3, 4), "offset": 1, "dim1": 0, "dim2": 2}),
-    ),
 )
 def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
     """Zeros of ``shape`` with ``grad_output`` on that diagonal."""
@@ -98,7 +82,6 @@ def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
 @op(
     self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
-    samples=(Sample(((2, 3),)), Sample(((2, 3),), {"offset": 1, "dim1": 0, "dim2": 2})),
     variants="function method",
 )
 def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
@@ -118,7 +101,6 @@ def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
     ),
     src=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
     linear=True,
-    samples=(Sample(((3, 3), (3,))), Sample(((3, 4), (3,)), {"offset": 1})),
 )
 def diagonal_scatter(self, src, /, offset=0, dim1=0, dim2=1):
     """``self`` with ``src`` on its diagonal."""
@@ -137,7 +119,6 @@ def diagonal_scatter(self, src, /, offset=0, dim1=0, dim2=1):
 @op(
     self=lambda g, self_shape: trace_backward(g, self_shape),
     linear=True,
-    samples=(Sample(((3, 4),)),),
     variants="function method",
 )
 def trace(self, /):

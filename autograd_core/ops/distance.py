@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.op.refusals import REFUSED, no_common_shape
 from autograd_core.ops.checks import check_implemented, check_same_dtype, promoted, scalar_name
 from autograd_core.ops.elementwise import where
@@ -17,9 +17,6 @@ from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import unsqueeze
 from autograd_core.tensor.dimensions import wrapped
 
-_MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
-_APART = ([[1.0, 4.0], [3.0, 0.5]], [2.5, -1.0])
-
 
 @op(
     joint=lambda g, self, other, result, p: _both(
@@ -27,7 +24,6 @@ _APART = ([[1.0, 4.0], [3.0, 0.5]], [2.5, -1.0])
     ),
     edges="self other",
     broadcasts="self other",
-    samples=tuple(Sample(_APART, {"p": p}) for p in (2.0, 1.0, 3.0)),
 )
 def dist(self, other, /, p=2.0):
     """The ``p``-norm of the difference."""
@@ -52,10 +48,6 @@ def _both(slope: Any) -> tuple[Any, Any]:
 
 @op(
     self=lambda g, self, p, dim, maxnorm: renorm_slope(g, self, p, dim, maxnorm),
-    samples=(
-        Sample((_MATRIX,), {"p": 2.0, "dim": 0, "maxnorm": 4.0}),
-        Sample((_MATRIX,), {"p": 1.0, "dim": 1, "maxnorm": 4.2}),
-    ),
 )
 def renorm(self, /, p, dim, maxnorm):
     """``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
@@ -82,17 +74,10 @@ def renorm_slope(g: Any, x: Any, p: float, dim: int, maxnorm: float) -> Any:
     return where(norm > maxnorm, maxnorm * inverse * (g - inverse * outward), g)
 
 
-_POINTS = ([[1.0, 4.0], [3.0, 0.5], [-1.0, 0.2]], [[2.5, -1.0], [0.3, 0.1]])
-
-
 @op(
     x1=lambda g, x1, x2, result, p: sum_dim(cdist_slopes(g, x1, x2, result, p), -2),
     x2=lambda g, x1, x2, result, p: -sum_dim(cdist_slopes(g, x1, x2, result, p), -3),
     broadcasts="x1 x2",
-    samples=(
-        *(Sample(_POINTS, {"p": p}) for p in (2.0, 1.0, 3.0, math.inf)),
-        Sample((_POINTS[0], [_POINTS[1], _POINTS[1]])),
-    ),
 )
 def cdist(x1, x2, /, p=2.0, compute_mode=None):
     """The distances of each of the points ``x1`` (n, d) from each of ``x2`` (m, d): (n, m).
@@ -137,7 +122,6 @@ def _beside_zero(distances: Any, p: float) -> Any:
 
 @op(
     self=lambda g, self, result, self_shape, p: pdist_slopes(g, self, result, self_shape, p),
-    samples=tuple(Sample((_POINTS[0],), {"p": p}) for p in (2.0, 1.0, 3.0, math.inf)),
 )
 def pdist(self, /, p=2.0):
     """The distances of all pairs of the points ``self`` (n, d), n * (n - 1) / 2 of them."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.op.refusals import REFUSED
 from autograd_core.ops.activation import hardtanh, log_sigmoid
 from autograd_core.ops.checks import (
@@ -18,9 +18,6 @@ from autograd_core.ops.checks import (
 )
 from autograd_core.ops.elementwise import clamp, log, sigmoid
 from autograd_core.ops.reduce import count
-
-REDUCTIONS = tuple({"reduction": name} for name in ("mean", "sum", "none"))
-PAIR = tuple(Sample(((2, 3), (2, 3)), each) for each in REDUCTIONS)
 
 
 def reduced(losses: Any, reduction: str) -> Any:
@@ -45,7 +42,6 @@ def share(g: Any, shape: tuple[int, ...], reduction: str) -> Any:
     ),
     node="SmoothL1LossBackward0",
     broadcasts="self target",
-    samples=(*PAIR, Sample(((3,), (3,)), {"beta": 0.3})),
 )
 def smooth_l1_loss(self, target, /, reduction="mean", beta=1.0):
     """Half the squared difference over ``beta``, but from ``beta`` on the difference less half of
@@ -71,7 +67,6 @@ def smooth_l1_loss_backward(g: Any, x: Any, target: Any, reduction: str, beta: f
         -huber_loss_backward(g, self, target, reduction, delta)
     ),
     broadcasts="self target",
-    samples=(*PAIR, Sample(((3,), (3,)), {"delta": 0.3})),
 )
 def huber_loss(self, target, /, reduction="mean", delta=1.0):
     """Half the squared difference, but beyond ``delta`` growing on with the slope it has there."""
@@ -95,7 +90,6 @@ def huber_loss_backward(g: Any, x: Any, target: Any, reduction: str, delta: floa
         share(g, self.shape, reduction) * margin_slope(self, target)
     ),
     broadcasts="self",
-    samples=tuple(Sample(((3,), np.array([1.0, -1.0, 1.0])), each) for each in REDUCTIONS),
 )
 def soft_margin_loss(self, target, /, reduction="mean"):
     """``log(1 + exp(-target * self))`` for targets 1 and -1."""
@@ -116,9 +110,6 @@ def _check_sign(x: Any) -> None:
         raise RuntimeError(REFUSED["neg"])
 
 
-_SHARES = [[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]
-
-
 @op(
     self=lambda g, self, target, weight, reduction: weighted(
         share(g, self.shape, reduction) * ((self - target) / clamp((1 - self) * self, min=1e-12)),
@@ -128,10 +119,6 @@ _SHARES = [[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]
         share(g, self.shape, reduction) * (log(1 - self) - log(self)), weight
     ),
     broadcasts="self target",
-    samples=(
-        *(Sample((_SHARES, _SHARES[::-1]), each) for each in REDUCTIONS),
-        Sample((_SHARES, _SHARES[::-1], np.array([1.0, 2.0, 0.5]))),
-    ),
 )
 def binary_cross_entropy(self, target, weight=None, /, reduction="mean"):
     """``-(target * log(self) + (1 - target) * log(1 - self))``, each logarithm at least -100."""
@@ -163,10 +150,6 @@ def weighted(losses: Any, weight: Any) -> Any:
     ),
     node="BinaryCrossEntropyWithLogitsBackward0",
     broadcasts="self target",
-    samples=(
-        *(Sample(((2, 3), _SHARES), each) for each in REDUCTIONS),
-        Sample(((2, 3), _SHARES, np.array([1.0, 2.0, 0.5]), np.array([1.0, 3.0, 0.5]))),
-    ),
 )
 def binary_cross_entropy_with_logits(
     self, target, weight=None, pos_weight=None, /, reduction="mean"

@@ -6,11 +6,8 @@ import math
 
 import numpy as np
 
-from autograd_core.op import Sample, pointwise
+from autograd_core.op import pointwise
 from autograd_core.ops.elementwise import (
-    ONE,
-    PAIR,
-    POSITIVE,
     exp,
     log,
     natural_log,
@@ -20,14 +17,12 @@ from autograd_core.ops.elementwise import (
 from autograd_core.ops.logic import logical_and
 
 _LN2, _LN10 = math.log(2), math.log(10)
-_POSITIVE_PAIR = (Sample(([0.5, 1.0, 2.5], [3.0, 0.25, 1.0])), Sample(([[0.5], [2.0]], [1.5, 3.0])))
 
 
 @pointwise(
     np.exp2,
     result_dtype="float",
     self=lambda g, result: g * (result * _LN2),
-    samples=ONE,
     variants="function method inplace",
     aliases="special.exp2",
 )
@@ -39,7 +34,6 @@ def exp2(self):
     np.expm1,
     result_dtype="float",
     self=lambda g, result: g * (result + 1),
-    samples=ONE,
     variants="function method inplace",
     aliases="special.expm1",
 )
@@ -52,7 +46,6 @@ def expm1(self):
     result_dtype="float",
     node="Log1PBackward0",
     self=lambda g, self: g / (self + 1),
-    samples=POSITIVE,
     variants="function method inplace",
     aliases="special.log1p",
 )
@@ -64,7 +57,6 @@ def log1p(self):
     np.log2,
     result_dtype="float",
     self=lambda g, self: g / (self * _LN2),
-    samples=POSITIVE,
     variants="function method inplace",
 )
 def log2(self):
@@ -75,7 +67,6 @@ def log2(self):
     np.log10,
     result_dtype="float",
     self=lambda g, self: g / (self * _LN10),
-    samples=POSITIVE,
     variants="function method inplace",
 )
 def log10(self):
@@ -85,7 +76,6 @@ def log10(self):
 @pointwise(
     result_dtype="float",
     self=lambda g, result: g * (result * result * result) / -2,
-    samples=POSITIVE,
     variants="function method inplace",
 )
 def rsqrt(self):
@@ -97,7 +87,6 @@ def rsqrt(self):
     floats="logaddexp_cpu",
     self=lambda g, self, other: g / (1 + exp(other - self)),
     other=lambda g, self, other: g / (1 + exp(self - other)),
-    samples=PAIR,
     variants="function method",
 )
 def logaddexp(self, other):
@@ -109,7 +98,6 @@ def logaddexp(self, other):
     floats="logaddexp2_cpu",
     self=lambda g, self, other: g / (1 + exp2(other - self)),
     other=lambda g, self, other: g / (1 + exp2(self - other)),
-    samples=PAIR,
     variants="function method",
 )
 def logaddexp2(self, other):
@@ -125,7 +113,6 @@ def _xlogy(x, y):
     result_dtype="float",
     self=lambda g, self, other: where(logical_and(self == 0, other <= 0), 0, g * log(other)),
     other=lambda g, self, other: g * self / other,
-    samples=_POSITIVE_PAIR,
 )
 def xlogy(self, other):
     """``self * log(other)``, and 0 where ``self`` is, unless ``other`` is NaN."""
@@ -138,7 +125,6 @@ def xlogy(self, other):
     result_dtype="float",
     linear=True,
     self=lambda g, other: g * natural_log(other),
-    samples=(Sample(((2, 3),), {"other": 2.5}),),
 )
 def xlogy_number(self, *, other):
     """``self * log(other)``."""
@@ -150,7 +136,6 @@ def xlogy_number(self, *, other):
     node="XlogyBackward1",
     result_dtype="float",
     other=lambda g, other, self: g * self / other,
-    samples=(Sample(([0.5, 2.0],), {"self": 2.5}),),
 )
 def xlogy_of_number(other, *, self):
     """``self * log(other)``."""
@@ -162,7 +147,6 @@ def xlogy_of_number(other, *, self):
     self=lambda g, self, eps: where(
         _inside(self, eps), g / (self * (1 - self)), math.nan if eps is None else 0
     ),
-    samples=(Sample(([0.2, 0.5, 0.9],)), Sample(([0.01, 0.5, 0.99],), {"eps": 0.1})),
 )
 def logit(self, *, eps=None):
     """``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 - eps``."""
@@ -179,7 +163,6 @@ def _inside(x, eps):
     result_dtype="float",
     self=lambda g, other: ldexp(g, other),
     other=lambda g, result: g * (result * _LN2),
-    samples=PAIR,
     variants="function method inplace",
 )
 def ldexp(self, other):

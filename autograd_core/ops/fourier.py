@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 
 # A transform's adjoint goes the other way, and is divided by what the transform was.
 _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": "ortho"}
@@ -19,11 +19,6 @@ _DUAL: dict[str, Any] = {"backward": "forward", "forward": "backward", "ortho": 
     self=lambda g, self_shape, size, dim, norm: spectrum(g, self_shape, size, dim, norm),
     linear=True,
     node="FftC2RBackward0",
-    samples=(
-        Sample(((3,),), {"size": (4,), "dim": (0,), "norm": "backward"}),
-        Sample(((3, 4),), {"size": (3, 5), "dim": (0, 1), "norm": "ortho"}),
-        Sample(((4, 2, 3),), {"size": (2, 6), "dim": (2, 0), "norm": "forward"}),
-    ),
 )
 def signal(self, /, size, dim, norm):
     """The signal of ``size`` along ``dim`` with the spectrum ``self``; of its last dimension
@@ -34,7 +29,6 @@ def signal(self, /, size, dim, norm):
 @op(
     self=lambda g, size, dim, norm: signal(g, size, dim, norm),
     linear=True,
-    samples=(Sample(((4,),), {"shape": (3,), "size": (4,), "dim": (0,), "norm": "backward"}),),
 )
 def spectrum(self, /, shape, size, dim, norm):
     """The gradient, of ``shape``, of what :func:`signal` was given."""

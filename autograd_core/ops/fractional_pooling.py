@@ -7,13 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, Second, op
+from autograd_core.op import Second, op
 from autograd_core.ops.checks import check_implemented
 from autograd_core.ops.places import at_indices, from_indices
 from autograd_core.ops.pooling import best_places
-
-_STARTS = np.array([[[0.3, 0.7], [0.1, 0.6]]])
-_OPTIONS = {"kernel_size": (2, 2), "output_size": (2, 3), "samples": _STARTS}
 
 
 def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
@@ -61,7 +58,6 @@ def _largest(x: Any, kernel: Any, output: Any, samples: Any) -> tuple[Any, Any]:
     outputs="result result1",
     nondiff="result1",
     node="FractionalMaxPool2DBackward0",
-    samples=(Sample(((1, 2, 5, 6),), _OPTIONS),),
 )
 def fractional_max_pool2d(self, /, kernel_size, output_size, samples):
     """The largest elements of windows of images, and where they are; ``samples`` (N, C, 2), from
@@ -78,14 +74,7 @@ def fractional_max_pool2d(self, /, kernel_size, output_size, samples):
     outputs="result result1",
     nondiff="result1",
     node="FractionalMaxPool3DBackward0",
-    samples=(
-        Sample(
-            ((1, 1, 3, 3, 4),),
-            {"kernel_size": (2, 1, 2), "output_size": (2, 2, 2),
-             "samples": np.array([[[0.3, 0.7, 0.2]]])},
-        ),
-    ),
-)  # fmt: skip
+    )  # fmt: skip
 def fractional_max_pool3d(self, /, kernel_size, output_size, samples):
     """The largest elements of windows of volumes, and where they are; ``samples`` (N, C, 3)."""
     return _largest(self, kernel_size, output_size, samples)

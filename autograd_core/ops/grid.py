@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.polynomial.polynomial import polyder, polyval
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.joining import stack
 from autograd_core.ops.reduce import sum_dim
@@ -117,17 +117,6 @@ def _slopes(g: Any, x: Any, grid: Any, options: tuple[str, str, bool], orders: A
     )
 
 
-_IMAGE, _PLACES = (1, 2, 3, 4), [[[[-0.8, 0.35], [0.1, -0.45], [0.55, 0.9]]]]
-_VOLUME, _SPOTS = (1, 1, 2, 3, 2), [[[[[-0.75, 0.3, 0.15], [0.1, -0.45, 0.8]]]]]
-_SAMPLES = tuple(
-    Sample((_IMAGE, _PLACES), {"mode": mode, "padding_mode": padding, "align_corners": align})
-    for mode, padding, align in (
-        ("bilinear", "zeros", False),
-        ("bilinear", "reflection", True),
-        ("bicubic", "border", False),
-        ("nearest", "zeros", True),
-    )
-)
 _GRID_RULES: dict[str, Any] = {
     "input": lambda g, grid, input_shape, mode, padding_mode, align_corners: spread_from(
         g, grid, input_shape, mode, padding_mode, align_corners, (0,) * (len(input_shape) - 2)
@@ -138,7 +127,10 @@ _GRID_RULES: dict[str, Any] = {
 }
 
 
-@op(**_GRID_RULES, node="GridSampler2DBackward0", samples=_SAMPLES)
+@op(
+    **_GRID_RULES,
+    node="GridSampler2DBackward0",
+)
 def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
     """The images ``input`` (N, C, H, W) at the places ``grid`` (N, h, w, 2): x and y from -1 to 1.
 
@@ -154,7 +146,6 @@ def grid_sampler_2d(input, grid, /, mode="bilinear", padding_mode="zeros", align
 @op(
     **_GRID_RULES,
     node="GridSampler3DBackward0",
-    samples=(Sample((_VOLUME, _SPOTS)), Sample((_VOLUME, _SPOTS), {"padding_mode": "border"})),
 )
 def grid_sampler_3d(input, grid, /, mode="bilinear", padding_mode="zeros", align_corners=False):
     """The volumes ``input`` (N, C, D, H, W) at the places ``grid`` (N, d, h, w, 3)."""
@@ -177,9 +168,6 @@ def _sampled(x: Any, grid: Any, mode: str, padding: str, align: bool, orders: Se
     return result.reshape(batch, channels, *grid.shape[1:-1])
 
 
-_ORDERED = {"mode": "bicubic", "padding_mode": "zeros", "align_corners": False, "orders": (0, 1)}
-
-
 @op(
     self=lambda g, grid, self_shape, mode, padding_mode, align_corners, orders: spread_from(
         g, grid, self_shape, mode, padding_mode, align_corners, orders
@@ -187,7 +175,6 @@ _ORDERED = {"mode": "bicubic", "padding_mode": "zeros", "align_corners": False, 
     grid=lambda g, self, grid, mode, padding_mode, align_corners, orders: _slopes(
         g, self, grid, (mode, padding_mode, align_corners), orders
     ),
-    samples=(Sample((_IMAGE, _PLACES), _ORDERED),),
 )
 def sampled_at(self, grid, /, mode, padding_mode, align_corners, orders):
     """The derivative of :func:`grid_sampler_2d` by the places, ``orders`` times along each
@@ -202,7 +189,6 @@ def sampled_at(self, grid, /, mode, padding_mode, align_corners, orders):
     grid=lambda g, self, grid, mode, padding_mode, align_corners, orders: _slopes(
         self, g, grid, (mode, padding_mode, align_corners), orders
     ),
-    samples=(Sample(((1, 2, 1, 3), _PLACES), {"shape": _IMAGE, **_ORDERED}),),
 )
 def spread_from(self, grid, /, shape, mode, padding_mode, align_corners, orders):
     """Images of ``shape`` to which ``self`` was added in the places and by the weights with which
@@ -229,10 +215,6 @@ def _base(size: Sequence[int], align_corners: bool, kind: Any) -> Any:
 @op(
     theta=lambda g, size, align_corners: affine_grid_sums(g, size, align_corners),
     linear=True,
-    samples=(
-        Sample(((2, 2, 3),), {"size": (2, 1, 2, 3)}),
-        Sample(((1, 3, 4),), {"size": (1, 1, 2, 2, 2), "align_corners": True}),
-    ),
 )
 def affine_grid_generator(theta, /, size, align_corners=False):
     """Where the affine maps ``theta`` (N, dims, dims + 1) take the places of images of ``size``
@@ -244,7 +226,6 @@ def affine_grid_generator(theta, /, size, align_corners=False):
 @op(
     self=lambda g, size, align_corners: affine_grid_generator(g, size, align_corners),
     linear=True,
-    samples=(Sample(((2, 2, 3, 2),), {"size": (2, 1, 2, 3), "align_corners": False}),),
 )
 def affine_grid_sums(self, /, size, align_corners):
     """The gradient of the maps from that of the places."""

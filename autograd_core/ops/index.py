@@ -8,11 +8,15 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.tensor.dimensions import wrapped
 
 
-@op(self=lambda g: g, view=True, linear=True, samples=(Sample(((2, 3),)),))
+@op(
+    self=lambda g: g,
+    view=True,
+    linear=True,
+)
 def alias(self, /):
     """All of ``self`` again: ``self[:]``."""
     return self[...]
@@ -22,7 +26,6 @@ def alias(self, /):
     self=lambda g, self_shape, dim, index: select_backward(g, self_shape, dim, index),
     view=True,
     linear=True,
-    samples=(Sample(((3, 2),), {"dim": 0, "index": -1}),),
 )
 def select(self, /, dim, index):
     """The slice at ``index`` of dimension ``dim``, which is dropped."""
@@ -48,7 +51,6 @@ def check_select(shape: tuple[int, ...], dim: int, index: int) -> None:
 @op(
     grad_output=lambda g, dim, index: select(g, dim, index),
     linear=True,
-    samples=(Sample(((2,),), {"shape": (3, 2), "dim": 0, "index": 1}),),
 )
 def select_backward(grad_output, /, shape, dim, index):
     """Zeros of ``shape`` with ``grad_output`` at ``index`` of dimension ``dim``."""
@@ -64,7 +66,6 @@ def select_backward(grad_output, /, shape, dim, index):
     view=True,
     linear=True,
     node="SliceBackward0",
-    samples=(Sample(((5, 2),), {"dim": 0, "start": 1, "end": 4, "step": 2}),),
 )
 def slice_(self, /, dim, start, end, step):
     """Every ``step``-th slice of dimension ``dim`` from ``start`` to ``end``."""
@@ -76,7 +77,6 @@ def slice_(self, /, dim, start, end, step):
 @op(
     grad_output=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
     linear=True,
-    samples=(Sample(((2, 2),), {"shape": (5, 2), "dim": 0, "start": 1, "end": 4, "step": 2}),),
 )
 def slice_backward(grad_output, /, shape, dim, start, end, step):
     """Zeros of ``shape`` with ``grad_output`` in that slice."""
@@ -89,7 +89,6 @@ def slice_backward(grad_output, /, shape, dim, start, end, step):
     self=lambda g, self_shape, indices: index_put(g, self_shape, indices),
     linear=True,
     holds="indices",
-    samples=(Sample(((4, 2),), {"indices": (np.array([0, 2, 0]),)}),),
 )
 def index(self, /, indices):
     """Elements picked by integer or boolean arrays, as NumPy's advanced indexing does."""
@@ -144,7 +143,6 @@ def _is_mask(part: Any) -> bool:
     self=lambda g, indices: index(g, indices),
     linear=True,
     holds="indices",
-    samples=(Sample(((3, 2),), {"shape": (4, 2), "indices": (np.array([0, 2, 0]),)}),),
 )
 def index_put(self, /, shape, indices):
     """Zeros of ``shape`` to which ``self`` was added at ``indices``, repeats included."""
@@ -158,7 +156,6 @@ def index_put(self, /, shape, indices):
         g, indices, weight_shape, padding_idx
     ),
     linear=True,
-    samples=(Sample(((4, 2), np.array([[0, 2], [2, 1]]))),),
 )
 def embedding(weight, indices, /, padding_idx=-1):
     """The rows of ``weight`` (n, d) that ``indices`` point to; that of ``padding_idx`` gets no
@@ -182,10 +179,6 @@ def embedding(weight, indices, /, padding_idx=-1):
 @op(
     self=lambda g, indices, padding_idx: embedding_rows(g, indices, padding_idx),
     linear=True,
-    samples=(
-        Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2)}),
-        Sample(((2, 2, 2), np.array([[0, 2], [2, 1]])), {"shape": (4, 2), "padding_idx": 2}),
-    ),
 )
 def embedding_backward(self, indices, /, shape, padding_idx=-1):
     """Zeros of ``shape`` to which the rows ``self`` were added at ``indices``, none of them at
@@ -202,7 +195,6 @@ def embedding_backward(self, indices, /, shape, padding_idx=-1):
         g, indices, self_shape, padding_idx
     ),
     linear=True,
-    samples=(Sample(((4, 2), np.array([[0, 2], [2, 1]])), {"padding_idx": 2}),),
 )
 def embedding_rows(self, indices, /, padding_idx=-1):
     """The rows of ``self`` that ``indices`` point to, with zeros for ``padding_idx``."""

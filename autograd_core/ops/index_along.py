@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.assign import misplaced
 from autograd_core.ops.checks import check_not_bool, fitting_number
 from autograd_core.ops.elementwise import zeros_of
@@ -15,9 +15,6 @@ from autograd_core.ops.reduce import sum_all
 from autograd_core.ops.scatter import reduce_along, reduce_slopes
 from autograd_core.ops.shape import at_least_1d, expand, reshape
 from autograd_core.tensor.dimensions import wrapped
-
-_INDEX = np.array([2, 0, 2])
-_TWO = np.array([2, 0])
 
 
 def _at(x: Any, index: Any, dim: int, name: str = "", from_end: bool = False) -> Any:
@@ -43,7 +40,6 @@ def _out_of_range(name: str, number: int, dim: int, size: int) -> Exception:
 @op(
     self=lambda g, index, self_shape, dim: add_slices(g, index, self_shape, dim),
     linear=True,
-    samples=(Sample(((3, 2), _INDEX), {"dim": 0}), Sample(((2, 3), _INDEX), {"dim": 1})),
 )
 def index_select(self, index, /, dim):
     """The slices of ``dim`` that ``index`` lists."""
@@ -62,7 +58,6 @@ def index_select(self, index, /, dim):
 @op(
     self=lambda g, index, dim: index_select(g, index, dim),
     linear=True,
-    samples=(Sample(((3, 2), _INDEX), {"shape": (4, 2), "dim": 0}),),
 )
 def add_slices(self, index, /, shape, dim):
     """Zeros of ``shape`` to which the slices of ``self`` were added where ``index`` says."""
@@ -75,10 +70,6 @@ def add_slices(self, index, /, shape, dim):
     self=lambda g: g,
     source=lambda g, index, dim, alpha: index_select(g, index, dim) * alpha,
     linear=True,
-    samples=(
-        Sample(((3, 2), (3, 2), _INDEX), {"dim": 0}),
-        Sample(((2, 3), (2, 2), _TWO), {"dim": 1, "alpha": 2}),
-    ),
 )
 def index_add(self, source, index, /, dim, alpha=1):
     """``self`` with ``alpha`` times the slices of ``source`` added where ``index`` says."""
@@ -92,7 +83,6 @@ def index_add(self, source, index, /, dim, alpha=1):
     self=lambda g, index, dim: index_fill(g, index, dim, 0),
     source=lambda g, index, dim: index_select(g, index, dim),
     linear=True,
-    samples=(Sample(((3, 2), (2, 2), _TWO), {"dim": 0}),),
 )
 def index_copy(self, source, index, /, dim):
     """``self`` with the slices of ``source`` where ``index`` says."""
@@ -103,7 +93,6 @@ def index_copy(self, source, index, /, dim):
 
 @op(
     self=lambda g, index, dim: index_fill(g, index, dim, 0),
-    samples=(Sample(((3, 2), _TWO), {"dim": 0, "value": 0.5}),),
 )
 def index_fill(self, index, /, dim, value):
     """``self`` with the number ``value`` in the slices that ``index`` lists."""
@@ -123,7 +112,6 @@ def _filled(x: Any, index: Any, dim: int, value: Any) -> Any:
     broadcasts="value",
     of="index_fill",
     node="IndexFillBackward1",
-    samples=(Sample(((3, 2), (), _TWO), {"dim": 0}),),
 )
 def index_fill_tensor(self, value, index, /, dim):
     """``self`` with the one value of a tensor in the slices that ``index`` lists."""
@@ -143,14 +131,6 @@ def index_fill_tensor(self, value, index, /, dim):
         "index_reduce",
     ),
     edges="self source",
-    samples=tuple(
-        Sample(
-            ([[1.5, -2.0], [3.0, 0.7]], [[2.0, 4.0], [0.3, 2.5], [1.0, -3.0]], np.array([1, 0, 1])),
-            {"dim": 0, "reduce": reduce, "include_self": include_self},
-        )
-        for reduce in ("prod", "mean", "amax", "amin")
-        for include_self in (True, False)
-    ),
 )
 def index_reduce(self, source, index, /, dim, reduce, include_self=True):
     """``self`` with the slices of ``source`` that ``index`` points to a place reduced into it."""
@@ -182,7 +162,6 @@ def whole_index(index: Any, source: Any, dim: int) -> Any:
     linear=True,
     of="index_put",
     node="IndexPutBackward0",
-    samples=(Sample(((3, 2), (2,)), {"indices": (np.array([2, 0, 2]),)}),),
 )
 def index_put_added(self, values, /, indices):
     """``self`` to which ``values`` were added at ``indices``, as advanced indexing picks them."""
@@ -194,15 +173,9 @@ def index_put_added(self, values, /, indices):
     return result
 
 
-# By places in the flattened tensor
-
-_FLAT = np.array([4, 0, 4])
-
-
 @op(
     self=lambda g, index, self_shape: put_flat(g, index, self_shape),
     linear=True,
-    samples=(Sample(((2, 3), _FLAT)),),
 )
 def take(self, index, /):
     """The elements of ``self``, flattened, that ``index`` points to, in the shape of that."""
@@ -223,7 +196,6 @@ def _reachable(x: Any, index: Any) -> Any:
 @op(
     self=lambda g, index: take(g, index),
     linear=True,
-    samples=(Sample(((3,), _FLAT), {"shape": (2, 3)}),),
 )
 def put_flat(self, index, /, shape):
     """Zeros of ``shape`` to which ``self`` was added in places of the flattened tensor."""
@@ -236,10 +208,6 @@ def put_flat(self, index, /, shape):
     self=lambda g, index, accumulate: g if accumulate else put(g, zeros_of(take(g, index)), index),
     source=lambda g, index, source_shape: reshape(take(g, index), source_shape),
     linear=True,
-    samples=(
-        Sample(((2, 3), (2,), np.array([4, 0]))),
-        Sample(((2, 3), (3,), _FLAT), {"accumulate": True}),
-    ),
 )
 def put(self, source, index, /, accumulate=False):
     """``self`` with ``source`` in, or added to, places of the flattened tensor."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
@@ -22,15 +22,12 @@ from autograd_core.ops.matrices import (
 from autograd_core.ops.reduce import sum_dim
 from autograd_core.ops.shape import unsqueeze
 
-_SQUARE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
-
 
 @op(
     A=lambda g, inverse: -matmul(mT(inverse), matmul(g, mT(inverse))),
     outputs="inverse info",
     nondiff="info",
     node="LinalgInvExBackward0",
-    samples=(Sample((_SQUARE,)), Sample(([_SQUARE, _SQUARE],))),
 )
 def inv_ex(A, /):
     """The inverse, and 0, or which diagonal element was zero on the way (from 1)."""
@@ -57,7 +54,6 @@ def inverse(x: Any) -> Any:
 @op(
     A=lambda g, A: _for_matrices(g) * cofactors(A),
     node="LinalgDetBackward0",
-    samples=(Sample((_SQUARE,)), Sample(([_SQUARE, [[1.0, 2, 3], [0, 1, 2], [2, 0, 1]]],))),
     variants="function method",
     aliases="linalg.det",
 )
@@ -69,7 +65,6 @@ def det(A, /):
 
 @op(
     self=lambda g, self, result: cofactors_backward(g, det(self), result),
-    samples=(Sample((_SQUARE,)),),
 )
 def cofactors(self, /):
     """The derivatives of the determinant by each element; singular matrices have them too."""
@@ -95,7 +90,6 @@ def _for_matrices(numbers: Any) -> Any:
     A=lambda g, A: _for_matrices(g[1]) * mT(inverse(A)),
     outputs="sign logabsdet",
     node="LinalgSlogdetBackward0",
-    samples=(Sample((_SQUARE,)), Sample(([_SQUARE, _SQUARE],))),
 )
 def slogdet(A, /):
     """The sign of the determinant, and the logarithm of its absolute value."""
@@ -106,9 +100,8 @@ def slogdet(A, /):
 @op(
     self=lambda g, self, result: pinv_backward(g, result, self),
     node="LinalgPinvBackward0",
-    samples=(Sample(((3, 2),)), Sample(((2, 2, 3),)), Sample(((2, 2),), {"hermitian": True},
-                                                             symmetric=True)),
-)  # fmt: skip
+    symmetric="hermitian",
+    )  # fmt: skip
 def pinv(self, /, atol=None, rtol=None, hermitian=False):
     """The pseudo-inverse, taking singular values up to ``max(atol, rtol * largest)`` as zero."""
     if self.ndim < 2 or self.dtype.kind != "f" or self.dtype == np.float16:
@@ -145,7 +138,6 @@ def pinv_backward(g: Any, P: Any, x: Any) -> Any:
     outputs="solution residuals rank singular_values",
     nondiff="rank singular_values",
     node="LinalgLstsqBackward0",
-    samples=(Sample(((4, 2), (4, 3)), {"driver": "gelsd"}), Sample(((2, 3), (2, 2)))),
 )
 def lstsq(self, b, /, rcond=None, driver="gelsy"):
     """The ``x`` of least norm that makes ``self @ x - b`` least, and what is left over.
@@ -196,7 +188,6 @@ def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
 @op(
     self=lambda g, self: matrix_exp_backward(g, self),
     node="LinalgMatrixExpBackward0",
-    samples=(Sample(((2, 2),)), Sample(((2, 3, 3),))),
     variants="function method",
     aliases="linalg.matrix_exp",
 )

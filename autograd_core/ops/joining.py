@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.index import slice_
 from autograd_core.ops.shape import reshape
 from autograd_core.tensor.dimensions import wrapped
@@ -17,7 +17,6 @@ from autograd_core.tensor.dimensions import wrapped
 @op(
     tensors=lambda g, tensors_shape, dim: split_like(g, tensors_shape, dim),
     linear=True,
-    samples=(Sample(((2, 3), (4, 3))), Sample(((2, 3), (2, 1)), {"dim": 1})),
     variants="function",
     aliases="concat concatenate",
 )
@@ -33,7 +32,6 @@ def cat(*tensors, dim=0):
 @op(
     tensors=lambda g, dim: unbind(g, dim),
     linear=True,
-    samples=(Sample(((2, 3), (2, 3)), {"dim": 1}),),
     variants="function",
 )
 def stack(*tensors, dim=0):
@@ -89,7 +87,6 @@ def split_like(g: Any, shapes: Sequence[tuple[int, ...]], dim: int) -> list[Any]
     self=lambda g, dim: stack(g, dim=dim),
     view="each",
     linear=True,
-    samples=(Sample(((3, 2),)), Sample(((3, 2),), {"dim": 1}), Sample(((3,),))),
     variants="function method",
 )
 def unbind(self, /, dim=0):
@@ -104,7 +101,6 @@ def unbind(self, /, dim=0):
     linear=True,
     of="split",
     node="SplitBackward0",
-    samples=(Sample(((5, 2),), {"split_size": 2}),),
 )
 def split_size_(self, /, split_size, dim=0):
     """Pieces of ``split_size`` along ``dim``; the last may be shorter."""
@@ -126,7 +122,6 @@ def split_size_(self, /, split_size, dim=0):
     self=lambda g, dim: cat(g, dim=dim),
     view="each",
     linear=True,
-    samples=(Sample(((5, 2),), {"split_sizes": (2, 3)}),),
     variants="function method",
 )
 def split_with_sizes(self, /, split_sizes, dim=0):

@@ -8,7 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op, public
+from autograd_core.op import op, public
 from autograd_core.op.refusals import no_common_shape
 from autograd_core.ops.checks import (
     LinAlgError,
@@ -65,7 +65,6 @@ def _product(a: Any, b: Any) -> Any:
     self=lambda g, mat2: mm(g, t(mat2)),
     mat2=lambda g, self: mm(t(self), g),
     linear=True,
-    samples=(Sample(((2, 3), (3, 4))),),
     variants="function method",
 )
 def mm(self, mat2, /):
@@ -79,7 +78,6 @@ def mm(self, mat2, /):
     self=lambda g, mat2: bmm(g, transpose(mat2, 1, 2)),
     mat2=lambda g, self: bmm(transpose(self, 1, 2), g),
     linear=True,
-    samples=(Sample(((2, 2, 3), (2, 3, 2))),),
     variants="function method",
 )
 def bmm(self, mat2, /):
@@ -106,7 +104,6 @@ def check_batches(a: Any, b: Any) -> None:
     self=lambda g, vec: mm(unsqueeze(g, 1), unsqueeze(vec, 0)),
     vec=lambda g, self: mv(t(self), g),
     linear=True,
-    samples=(Sample(((2, 3), (3,))),),
     variants="function method",
 )
 def mv(self, vec, /):
@@ -146,7 +143,6 @@ def check_addmv(bias: Any, a: Any, b: Any, shape: tuple[int, ...]) -> None:
     self=lambda g, tensor: g * tensor,
     tensor=lambda g, self: g * self,
     linear=True,
-    samples=(Sample(((3,), (3,))),),
     variants="function method",
 )
 def dot(self, tensor, /):
@@ -168,10 +164,6 @@ def dot(self, tensor, /):
     # gets a gradient that lies as the weight does, and need not be copied
     mat2=lambda g, mat1, alpha: t(mm(t(g), mat1)) if alpha == 1 else t(mm(t(g), mat1)) * alpha,
     broadcasts="self",
-    samples=(
-        Sample(((4,), (2, 3), (3, 4))),
-        Sample(((2, 1), (2, 3), (3, 4)), {"beta": 0.5, "alpha": 2}),
-    ),
     variants="function method inplace",
 )
 def addmm(self, mat1, mat2, /, beta=1, alpha=1):
@@ -308,13 +300,6 @@ def _common_batch(left: tuple[int, ...], right: tuple[int, ...]) -> tuple[int, .
     broadcasts="A B",
     of="solve",
     node="LinalgSolveExBackward0",
-    samples=(
-        Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2))),
-        Sample(([[2.0, 0.5], [1.0, 3.0]], (2,))),
-        Sample(([[[2.0, 0.5], [1.0, 3.0]], [[4.0, 0.0], [1.0, -1.0]]], (2, 2))),
-        Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 2, 3))),
-        Sample(([[2.0, 0.5], [1.0, 3.0]], (2, 3, 2)), {"left": False}),
-    ),
 )
 def solve_matrix(A, B, /, left=True):
     """The ``x`` of ``A @ x = B``, or of ``x @ A = B``, for a square matrix and a matrix or vector.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, Second, op
+from autograd_core.op import Second, op
 from autograd_core.ops.checks import (
     check_implemented,
     check_same_dtype,
@@ -20,7 +20,6 @@ from autograd_core.tensor.dimensions import wrapped
 
 @op(
     self=lambda g, result, dim: g - exp(result) * sum_dim(g, dim, True),
-    samples=(Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
 )
 def log_softmax(self, /, dim):
     """The logarithm of :func:`softmax`, without its underflow."""
@@ -34,7 +33,6 @@ def log_softmax(self, /, dim):
 
 @op(
     self=lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)),
-    samples=(Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
 )
 def softmax(self, /, dim):
     """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
@@ -57,9 +55,6 @@ def _check_scores(name: str, x: Any, dim: int) -> None:
         check_implemented(f"{name}{'_lastdim' if last else ''}_kernel_impl", x)
 
 
-_LABELS = np.array([2, 0, 1, 0])
-
-
 @op(
     self=lambda g, self, target, weight, reduction, ignore_index: nll_loss_backward(
         g, target, weight, self.shape, reduction, ignore_index
@@ -69,13 +64,6 @@ _LABELS = np.array([2, 0, 1, 0])
         lambda g, target, weight, reduction, ignore_index: nll_loss(
             g, target, weight, reduction, ignore_index
         ),
-    ),
-    samples=(
-        Sample(((4, 3), _LABELS)),
-        Sample(((3,), np.array(1))),
-        Sample(((4, 3), _LABELS), {"reduction": "none", "ignore_index": 0}),
-        Sample(((4, 3), _LABELS, np.array([0.5, 1.0, 2.0])), {"ignore_index": 2}),
-        Sample(((2, 3, 2), np.array([[0, 1], [2, 2]])), {"reduction": "sum"}),
     ),
 )
 def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
@@ -106,10 +94,6 @@ def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
         g, target, weight, reduction, ignore_index
     ),
     linear=True,
-    samples=(
-        Sample(((), _LABELS), {"shape": (4, 3), "reduction": "mean", "ignore_index": 1}),
-        Sample(((4,), _LABELS), {"shape": (4, 3), "reduction": "none", "ignore_index": -100}),
-    ),
 )
 def nll_loss_backward(
     grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
@@ -192,7 +176,6 @@ def _entries(x: Any, index: Any, axis: int) -> Any:
     self=lambda g, self, target, reduction: mse_loss_backward(g, self, target, reduction),
     target=lambda g, self, target, reduction: -mse_loss_backward(g, self, target, reduction),
     broadcasts="self target",
-    samples=(Sample(((2, 3), (2, 3))), Sample(((3,), (3,)), {"reduction": "none"})),
 )
 def mse_loss(self, target, /, reduction="mean"):
     """The squared difference of two tensors of one shape, averaged, summed or neither."""

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.diagonals import tril, triu
 from autograd_core.ops.index import slice_
 from autograd_core.ops.joining import cat
@@ -24,9 +24,6 @@ from autograd_core.ops.matrices import (
 )
 from autograd_core.ops.triangular import solve_triangular
 
-_SQUARE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
-_PIVOTS = np.array([2, 2, 3], np.int32)
-
 
 @op(
     A=lambda g, LU, P: lu_backward(
@@ -37,8 +34,7 @@ _PIVOTS = np.array([2, 2, 3], np.int32)
     nondiff="pivots info P",
     hidden="P",
     node="LinalgLuFactorExBackward0",
-    samples=(Sample((_SQUARE,)), Sample(((2, 2, 3),)), Sample(((3, 2),))),
-)  # fmt: skip
+    )  # fmt: skip
 def lu_factor_ex(A, /, pivot=True):
     """Both triangles in one matrix, the rows exchanged with each row (from 1), and 0, or which
     diagonal element of ``U`` is zero."""
@@ -115,7 +111,6 @@ def lu_backward(g_L: Any, g_U: Any, L: Any, U: Any, P: Any) -> Any:
     outputs="P L U",
     nondiff="P",
     node="LinalgLuBackward0",
-    samples=(Sample((_SQUARE,)), Sample(((2, 2, 3),)), Sample(((3, 2),))),
 )
 def lu(A, /, pivot=True):
     """A permutation and two triangular matrices, ``A = P @ L @ U``."""
@@ -127,11 +122,6 @@ def lu(A, /, pivot=True):
     LU_data=lambda g, LU_data_shape: packed(g[0], g[1], LU_data_shape),
     outputs="P L U",
     nondiff="P",
-    samples=(
-        Sample((_SQUARE, _PIVOTS)),
-        Sample(((2, 3), np.array([2, 2], np.int32))),
-        Sample(((3, 2), np.array([3, 2], np.int32))),
-    ),
 )
 def lu_unpack(LU_data, LU_pivots, /, unpack_data=True, unpack_pivots=True):
     """``P``, ``L`` and ``U``, from what :func:`lu_factor_ex` returned."""
@@ -186,11 +176,6 @@ def packed(g_L: Any, g_U: Any, shape: tuple[int, ...]) -> Any:
     B=lambda g, LU, pivots, left, adjoint: lu_solve(LU, pivots, g, left, not adjoint),
     broadcasts="LU B",
     node="LinalgLuSolveBackward0",
-    samples=(
-        Sample((_SQUARE, _PIVOTS, (3, 2))),
-        Sample((_SQUARE, _PIVOTS, (2, 3, 1)), {"adjoint": True}),
-        Sample((_SQUARE, _PIVOTS, (2, 3)), {"left": False}),
-    ),
 )
 def lu_solve(LU, pivots, B, /, left=True, adjoint=False):
     """The ``x`` of ``A @ x = B`` (``x @ A = B``), for the ``A`` that was factored, or ``A.mT``."""

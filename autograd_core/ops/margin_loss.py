@@ -6,23 +6,17 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.elementwise import where
-from autograd_core.ops.elementwise_loss import REDUCTIONS, reduced
+from autograd_core.ops.elementwise_loss import reduced
 from autograd_core.ops.reduce import put_along, sum_dim, take_along
 from autograd_core.ops.shape import reshape
-
-_LABELS = np.array([2, 0])
 
 
 @op(
     self=lambda g, self, target, weight, p, margin, reduction: multi_margin_loss_backward(
         g, self, target, weight, p, margin, reduction
-    ),
-    samples=(
-        *(Sample(((2, 3), _LABELS), each) for each in REDUCTIONS),
-        Sample(((2, 3), _LABELS, np.array([1.0, 2.0, 0.5])), {"p": 2, "margin": 0.7}),
     ),
 )
 def multi_margin_loss(self, target, weight=None, /, p=1, margin=1.0, reduction="mean"):
@@ -66,9 +60,6 @@ def _column(x: Any) -> Any:
 @op(
     self=lambda g, self, target, reduction: multilabel_margin_loss_backward(
         g, self, target, reduction
-    ),
-    samples=tuple(
-        Sample(((2, 4), np.array([[3, 0, -1, 1], [1, -1, 0, 0]])), each) for each in REDUCTIONS
     ),
 )
 def multilabel_margin_loss(self, target, /, reduction="mean"):

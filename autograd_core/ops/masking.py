@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op, pointwise
+from autograd_core.op import op, pointwise
 from autograd_core.op.refusals import no_common_shape
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.elementwise import where
@@ -15,14 +15,11 @@ from autograd_core.ops.rearrange import constant_pad_nd
 from autograd_core.ops.reduce import count
 from autograd_core.ops.shape import reshape
 
-_MASK = np.array([[True, False, True], [False, True, True]])
-
 
 @pointwise(
     keeps="mask",
     node="MaskedFillBackward0",
     self=lambda g, mask: where(mask, 0, g),
-    samples=(Sample(((2, 3), _MASK), {"value": 0.5}), Sample(((3,), _MASK), {"value": 1})),
 )
 def masked_fill(self, mask, *, value):
     """``self`` with the number ``value`` where ``mask`` holds."""
@@ -36,7 +33,6 @@ def masked_fill(self, mask, *, value):
     value=lambda g, mask: where(mask, g, 0),
     linear=True,
     broadcasts="self value",
-    samples=(Sample(((2, 3), _MASK, ())), Sample(((3,), _MASK, ()))),
 )
 def masked_fill_tensor(self, mask, value, /):
     """``self`` with the one value of a tensor where ``mask`` holds."""
@@ -70,7 +66,6 @@ def _both(mask: Any, x: Any) -> Any:
     self=lambda g, mask, self_shape: place(g, mask, self_shape),
     linear=True,
     broadcasts="self",
-    samples=(Sample(((2, 3), _MASK)), Sample(((3,), _MASK)), Sample(((2, 3), _MASK[0]))),
 )
 def masked_select(self, mask, /):
     """The elements of ``self`` where ``mask`` holds, as a vector; both broadcast."""
@@ -83,7 +78,6 @@ def masked_select(self, mask, /):
 @op(
     self=lambda g, mask: masked_select(g, mask),
     linear=True,
-    samples=(Sample(((4,), _MASK), {"shape": (2, 3)}),),
 )
 def place(self, mask, /, shape):
     """Zeros, as ``mask`` and ``shape`` broadcast, with the elements of ``self`` where it holds."""
@@ -97,7 +91,6 @@ def place(self, mask, /, shape):
     source=lambda g, mask, source_shape: _first(g, mask, source_shape),
     linear=True,
     broadcasts="self",
-    samples=(Sample(((2, 3), (5,), _MASK)), Sample(((3,), (2, 2), _MASK))),
 )
 def masked_scatter(self, source, mask, /):
     """``self`` with the elements of ``source``, in order, where ``mask`` holds."""

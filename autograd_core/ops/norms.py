@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_factors, check_not_bool, check_same_dtype
 from autograd_core.ops.elementwise import abs, sgn, where, zeros_of
 from autograd_core.ops.logic import isnan, logical_or
@@ -23,14 +23,6 @@ from autograd_core.tensor.dimensions import wrapped
         g, self, result, ord, dim, keepdim
     ),
     node="LinalgVectorNormBackward0",
-    samples=(
-        Sample(((2, 3),)),
-        Sample(((2, 3),), {"ord": 1, "dim": 1}),
-        Sample(((2, 3),), {"ord": 3, "dim": 0, "keepdim": True}),
-        Sample(((2, 3),), {"ord": 1.5, "dim": (0, 1)}),
-        Sample(((2, 3),), {"ord": math.inf, "dim": -1}),
-        Sample(((2, 3),), {"ord": -math.inf}),
-    ),
 )
 def vector_norm(self, /, ord=2, dim=None, keepdim=False, dtype=None):
     """``sum(abs(self) ** ord) ** (1 / ord)``; the largest or smallest for infinity; for 0 the
@@ -98,7 +90,6 @@ def vector_norm_backward(g: Any, x: Any, norm: Any, ord: float, dim: Any, keepdi
     linear=True,
     broadcasts="self other",
     node="LinalgCrossBackward0",
-    samples=(Sample(((2, 3), (2, 3))), Sample(((3, 2), (3, 1)), {"dim": 0})),
 )
 def cross(self, other, /, dim=-1):
     """The vector at right angles to both, for vectors of three elements along ``dim``."""
@@ -119,7 +110,6 @@ def cross(self, other, /, dim=-1):
     self=lambda g, other: g * other,
     other=lambda g, self: g * self,
     linear=True,
-    samples=(Sample(((3,), (3,))),),
     variants="function method",
 )
 def vdot(self, other, /):

@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.reduce import check_not_empty, evenly, picked, put_along
 from autograd_core.ops.shape import at_least_1d
 from autograd_core.tensor.dimensions import wrapped
-
-_MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 
 
 @op(
     self=lambda g, self, result: evenly(g, self, result),
     of="median",
     node="MedianBackward0",
-    samples=(Sample((_MATRIX,)),),
 )
 def median_all(self, /):
     """The lower of the middle elements; NaN if there is one."""
@@ -32,7 +29,6 @@ def median_all(self, /):
     self=lambda g, self, result: evenly(g, self, result),
     of="nanmedian",
     node="NanmedianBackward0",
-    samples=(Sample((_MATRIX,)),),
 )
 def nanmedian_all(self, /):
     """The lower of the middle elements that are not NaN."""
@@ -48,7 +44,6 @@ def nanmedian_all(self, /):
     ),
     outputs="values indices",
     nondiff="indices",
-    samples=(Sample((_MATRIX,), {"k": 2, "dim": 1}),),
 )
 def kthvalue(self, /, k, dim=-1, keepdim=False):
     """The ``k``-th smallest element along ``dim``, and where it is."""
@@ -69,7 +64,6 @@ def kthvalue(self, /, k, dim=-1, keepdim=False):
     nondiff="indices",
     of="median",
     node="MedianBackward1",
-    samples=(Sample((_MATRIX,), {"dim": 1}),),
 )
 def median_dim(self, /, dim, keepdim=False):
     """The lower of the middle elements along ``dim``, and where it is; NaN if there is one."""
@@ -92,7 +86,6 @@ def median_dim(self, /, dim, keepdim=False):
     nondiff="indices",
     of="nanmedian",
     node="NanmedianBackward1",
-    samples=(Sample((_MATRIX,), {"dim": 1}),),
 )
 def nanmedian_dim(self, /, dim, keepdim=False):
     """The lower of the middle elements along ``dim`` that are not NaN, and where it is."""
@@ -111,7 +104,6 @@ def nanmedian_dim(self, /, dim, keepdim=False):
     ),
     outputs="values indices",
     nondiff="indices",
-    samples=(Sample(([[1.0, 4.0, 2.5]],), {"dim": 0}),),
 )
 def mode(self, /, dim=-1, keepdim=False):
     """The most frequent element along ``dim`` (the smallest of several), and its last place."""

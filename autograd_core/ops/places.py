@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, Second, op
+from autograd_core.op import Second, op
 from autograd_core.ops.checks import check_implemented, scalar_name
 from autograd_core.ops.pooling import best_places, padded_image
 from autograd_core.ops.windows import Windows
@@ -36,9 +36,6 @@ def adaptive_largest(x: Any, output_size: tuple[int, ...]) -> tuple[Any, Any]:
     return result, indices
 
 
-_ADAPTIVE = (Sample(((1, 2, 5, 4),), {"output_size": (2, 3)}),)
-
-
 @op(
     self=lambda g, self, result1, output_size: at_indices(g, result1, self.shape, len(output_size)),
     second=Second(
@@ -48,7 +45,6 @@ _ADAPTIVE = (Sample(((1, 2, 5, 4),), {"output_size": (2, 3)}),)
     outputs="result result1",
     nondiff="result1",
     node="AdaptiveMaxPool2DBackward0",
-    samples=_ADAPTIVE,
 )
 def adaptive_max_pool2d(self, /, output_size):
     """The largest element of each of ``output_size`` windows of images, and where it is."""
@@ -65,7 +61,6 @@ def adaptive_max_pool2d(self, /, output_size):
     outputs="result result1",
     nondiff="result1",
     node="AdaptiveMaxPool3DBackward0",
-    samples=(Sample(((1, 2, 3, 4),), {"output_size": (1, 2, 2)}),),
 )
 def adaptive_max_pool3d(self, /, output_size):
     """The largest element of each of ``output_size`` windows of volumes, and where it is."""
@@ -73,13 +68,9 @@ def adaptive_max_pool3d(self, /, output_size):
     return adaptive_largest(self, output_size)
 
 
-_PLACES = np.array([[3, 0], [9, 6]])
-
-
 @op(
     self=lambda g, indices, dims: from_indices(g, indices, dims),
     linear=True,
-    samples=(Sample(((1, 2, 2), _PLACES[None]), {"shape": (1, 3, 4), "dims": 2}),),
 )
 def at_indices(self, indices, /, shape, dims):
     """Zeros of ``shape`` with ``self`` added at ``indices`` of the last ``dims`` dimensions,
@@ -93,7 +84,6 @@ def at_indices(self, indices, /, shape, dims):
 @op(
     self=lambda g, indices, self_shape, dims: at_indices(g, indices, self_shape, dims),
     linear=True,
-    samples=(Sample(((1, 3, 4), _PLACES[None]), {"dims": 2}),),
 )
 def from_indices(self, indices, /, dims):
     """The elements at ``indices`` of the last ``dims`` dimensions, counted as one."""
@@ -154,7 +144,6 @@ def _unpooled(x: Any, indices: Any, output_size: tuple[int, ...]) -> Any:
     self=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
     linear=True,
     node="MaxUnpool2DBackward0",
-    samples=(Sample(((1, 2, 2), _PLACES[None]), {"output_size": (3, 4)}),),
 )
 def max_unpool2d(self, indices, /, output_size):
     """Images of ``output_size``, zero but for ``self`` at ``indices``."""
@@ -165,16 +154,10 @@ def max_unpool2d(self, indices, /, output_size):
     self=lambda g, indices, output_size: from_indices(g, indices, len(output_size)),
     linear=True,
     node="MaxUnpool3DBackward0",
-    samples=(Sample(((1, 1, 2, 2), _PLACES[None, None]), {"output_size": (1, 3, 4)}),),
 )
 def max_unpool3d(self, indices, /, output_size):
     """Volumes of ``output_size``, zero but for ``self`` at ``indices``."""
     return _unpooled(self, indices, tuple(output_size))
-
-
-# --- windows as columns ------------------------------------------------------------------------
-
-_WINDOWS = {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (1, 0), "stride": (1, 2)}
 
 
 @op(
@@ -183,7 +166,6 @@ _WINDOWS = {"kernel_size": (2, 2), "dilation": (1, 1), "padding": (1, 0), "strid
     ),
     linear=True,
     node="Im2ColBackward0",
-    samples=(Sample(((1, 2, 3, 4),), _WINDOWS), Sample(((1, 3, 4),), _WINDOWS)),
 )
 def im2col(self, /, kernel_size, dilation, padding, stride):
     """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
@@ -220,7 +202,6 @@ def _listed(numbers: tuple[int, ...]) -> str:
     ),
     linear=True,
     node="Col2ImBackward0",
-    samples=(Sample(((1, 8, 8),), {"output_size": (3, 4), **_WINDOWS}),),
 )
 def col2im(self, /, output_size, kernel_size, dilation, padding, stride):
     """Columns as :func:`im2col` makes them, added up where windows overlap."""

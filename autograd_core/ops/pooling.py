@@ -7,17 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, Second, op
+from autograd_core.op import Second, op
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.elementwise import masked
 from autograd_core.ops.windows import Windows
-
-_SAMPLES = (
-    {"kernel_size": (2, 2), "stride": (2, 2), "padding": (0, 0), "dilation": (1, 1)},
-    {"kernel_size": (2, 3), "stride": (1, 2), "padding": (1, 1), "dilation": (1, 1)},
-    {"kernel_size": (2, 1, 2), "stride": (1, 1, 2), "padding": (0, 0, 1), "dilation": (1, 1, 1)},
-)
-_PLACES = np.array([[[[3, 0], [1, 2]]]], np.int16)
 
 
 @op(
@@ -34,11 +27,6 @@ _PLACES = np.array([[[[3, 0], [1, 2]]]], np.int16)
     nondiff="result1",
     hidden="result1",
     node="MaxPool2DWithIndicesBackward0",
-    samples=(
-        Sample(((1, 2, 4, 4),), _SAMPLES[0]),
-        Sample(((1, 1, 3, 4),), _SAMPLES[1]),
-        Sample(((1, 5, 5),), {**_SAMPLES[0], "ceil_mode": True}),
-    ),
 )
 def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
     """The largest element in each window of images (..., H, W), the first of equals.
@@ -63,7 +51,6 @@ def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ce
     nondiff="result1",
     hidden="result1",
     node="MaxPool3DWithIndicesBackward0",
-    samples=(Sample(((1, 1, 2, 2, 3),), _SAMPLES[2]),),
 )
 def max_pool3d(
     self, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False
@@ -153,7 +140,6 @@ def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
         g, places, kernel_size, stride, padding, dilation
     ),
     linear=True,
-    samples=(Sample(((1, 1, 2, 2), _PLACES), {"shape": (1, 1, 4, 4), **_SAMPLES[0]}),),
 )
 def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dilation):
     """Zeros of ``shape`` to which ``self`` was added at ``places`` of the windows."""
@@ -174,7 +160,6 @@ def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dila
         g, places, self_shape, kernel_size, stride, padding, dilation
     ),
     linear=True,
-    samples=(Sample(((1, 1, 4, 4), _PLACES), _SAMPLES[0]),),
 )
 def max_pool_gather(self, places, /, kernel_size, stride, padding, dilation):
     """The elements of ``self`` at ``places`` of the windows."""

@@ -7,13 +7,11 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_not_bool, check_same_dtype, promoted
 from autograd_core.ops.linalg import bmm, check_addmm, check_addmv, check_batches, mv
 from autograd_core.ops.shape import expand, t, transpose, unsqueeze
 from autograd_core.tensor.dimensions import wrapped
-
-_SCALED = {"beta": 0.5, "alpha": 2}
 
 
 def _plus(bias: Any, product: Any, beta: float, alpha: float) -> Any:
@@ -48,7 +46,6 @@ def _outer(x: Any, y: Any) -> Any:
     mat=lambda g, vec, alpha: _times(_outer(g, vec), alpha),
     vec=lambda g, mat, alpha: _times(mv(t(mat), g), alpha),
     broadcasts="self",
-    samples=(Sample(((2,), (2, 3), (3,))), Sample(((1,), (2, 3), (3,)), _SCALED)),
     variants="function method inplace",
 )
 def addmv(self, mat, vec, /, beta=1, alpha=1):
@@ -62,7 +59,6 @@ def addmv(self, mat, vec, /, beta=1, alpha=1):
     vec1=lambda g, vec2, alpha: _times(mv(g, vec2), alpha),
     vec2=lambda g, vec1, alpha: _times(mv(t(g), vec1), alpha),
     broadcasts="self",
-    samples=(Sample(((2, 3), (2,), (3,))), Sample(((3,), (2,), (3,)), _SCALED)),
     variants="function method inplace",
 )
 def addr(self, vec1, vec2, /, beta=1, alpha=1):
@@ -87,10 +83,6 @@ def addr(self, vec1, vec2, /, beta=1, alpha=1):
     batch1=lambda g, batch2, alpha: _times(bmm(g, transpose(batch2, 1, 2)), alpha),
     batch2=lambda g, batch1, alpha: _times(bmm(transpose(batch1, 1, 2), g), alpha),
     broadcasts="self",
-    samples=(
-        Sample(((2, 2, 4), (2, 2, 3), (2, 3, 4))),
-        Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
-    ),
     variants="function method inplace",
 )
 def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
@@ -117,10 +109,6 @@ def baddbmm(self, batch1, batch2, /, beta=1, alpha=1):
         bmm(transpose(batch1, 1, 2), _repeated(g, batch2_shape[0])), alpha
     ),
     broadcasts="self",
-    samples=(
-        Sample(((2, 4), (2, 2, 3), (2, 3, 4))),
-        Sample(((4,), (2, 2, 3), (2, 3, 4)), _SCALED),
-    ),
     variants="function method inplace",
 )
 def addbmm(self, batch1, batch2, /, beta=1, alpha=1):

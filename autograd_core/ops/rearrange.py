@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import check_select, select, slice_
 from autograd_core.ops.reduce import sum_dim
@@ -18,7 +18,6 @@ from autograd_core.tensor.dimensions import wrapped, wrapped_all
 @op(
     self=lambda g, dims: flip(g, dims),
     linear=True,
-    samples=(Sample(((2, 3),), {"dims": (0, 1)}), Sample(((2, 3),), {"dims": (-1,)})),
 )
 def flip(self, /, dims):
     """The order along some dimensions reversed."""
@@ -30,10 +29,6 @@ def flip(self, /, dims):
 @op(
     self=lambda g, shifts, dims: roll(g, tuple(-n for n in shifts), dims),
     linear=True,
-    samples=(
-        Sample(((2, 3),), {"shifts": (1, -1), "dims": (0, 1)}),
-        Sample(((2, 3),), {"shifts": (1,), "dims": ()}),
-    ),
 )
 def roll(self, /, shifts, dims=()):
     """Elements moved along some dimensions, what falls off at an end coming in at the other."""
@@ -52,7 +47,6 @@ def roll(self, /, shifts, dims=()):
     self=lambda g, k, dims: rot90(g, -k, dims),
     linear=True,
     node="Rot90Backward0",
-    samples=(Sample(((2, 3),)), Sample(((2, 3, 2),), {"k": -1, "dims": (1, 2)})),
 )
 def rot90(self, /, k=1, dims=(0, 1)):
     """The plane of two dimensions turned ``k`` times by a right angle, from the first to the
@@ -72,7 +66,6 @@ def rot90(self, /, k=1, dims=(0, 1)):
 @op(
     self=lambda g, self_shape, repeats: repeat_backward(g, self_shape, repeats),
     linear=True,
-    samples=(Sample(((2, 3),), {"repeats": (2, 2)}), Sample(((3,),), {"repeats": (2, 1, 2)})),
 )
 def repeat(self, /, repeats):
     """The whole of ``self`` many times over, along each dimension."""
@@ -95,10 +88,6 @@ def repeat_backward(g: Any, shape: Sequence[int], repeats: Sequence[int]) -> Any
 
 @op(
     self=lambda g, pad: constant_pad_nd(g, tuple(-n for n in pad)),
-    samples=(
-        Sample(((2, 3),), {"pad": (1, 2)}),
-        Sample(((2, 3),), {"pad": (1, -1, 0, 2), "value": 0.5}),
-    ),
     variants="function",
 )
 def constant_pad_nd(self, /, pad, value=0):
@@ -132,7 +121,6 @@ def constant_pad_nd(self, /, pad, value=0):
     ),
     view=True,
     linear=True,
-    samples=(Sample(((2, 5),), {"dimension": 1, "size": 3, "step": 1}),),
     variants="function method",
 )
 def unfold(self, /, dimension, size, step):
@@ -159,7 +147,6 @@ def unfold(self, /, dimension, size, step):
 @op(
     grad_in=lambda g, dim, size, step: unfold(g, dim, size, step),
     linear=True,
-    samples=(Sample(((2, 3, 3),), {"shape": (2, 5), "dim": 1, "size": 3, "step": 1}),),
 )
 def unfold_backward(grad_in, /, shape, dim, size, step):
     """Zeros of ``shape`` to which the windows were added where they came from."""
@@ -179,7 +166,6 @@ def unfold_backward(grad_in, /, shape, dim, size, step):
     linear=True,
     of="squeeze",
     node="SqueezeBackward2",
-    samples=(Sample(((1, 2, 1),), {"dims": (0, 2)}), Sample(((1, 2),), {"dims": (0, 1)})),
 )
 def squeeze_dims(self, /, dims):
     """Those of some dimensions dropped whose size is 1."""
@@ -194,7 +180,6 @@ def squeeze_dims(self, /, dims):
     self=lambda g, dim, index: select_scatter(g, zeros_of(select(g, dim, index)), dim, index),
     src=lambda g, dim, index: select(g, dim, index),
     linear=True,
-    samples=(Sample(((2, 3), (2,)), {"dim": 1, "index": -1}),),
 )
 def select_scatter(self, src, /, dim, index):
     """``self`` with ``src`` at ``index`` of dimension ``dim``."""
@@ -220,7 +205,6 @@ def _replace(part: Any, src: Any) -> None:
     ),
     src=lambda g, dim, start, end, step: slice_(g, dim, start, end, step),
     linear=True,
-    samples=(Sample(((5, 3), (2, 3)), {"start": 1, "end": 5, "step": 2}), Sample(((2,), (2,)))),
 )
 def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     """``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
@@ -241,10 +225,6 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     ),
     view=True,
     linear=True,
-    samples=(
-        Sample(((2, 3),), {"size": (2, 2), "stride": (1, 2), "storage_offset": 1}),
-        Sample(((2, 3),), {"size": (2, 2), "stride": (1, 1)}),
-    ),
 )
 def as_strided(self, /, size, stride, storage_offset=None):
     """The memory of ``self``, which lies in order, read in steps of ``stride`` elements."""
@@ -264,9 +244,6 @@ def as_strided(self, /, size, stride, storage_offset=None):
 @op(
     self=lambda g, size, stride, storage_offset: as_strided(g, size, stride, storage_offset),
     linear=True,
-    samples=(
-        Sample(((2, 2),), {"shape": (2, 3), "size": (2, 2), "stride": (1, 1), "storage_offset": 0}),
-    ),
 )
 def as_strided_backward(self, /, shape, size, stride, storage_offset):
     """Zeros of ``shape`` to whose memory ``self`` was added in these steps."""
@@ -289,8 +266,7 @@ def _memory_places(size, stride, storage_offset):
     ),
     src=lambda g, size, stride, storage_offset: as_strided(clone(g), size, stride, storage_offset),
     linear=True,
-    samples=(Sample(((2, 3), (2, 2)), {"size": (2, 2), "stride": (1, 2)}),),
-)  # fmt: skip
+    )  # fmt: skip
 def as_strided_scatter(self, src, /, size, stride, storage_offset=None):
     """``self`` with ``src`` in the places that :func:`as_strided` reads."""
     result = np.array(self, order="C")
@@ -301,7 +277,6 @@ def as_strided_scatter(self, src, /, size, stride, storage_offset=None):
 @op(
     tensors=lambda g, tensors_shape: block_diag_backward(g, tensors_shape),
     linear=True,
-    samples=(Sample(((2, 3), (3,), ())),),
 )
 def block_diag(*tensors):
     """A matrix of zeros with the given matrices along its diagonal; vectors are rows."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.elementwise import div, where
 from autograd_core.ops.shape import at_least_1d, expand, reshape
 from autograd_core.tensor.dimensions import wrapped_all
@@ -39,7 +39,6 @@ def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
     linear=True,
     of="sum",
     node="SumBackward0",
-    samples=(Sample(((2, 3),)), Sample(((),))),
 )
 def sum_all(self, /, dtype=None):
     """The sum of all elements; integers and bools add up in int64, unless ``dtype`` is given."""
@@ -51,10 +50,6 @@ def sum_all(self, /, dtype=None):
     linear=True,
     of="sum",
     node="SumBackward1",
-    samples=(
-        Sample(((2, 3),), {"dim": 1}),
-        Sample(((2, 3, 2),), {"dim": (0, -1), "keepdim": True}),
-    ),
 )
 def sum_dim(self, /, dim, keepdim=False, dtype=None):
     """The sum over one dimension, or several."""
@@ -79,7 +74,6 @@ def sum_kind(x: Any, dtype: Any) -> Any:
     linear=True,
     of="mean",
     node="MeanBackward0",
-    samples=(Sample(((2, 3),)),),
 )
 def mean_all(self, /, dtype=None):
     """The mean of all elements."""
@@ -96,7 +90,6 @@ def mean_all(self, /, dtype=None):
     linear=True,
     of="mean",
     node="MeanBackward1",
-    samples=(Sample(((2, 3),), {"dim": 0}), Sample(((2, 3),), {"dim": (0, 1), "keepdim": True})),
 )
 def mean_dim(self, /, dim, keepdim=False, dtype=None):
     """The mean over one dimension, or several."""
@@ -125,7 +118,6 @@ def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> i
     self=lambda g, self, result: evenly(g, self, result),
     of="max",
     node="MaxBackward1",
-    samples=(Sample(([[1.0, 4.0], [2.0, 3.0]],)),),
 )
 def max_all(self, /):
     """The largest element; the gradient is shared evenly among equals."""
@@ -137,7 +129,6 @@ def max_all(self, /):
     self=lambda g, self, result: evenly(g, self, result),
     of="min",
     node="MinBackward1",
-    samples=(Sample(([[1.0, 4.0], [2.0, 3.0]],)),),
 )
 def min_all(self, /):
     """The smallest element; the gradient is shared evenly among equals."""
@@ -178,7 +169,6 @@ def evenly(g: Any, x: Any, extreme: Any) -> Any:
     nondiff="indices",
     of="max",
     node="MaxBackward0",
-    samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
 )
 def max_dim(self, /, dim, keepdim=False):
     """The largest element along ``dim``, and where it is (the first of equals)."""
@@ -193,7 +183,6 @@ def max_dim(self, /, dim, keepdim=False):
     nondiff="indices",
     of="min",
     node="MinBackward0",
-    samples=(Sample(([[1.0, 4.0], [3.0, 2.0]],), {"dim": 1}),),
 )
 def min_dim(self, /, dim, keepdim=False):
     """The smallest element along ``dim``, and where it is (the first of equals)."""
@@ -211,7 +200,6 @@ def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
 @op(
     self=lambda g, indices, dim, keepdim: take_along(g, indices, dim, keepdim),
     linear=True,
-    samples=(Sample(((2,), np.array([1, 0])), {"shape": (2, 3), "dim": 1, "keepdim": False}),),
 )
 def put_along(self, indices, /, shape, dim, keepdim):
     """Zeros of ``shape`` with ``self`` at ``indices`` along ``dim``."""
@@ -229,7 +217,6 @@ def put_along(self, indices, /, shape, dim, keepdim):
         g, indices, self_shape, dim, keepdim
     ),
     linear=True,
-    samples=(Sample(((2, 3), np.array([1, 0])), {"dim": 1, "keepdim": False}),),
 )
 def take_along(self, indices, /, dim, keepdim):
     """The elements of ``self`` at ``indices`` along ``dim``."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.diagonals import tril
 from autograd_core.ops.elementwise import zeros_of
 from autograd_core.ops.index import select
@@ -25,7 +25,6 @@ from autograd_core.ops.shape import unsqueeze
     joint=lambda g, input, tau: householder_backward(g, input, tau),
     edges="input tau",
     node="LinalgHouseholderProductBackward0",
-    samples=(Sample(((3, 2), (2,))), Sample(((2, 3, 3), (2, 2)))),
     aliases="linalg.householder_product",
 )
 def householder_product(input, tau, /):
@@ -53,11 +52,6 @@ def householder_backward(g: Any, a: Any, tau: Any) -> tuple[Any, Any]:
         g, self, input2, input3, left, transpose
     ),
     edges="self input2 input3",
-    samples=(
-        Sample(((3, 2), (2,), (3, 2))),
-        Sample(((3, 2), (2,), (2, 3)), {"left": False}),
-        Sample(((2, 3, 2), (2, 2), (2, 3, 1)), {"transpose": True}),
-    ),
     variants="function method",
 )
 def ormqr(self, input2, input3, /, left=True, transpose=False):

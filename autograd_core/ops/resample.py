@@ -7,13 +7,12 @@ table, :class:`Taps`; its transpose is the derivative.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from autograd_core.op import Sample, Second, op
+from autograd_core.op import Second, op
 from autograd_core.ops.checks import check_implemented
 
 
@@ -72,7 +71,6 @@ def _taps(targets: Any, sources: Any, weights: Any, length: int, source_length: 
 @op(
     self=lambda g, maps: resampled(g, transposed(maps)),
     linear=True,
-    samples=(Sample(((2, 3),), {"maps": (_taps([0, 0, 2], [1, 2, 0], [1.0, 0.5, 2.0], 4, 3),)}),),
 )
 def resampled(self, /, maps):
     """The last dimensions of ``self`` multiplied with the matrices ``maps``, one each."""
@@ -94,7 +92,6 @@ def _entry(
     name: str,
     node: str,
     doc: str,
-    example: Callable[[int, int], Taps],
     implementation: str,
     *others: Any,
     keeps: bool = False,
@@ -107,7 +104,6 @@ def _entry(
         others: dtypes it is for besides floating point numbers.
         keeps: whether its node keeps the input.
     """
-    dims = int(node.partition("D")[0][-1])
 
     def kernel(self, /, maps):
         if self.dtype not in others:
@@ -118,11 +114,14 @@ def _entry(
 
     kernel.__name__ = name
     kernel.__doc__ = doc
-    sample = Sample(((1, *(4, 3, 3)[:dims]),), {"maps": (example(4, 5), example(3, 2),
-                                                         example(3, 3))[:dims]})  # fmt: skip
     rule = _rule_with_input if keeps else _rule
     second = Second(f"{node[:-1]}Backward0", lambda g, maps: resampled(g, maps)) if keeps else None
-    declare = op(self=rule, second=second, linear=True, node=node, samples=(sample,))
+    declare = op(
+        self=rule,
+        second=second,
+        linear=True,
+        node=node,
+    )
     return declare(kernel)
 
 
@@ -259,59 +258,54 @@ def border(size: int, before: int, after: int, mode: str) -> Taps:
 # --- the entries -------------------------------------------------------------------------------
 
 
-def _mirrored(size: int, count: int) -> Taps:
-    return border(size, 1, 1, "reflect")
-
-
-def _held(size: int, count: int) -> Taps:
-    return border(size, 2, -1, "replicate")
-
-
 _COUNTS = (np.uint8, np.int8, np.int16, np.int32, np.int64)
 ADAPTIVE_MEAN = {
     n: _entry(f"adaptive_avg_pool{n}d", f"AdaptiveAvgPool{n}DBackward0",
-              "The means of as many windows as are asked for.", mean_of_windows,
+              "The means of as many windows as are asked for.",
               f"adaptive_avg_pool{n}d{suffix}", keeps=True)
     for n, suffix in ((2, ""), (3, "_cpu"))
 }  # fmt: skip
 NEAREST = {
     n: _entry(f"upsample_nearest{n}d", f"UpsampleNearest{n}DBackward0",
-              "Elements repeated, or left out.", nearest, "compute_indices_weights_nearest",
+              "Elements repeated, or left out.",
+              "compute_indices_weights_nearest",
               np.uint8)
     for n in (1, 2, 3)
 }  # fmt: skip
 NEAREST_EXACT = {
     n: _entry(f"upsample_nearest_exact{n}d", f"UpsampleNearestExact{n}DBackward0",
-              "Elements repeated, or left out, by the distance of their middles.", nearest,
+              "Elements repeated, or left out, by the distance of their middles.",
               "compute_indices_weights_nearest", np.uint8)
     for n in (1, 2, 3)
 }  # fmt: skip
 LINEAR = {
     n: _entry(f"upsample_{kind}{n}d", f"Upsample{kind.capitalize()}{n}DBackward0",
-              "Between neighbours, in the ratio of the distances.", linear,
+              "Between neighbours, in the ratio of the distances.",
               "compute_indices_weights_linear", *others)
     for n, kind, *others in ((1, "linear"), (2, "bilinear", np.uint8), (3, "trilinear"))
 }  # fmt: skip
 BICUBIC = _entry("upsample_bicubic2d", "UpsampleBicubic2DBackward0",
-                 "From four by four neighbours, by polynomials.", cubic,
-                 "compute_indices_weights_cubic", np.uint8)  # fmt: skip
+                 "From four by four neighbours, by polynomials.",
+              "compute_indices_weights_cubic", np.uint8)  # fmt: skip
 BILINEAR_AA = _entry(
     "upsample_bilinear2d_aa", "UpsampleBilinear2DAaBackward0",
-    "Between neighbours, filtered where the image shrinks.", antialiased,
-    "compute_index_ranges_weights", np.uint8,
+    "Between neighbours, filtered where the image shrinks.",
+              "compute_index_ranges_weights", np.uint8,
 )  # fmt: skip
 BICUBIC_AA = _entry("upsample_bicubic2d_aa", "UpsampleBicubic2DAaBackward0",
-                    "By polynomials, filtered where the image shrinks.", antialiased,
-                    "compute_index_ranges_weights", np.uint8)  # fmt: skip
+                    "By polynomials, filtered where the image shrinks.",
+              "compute_index_ranges_weights", np.uint8)  # fmt: skip
 REFLECTION = {
     n: _entry(f"reflection_pad{n}d", f"ReflectionPad{n}DBackward0",
-              "A border that mirrors the image.", _mirrored, f"reflection_pad{n}d", *_COUNTS,
+              "A border that mirrors the image.",
+              f"reflection_pad{n}d", *_COUNTS,
               keeps=True)
     for n in (1, 2, 3)
 }  # fmt: skip
 REPLICATION = {
     n: _entry(f"replication_pad{n}d", f"ReplicationPad{n}DBackward0",
-              "A border that repeats the edge of the image.", _held, f"replication_pad{n}d",
+              "A border that repeats the edge of the image.",
+              f"replication_pad{n}d",
               *_COUNTS, keeps=True)
     for n in (1, 2, 3)
 }  # fmt: skip
@@ -320,7 +314,6 @@ REPLICATION = {
 @op(
     self=lambda g, maps: resampled(g, transposed(maps)),
     linear=True,
-    samples=(Sample(((1, 3),), {"maps": (border(3, 1, 2, "circular"),)}),),
 )
 def circular_pad(self, /, maps):
     """A border that goes on at the other end of the image."""

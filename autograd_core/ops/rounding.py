@@ -4,22 +4,17 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.op import Sample, op, pointwise
+from autograd_core.op import op, pointwise
 from autograd_core.ops.checks import check_not_bool
 from autograd_core.ops.elementwise import sign, where, zeros_of
 from autograd_core.ops.exponential import ldexp
 from autograd_core.ops.logic import isfinite
-
-FRACTIONS = (Sample(([0.3, -1.6, 2.2],)),)
-_PAIR = (Sample(([1.5, -2.25, 7.0], [0.5, 0.75, -2.0])), Sample(([[1.5], [-7.25]], [2.0, 0.75])))
-_ODD_PAIR = (Sample(([1.6, -2.3, 7.0], [0.7, 0.9, -3.0])), Sample(([[1.6], [-7.3]], [2.0, 0.9])))
 
 
 @pointwise(
     np.floor,
     numbers="floor_vml_cpu",
     self=lambda g: zeros_of(g),
-    samples=FRACTIONS,
     variants="function method inplace",
 )
 def floor(self):
@@ -30,7 +25,6 @@ def floor(self):
     np.ceil,
     numbers="ceil_vml_cpu",
     self=lambda g: zeros_of(g),
-    samples=FRACTIONS,
     variants="function method inplace",
 )
 def ceil(self):
@@ -41,7 +35,6 @@ def ceil(self):
     np.trunc,
     numbers="trunc_vml_cpu",
     self=lambda g: zeros_of(g),
-    samples=FRACTIONS,
     variants="function method inplace",
     aliases="fix",
 )
@@ -54,7 +47,6 @@ def trunc(self):
     of="round",
     node="RoundBackward0",
     self=lambda g: zeros_of(g),
-    samples=FRACTIONS,
 )
 def round_(self):
     """The nearest whole number, the even one of two."""
@@ -66,16 +58,13 @@ def round_(self):
     of="round",
     node="RoundBackward1",
     self=lambda g: zeros_of(g),
-    samples=(Sample(([0.333, -1.666],), {"decimals": 2}),),
 )
 def round_decimals(self, *, decimals):
     """``self`` with ``decimals`` digits after the point."""
     return np.round(self, decimals)
 
 
-@pointwise(
-    floats="frac_cpu", self=lambda g: g, samples=FRACTIONS, variants="function method inplace"
-)
+@pointwise(floats="frac_cpu", self=lambda g: g, variants="function method inplace")
 def frac(self):
     """What is after the point."""
     return self - np.trunc(self)
@@ -86,7 +75,6 @@ def frac(self):
     node="FmodBackward1",
     self=lambda g: g,
     other=lambda g, self, other: -g * trunc(self / other),
-    samples=_ODD_PAIR,
 )
 def fmod(self, other):
     """What is left of ``self`` after division by ``other``, with the sign of ``self``."""
@@ -96,7 +84,6 @@ def fmod(self, other):
     of="fmod",
     node="FmodBackward0",
     self=lambda g: g,
-    samples=(Sample(([1.6, -2.3],), {"other": 0.7}),),
 )
 def fmod_number(self, *, other):
     """What is left of ``self`` after division by a number, with the sign of ``self``."""
@@ -108,7 +95,6 @@ def fmod_number(self, *, other):
     node="RemainderBackward1",
     self=lambda g: g,
     other=lambda g, self, other: -g * floor(self / other),
-    samples=_ODD_PAIR,
 )
 def remainder(self, other):
     """What is left of ``self`` after division by ``other``, with the sign of ``other``."""
@@ -118,7 +104,6 @@ def remainder(self, other):
     of="remainder",
     node="RemainderBackward0",
     self=lambda g: g,
-    samples=(Sample(([1.6, -2.3],), {"other": 0.7}),),
 )
 def remainder_number(self, *, other):
     """What is left of ``self`` after division by a number, with the sign of that."""
@@ -130,10 +115,6 @@ def remainder_number(self, *, other):
     node="DivBackward2",
     self=lambda g: zeros_of(g),
     other=lambda g: zeros_of(g),
-    samples=(
-        Sample(([1.6, -2.3, 7.0], [0.7, 0.9, -3.0]), {"rounding_mode": "floor"}),
-        Sample(([[1.6], [-7.3]], [2.0, 0.9]), {"rounding_mode": "trunc"}),
-    ),
 )
 def div_rounded(self, other, *, rounding_mode):
     """The quotient rounded down ("floor") or towards 0 ("trunc"); integers stay integers."""
@@ -158,7 +139,6 @@ def div_rounded(self, other, *, rounding_mode):
     result_dtype="float",
     self=lambda g, self, result: g * (sign(self) * sign(result)),
     other=lambda g: zeros_of(g),
-    samples=_PAIR,
 )
 def copysign(self, other):
     """The size of ``self`` with the sign of ``other``."""
@@ -169,7 +149,6 @@ def copysign(self, other):
     node="CopysignBackward1",
     result_dtype="float",
     self=lambda g, self, result: g * (sign(self) * sign(result)),
-    samples=(Sample(([1.6, -2.3],), {"other": -1.0}),),
 )
 def copysign_number(self, *, other):
     """The size of ``self`` with the sign of a number."""
@@ -178,7 +157,6 @@ def copysign_number(self, *, other):
 
 @pointwise(
     self=lambda g, self: where(isfinite(self), g, 0),
-    samples=(Sample(([1.5, -2.0],)), Sample(([1.5, -2.0],), {"nan": 1.0})),
 )
 def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
     """``self`` with numbers for NaN (0), inf and -inf (the largest and smallest there are)."""
@@ -189,7 +167,6 @@ def nan_to_num(self, *, nan=None, posinf=None, neginf=None):
     self=lambda g, exponent: ldexp(g, -exponent),
     outputs="mantissa exponent",
     nondiff="exponent",
-    samples=(Sample(([1.5, -7.3],)),),
 )
 def frexp(self, /):
     """``self`` as ``mantissa * 2**exponent``, the mantissa from 0.5 to 1."""
@@ -202,7 +179,6 @@ def frexp(self, /):
     node="NextafterBackward0",
     self=lambda g, self, other: where(self == other, 0, g),
     other=lambda g: zeros_of(g),
-    samples=_PAIR,
     variants="function method inplace",
 )
 def nextafter(self, other):

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_not_bool, fitting_number
 from autograd_core.ops.elementwise import where, zeros_of
 from autograd_core.ops.logic import logical_and
@@ -18,10 +18,6 @@ from autograd_core.ops.statistics import float_mask
 from autograd_core.tensor.dimensions import wrapped
 
 Shape: TypeAlias = tuple[int, ...]
-
-_INDEX = np.array([[0, 2, 1], [1, 0, 0]])
-_SMALL = np.array([[2, 0], [0, 1]])
-_AT = {"dim": 1}
 
 
 def _places(index: Any, dim: int) -> tuple[Any, ...]:
@@ -76,7 +72,6 @@ def _check_sizes(size: Shape, shape: Shape, dim: int, src_shape: Shape | None, n
 @op(
     self=lambda g, index, self_shape, dim: scatter_zeros(g, index, self_shape, dim),
     linear=True,
-    samples=(Sample(((2, 3), _INDEX), _AT), Sample(((3, 3), _SMALL), {"dim": 0})),
 )
 def gather(self, index, /, dim):
     """The elements of ``self`` that ``index`` points to along ``dim``, in the shape of that."""
@@ -89,7 +84,6 @@ def gather(self, index, /, dim):
 @op(
     self=lambda g, index, dim: gather(g, index, dim),
     linear=True,
-    samples=(Sample(((2, 3), _INDEX), {"shape": (2, 3), **_AT}),),
 )
 def scatter_zeros(self, index, /, shape, dim):
     """Zeros of ``shape`` to which ``self`` was added where ``index`` points."""
@@ -105,7 +99,6 @@ def scatter_zeros(self, index, /, shape, dim):
     linear=True,
     of="scatter",
     node="ScatterBackward0",
-    samples=(Sample(((2, 3), (2, 2), _SMALL), _AT), Sample(((2, 3), (2, 3), _SMALL), _AT)),
 )
 def scatter(self, src, index, /, dim):
     """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
@@ -120,7 +113,6 @@ def scatter(self, src, index, /, dim):
     self=lambda g, index, dim: scatter_number(g, index, dim, 0),
     of="scatter",
     node="ScatterBackward1",
-    samples=(Sample(((2, 3), _SMALL), {"value": 0.5, **_AT}),),
 )
 def scatter_number(self, index, /, dim, value):
     """``self`` with the number ``value`` where ``index`` points along ``dim``."""
@@ -152,7 +144,6 @@ def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
     self=lambda g: g,
     src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
     linear=True,
-    samples=(Sample(((2, 3), (2, 3), _INDEX), _AT), Sample(((2, 3), (2, 3), _SMALL), _AT)),
 )
 def scatter_add(self, src, index, /, dim):
     """``self`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
@@ -163,16 +154,6 @@ def scatter_add(self, src, index, /, dim):
     return result
 
 
-# Reductions of what meets in one place
-
-_REDUCTIONS = tuple(
-    Sample(
-        ([[1.5, -2.0, 0.5], [3.0, 0.7, -1.0]], [[2.0, 4.0, -1.5], [0.3, 2.5, -0.2]], _INDEX),
-        {"dim": 1, "reduce": reduce, "include_self": include_self},
-    )
-    for reduce in ("sum", "prod", "mean", "amax", "amin")
-    for include_self in (True, False)
-)
 _UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
            "amin": np.minimum}  # fmt: skip
 
@@ -285,7 +266,6 @@ def _refuse(message: str) -> Any:
         g, self, src, index, result, dim, reduce, include_self
     ),
     edges="self src",
-    samples=_REDUCTIONS,
 )
 def scatter_reduce(self, src, index, /, dim, reduce, include_self=True):
     """``self`` with the elements of ``src`` that ``index`` points to a place reduced into it."""

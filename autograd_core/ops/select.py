@@ -4,24 +4,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.op import Sample, op, pointwise
+from autograd_core.op import op, pointwise
 from autograd_core.ops.checks import fitting_number
-from autograd_core.ops.elementwise import PAIR, where, zeros_of
+from autograd_core.ops.elementwise import where, zeros_of
 from autograd_core.ops.logic import isnan, logical_and, logical_or
-
-_THREE = (Sample(((2, 3), (2, 3), (2, 3))), Sample(((2, 3), (3,), (2, 1)), {"value": 0.5}))
-_BOUNDS = (
-    Sample(([[-2.0], [0.5]], [-1.0, 0.0, 0.7], 0.6)),
-    Sample(([-2.0, 0.5, 3.0], [-1.0, 1.0, 0.0], None)),
-    Sample(([-2.0, 0.5, 3.0], None, [1.0, 0.0, 5.0])),
-)
 
 
 @pointwise(
     np.maximum,
     self=lambda g, self, other: where(self < other, 0, where(self == other, g / 2, g)),
     other=lambda g, self, other: where(self > other, 0, where(self == other, g / 2, g)),
-    samples=PAIR,
     variants="function method",
 )
 def maximum(self, other):
@@ -32,7 +24,6 @@ def maximum(self, other):
     np.minimum,
     self=lambda g, self, other: where(self > other, 0, where(self == other, g / 2, g)),
     other=lambda g, self, other: where(self < other, 0, where(self == other, g / 2, g)),
-    samples=PAIR,
     variants="function method",
 )
 def minimum(self, other):
@@ -43,7 +34,6 @@ def minimum(self, other):
     np.fmax,
     self=lambda g, self, other: where(logical_or(self >= other, isnan(other)), g, 0),
     other=lambda g, self, other: where(logical_or(self >= other, isnan(other)), 0, g),
-    samples=PAIR,
     variants="function method",
 )
 def fmax(self, other):
@@ -54,7 +44,6 @@ def fmax(self, other):
     np.fmin,
     self=lambda g, self, other: where(logical_or(self <= other, isnan(other)), g, 0),
     other=lambda g, self, other: where(logical_or(self <= other, isnan(other)), 0, g),
-    samples=PAIR,
     variants="function method",
 )
 def fmin(self, other):
@@ -63,7 +52,6 @@ def fmin(self, other):
 
 @pointwise(
     self=lambda g, self, max: where(self <= max, g, 0),
-    samples=(Sample(([-2.0, 0.5, 3.0],), {"max": 1.0}),),
 )
 def clamp_max(self, *, max):
     """``self``, or the number ``max`` where ``self`` is above it."""
@@ -72,7 +60,6 @@ def clamp_max(self, *, max):
 
 @pointwise(
     self=lambda g, self, min: where(self >= min, g, 0),
-    samples=(Sample(([-2.0, 0.5, 3.0],), {"min": 1.0}),),
 )
 def clamp_min(self, *, min):
     """``self``, or the number ``min`` where ``self`` is below it."""
@@ -85,7 +72,6 @@ def clamp_min(self, *, min):
     node="ClampMaxBackward1",
     self=lambda g, self, max: where(self <= max, g, 0),
     max=lambda g, self, max: where(self > max, g, 0),
-    samples=PAIR,
 )
 def clamp_max_tensor(self, max):
     """``self``, or ``max`` where ``self`` is above it."""
@@ -97,7 +83,6 @@ def clamp_max_tensor(self, max):
     node="ClampMinBackward1",
     self=lambda g, self, min: where(self >= min, g, 0),
     min=lambda g, self, min: where(self < min, g, 0),
-    samples=PAIR,
 )
 def clamp_min_tensor(self, min):
     """``self``, or ``min`` where ``self`` is below it."""
@@ -110,7 +95,6 @@ def clamp_min_tensor(self, min):
     broadcasts="self min max",
     of="clamp",
     node="ClampBackward0",
-    samples=_BOUNDS,
 )
 def clamp_tensors(self, min=None, max=None, /):
     """``self`` held between two tensors, one of which may be left out; all broadcast."""
@@ -139,7 +123,6 @@ def _above(x, low, high):
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     linear=True,
-    samples=(Sample(((2, 3), (3,)), {"weight": 0.3}),),
 )
 def lerp_number(self, end, *, weight):
     """The point ``weight`` of the way from ``self`` to ``end``."""
@@ -152,7 +135,6 @@ def lerp_number(self, end, *, weight):
     self=lambda g, weight: g * (1 - weight),
     end=lambda g, weight: g * weight,
     weight=lambda g, self, end: g * (end - self),
-    samples=(Sample(((2, 3), (3,), (2, 1))), Sample(((2,), (2,), (2,)))),
 )
 def lerp_tensor(self, end, weight):
     """The points ``weight`` of the way from ``self`` to ``end``."""
@@ -170,7 +152,6 @@ def _lerp(start, end, weight):
     self=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (tensor2 * value),
     tensor2=lambda g, tensor1, value: g * (tensor1 * value),
-    samples=_THREE,
     variants="function method inplace",
 )
 def addcmul(self, tensor1, tensor2, *, value=1):
@@ -182,10 +163,6 @@ def addcmul(self, tensor1, tensor2, *, value=1):
     self=lambda g: g,
     tensor1=lambda g, tensor2, value: g * (value / tensor2),
     tensor2=lambda g, tensor1, tensor2, value: -g * (value * tensor1 / (tensor2 * tensor2)),
-    samples=(
-        Sample(((2, 3), (2, 3), [[0.5], [2.0]])),
-        Sample(((2,), (2,), [-0.5, 2.0]), {"value": 0.5}),
-    ),
 )
 def addcdiv(self, tensor1, tensor2, *, value=1):
     """``self + value * tensor1 / tensor2``."""
@@ -198,7 +175,6 @@ def addcdiv(self, tensor1, tensor2, *, value=1):
     keeps="value",
     self=lambda g: zeros_of(g),
     value=lambda g: g,
-    samples=(Sample(((2, 3), ())),),
 )
 def fill_tensor(self, value):
     """The one value of ``value`` in every place of ``self``."""
@@ -211,7 +187,6 @@ def fill_tensor(self, value):
     linear=True,
     self=lambda g, alpha: -g if alpha == 1 else -g * alpha,
     other=lambda g: g,
-    samples=(Sample(((2, 3), (3,))), Sample(((2, 1), (2, 3)), {"alpha": 2})),
 )
 def rsub_tensor(self, other, *, alpha=1):
     """``other - alpha * self``."""

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
-from autograd_core.op import Sample, op, public
+from autograd_core.op import op, public
 from autograd_core.tensor.dimensions import wrapped
 
 
@@ -17,7 +17,6 @@ from autograd_core.tensor.dimensions import wrapped
     self=lambda g, self_shape: reshape(g, self_shape),
     view=True,
     linear=True,
-    samples=(Sample(((2, 3),), {"size": (3, 2)}),),
 )
 def view(self, /, size):
     """The same elements in order under another shape, without a copy.
@@ -38,14 +37,13 @@ def view(self, /, size):
     self=lambda g, self_shape: reshape(g, self_shape),
     linear=True,
     node="UnsafeViewBackward0",
-    samples=(Sample(((2, 3),), {"size": (6,)}),),
 )
 def unsafe_view(self, /, size):
     """A reshape of a temporary nobody else will see."""
     return self.reshape(infer_size(self.shape, size))
 
 
-@op(self=lambda g: g, linear=True, samples=(Sample(((2, 3),)),), variants="function method")
+@op(self=lambda g: g, linear=True, variants="function method")
 def clone(self, /):
     """A copy that gradients flow through."""
     return np.array(self, order="C")
@@ -56,7 +54,6 @@ def clone(self, /):
     view=True,
     linear=True,
     of="reshape",
-    samples=(Sample(((2, 3),), {"size": (3, 2)}),),
 )
 def reshape_alias(self, /, size):
     """What :func:`reshape` makes of a tensor that is not contiguous, where no copy is needed."""
@@ -108,7 +105,6 @@ def infer_size(shape: tuple[int, ...], wanted: Sequence[int]) -> tuple[int, ...]
     self=lambda g, dim0, dim1: transpose(g, dim0, dim1),
     view=True,
     linear=True,
-    samples=(Sample(((2, 3, 4),), {"dim0": 0, "dim1": -1}),),
     variants="function method inplace_view",
 )
 def transpose(self, /, dim0, dim1):
@@ -124,7 +120,6 @@ def transpose(self, /, dim0, dim1):
     self=lambda g: t(g),
     view=True,
     linear=True,
-    samples=(Sample(((2, 3),)),),
     variants="function method inplace_view",
 )
 def t(self, /):
@@ -138,7 +133,6 @@ def t(self, /):
     self=lambda g, dims: permute(g, inverse(dims)),
     view=True,
     linear=True,
-    samples=(Sample(((2, 3, 4),), {"dims": (2, 0, 1)}),),
     variants="function",
 )
 def permute(self, /, dims):
@@ -164,7 +158,6 @@ def inverse(dims: Sequence[int]) -> tuple[int, ...]:
     self=lambda g, self_shape: sum_to(g, self_shape),
     view=True,
     linear=True,
-    samples=(Sample(((3, 1),), {"size": (2, 3, 4)}),),
 )
 def expand(self, /, size):
     """Dimensions of size 1 stretched, without a copy."""
@@ -217,7 +210,6 @@ def _stretched(x: Any, size: tuple[int, ...]) -> Any:
     self=lambda g, self_shape: expand(g, self_shape),
     linear=True,
     node="SumBackward1",
-    samples=(Sample(((2, 3, 4),), {"shape": (3, 1)}),),
 )
 def sum_to(self, /, shape):
     """Summed back to ``shape``, from which it could have been broadcast."""
@@ -232,7 +224,6 @@ def sum_to(self, /, shape):
     self=lambda g, dim: squeeze_dim(g, dim),
     view=True,
     linear=True,
-    samples=(Sample(((2, 3),), {"dim": 1}),),
 )
 def unsqueeze(self, /, dim):
     """A new dimension of size 1 at ``dim``."""
@@ -245,7 +236,6 @@ def unsqueeze(self, /, dim):
     linear=True,
     of="squeeze",
     node="SqueezeBackward1",
-    samples=(Sample(((2, 1, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
 )
 def squeeze_dim(self, /, dim):
     """Dimension ``dim`` dropped if its size is 1."""
@@ -260,7 +250,6 @@ def squeeze_dim(self, /, dim):
     linear=True,
     of="squeeze",
     node="SqueezeBackward4",
-    samples=(Sample(((2, 1, 3),), {"dim": 1}),),
 )
 def squeeze_result(self, /, dim):
     """:func:`squeeze_dim` of a temporary nobody else will see, which PyTorch does in place."""
@@ -273,7 +262,6 @@ def squeeze_result(self, /, dim):
     linear=True,
     of="squeeze",
     node="SqueezeBackward0",
-    samples=(Sample(((2, 1, 3, 1),)),),
 )
 def squeeze_all(self, /):
     """All dimensions of size 1 dropped."""

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 
 
 @op(
     self=lambda g, upscale_factor: pixel_unshuffle(g, upscale_factor),
     linear=True,
-    samples=(Sample(((2, 8, 1, 2),), {"upscale_factor": 2}),),
 )
 def pixel_shuffle(self, /, upscale_factor):
     """Channels (..., C * factor**2, H, W) spread over images (..., C, H * factor, W * factor)."""
@@ -53,7 +52,6 @@ def _check(name, option, x, factor):
 @op(
     self=lambda g, downscale_factor: pixel_shuffle(g, downscale_factor),
     linear=True,
-    samples=(Sample(((2, 2, 2, 4),), {"downscale_factor": 2}),),
 )
 def pixel_unshuffle(self, /, downscale_factor):
     """The opposite of :func:`pixel_shuffle`."""
@@ -86,7 +84,6 @@ def pixel_unshuffle(self, /, downscale_factor):
 @op(
     self=lambda g, self_shape, groups: channel_shuffle(g, self_shape[1] // groups),
     linear=True,
-    samples=(Sample(((1, 6, 2),), {"groups": 2}),),
 )
 def channel_shuffle(self, /, groups):
     """The channels of (N, C, ...) dealt out: one of each group in turn."""

@@ -6,12 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.scatter import scatter_zeros
 from autograd_core.tensor.dimensions import wrapped
-
-_MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
-_ORDERS = (Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 0, "descending": True}))
 
 
 def _order(x: Any, dim: int, descending: bool) -> Any:
@@ -34,7 +31,6 @@ def _sorted(x: Any, dim: int, descending: bool) -> tuple[Any, Any]:
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
-    samples=_ORDERS,
 )
 def sort(self, /, dim=-1, descending=False):
     """The elements in order along ``dim``, and where they were."""
@@ -47,7 +43,6 @@ def sort(self, /, dim=-1, descending=False):
     nondiff="indices",
     of="sort",
     node="SortBackward1",
-    samples=_ORDERS,
 )
 def sort_stable(self, /, dim=-1, descending=False):
     """:func:`sort`, called with ``stable``: equals stay in the order they had."""
@@ -64,7 +59,6 @@ def argsort(self, /, dim=-1, descending=False, stable=False):
     self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
     outputs="values indices",
     nondiff="indices",
-    samples=(Sample((_MATRIX,), {"k": 2}), Sample((_MATRIX,), {"k": 1, "dim": 0})),
 )
 def topk(self, /, k, dim=-1, largest=True, sorted=True):
     """The ``k`` largest, or smallest, elements along ``dim``, in order, and where they were."""

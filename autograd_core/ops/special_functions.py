@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, pointwise
-from autograd_core.ops.elementwise import ONE, POSITIVE, exp, where
+from autograd_core.op import pointwise
+from autograd_core.ops.elementwise import exp, where
 
 
 def _scipy(name: str, *arguments: Any) -> Any:
@@ -22,7 +22,6 @@ def _scipy(name: str, *arguments: Any) -> Any:
 @pointwise(
     result_dtype="float",
     self=lambda g, self: g * (exp(-self * self) * (2 / math.pi**0.5)),
-    samples=ONE,
     variants="function method inplace",
     aliases="special.erf",
 )
@@ -34,7 +33,6 @@ def erf(self):
 @pointwise(
     result_dtype="float",
     self=lambda g, self: -g * (exp(-self * self) * (2 / math.pi**0.5)),
-    samples=ONE,
     variants="function method inplace",
     aliases="special.erfc",
 )
@@ -46,7 +44,6 @@ def erfc(self):
 @pointwise(
     result_dtype="float",
     self=lambda g, result: g * (exp(result * result) * (math.pi**0.5 / 2)),
-    samples=(Sample(([-0.5, 0.25, 0.75],)),),
     variants="function method inplace",
     aliases="special.erfinv",
 )
@@ -58,7 +55,6 @@ def erfinv(self):
 @pointwise(
     result_dtype="float",
     self=lambda g, self: g * digamma(self),
-    samples=POSITIVE,
     variants="function method inplace",
     aliases="special.gammaln",
 )
@@ -70,7 +66,6 @@ def lgamma(self):
 @pointwise(
     result_dtype="float",
     self=lambda g, self: g * polygamma(self, n=1),
-    samples=POSITIVE,
     variants="function method inplace",
     aliases="special.digamma special.psi",
 )
@@ -82,7 +77,6 @@ def digamma(self):
 @pointwise(
     result_dtype="float",
     self=lambda g, self, n: g * polygamma(self, n=n + 1),
-    samples=(Sample(([0.5, 1.0, 2.5],), {"n": 1}), Sample(([3.0],), {"n": 0})),
 )
 def polygamma(self, *, n):
     """The ``n``-th derivative of :func:`digamma`."""
@@ -94,7 +88,6 @@ def polygamma(self, *, n):
 @pointwise(
     result_dtype="float",
     self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p)),
-    samples=(Sample(([2.5, 3.0],), {"p": 3}),),
 )
 def mvlgamma(self, *, p):
     """Logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
@@ -105,7 +98,6 @@ def mvlgamma(self, *, p):
 @pointwise(
     result_dtype="float",
     self=lambda g, self: g * i1(self),
-    samples=ONE,
     variants="function method inplace",
     aliases="special.i0",
 )
@@ -121,7 +113,6 @@ def i0(self):
     ),
     of="special_i1",
     node="SpecialI1Backward0",
-    samples=POSITIVE,
     aliases="special.i1",
 )
 def i1(self):

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.elementwise import exp, where
 from autograd_core.ops.reduce import (
     check_some,
@@ -21,8 +21,6 @@ from autograd_core.ops.reduce import (
     sum_kind,
 )
 from autograd_core.ops.shape import expand, reshape
-
-_MATRIX = [[1.0, 4.0, 2.5], [3.0, 0.5, -2.0]]
 
 
 @op()
@@ -42,7 +40,6 @@ def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
 
 @op(
     self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
-    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True})),
 )
 def amax(self, /, dim=(), keepdim=False):
     """The largest elements over some dimensions; equals share the gradient."""
@@ -51,7 +48,6 @@ def amax(self, /, dim=(), keepdim=False):
 
 @op(
     self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
-    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
 )
 def amin(self, /, dim=(), keepdim=False):
     """The smallest elements over some dimensions; equals share the gradient."""
@@ -69,7 +65,6 @@ def _extreme(name, ufunc, x, dim, keepdim):
         shared(g[0], self, min, dim, keepdim) + shared(g[1], self, max, dim, keepdim)
     ),
     outputs="min max",
-    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1, "keepdim": True})),
 )
 def aminmax(self, /, dim=None, keepdim=False):
     """The smallest and the largest elements along ``dim``, or of all."""
@@ -84,7 +79,6 @@ def aminmax(self, /, dim=None, keepdim=False):
     self=lambda g, self, self_shape, dim, keepdim: (
         spread(g, self_shape, every(self_shape, dim), keepdim) * float_mask(self == self, self)
     ),
-    samples=(Sample((_MATRIX,)), Sample((_MATRIX,), {"dim": 1})),
 )
 def nansum(self, /, dim=None, keepdim=False, dtype=None):
     """The sum without what is NaN."""
@@ -134,18 +128,10 @@ def _variance(x, dim, correction, keepdim, name="std and var"):
     return np.divide(total, freedom, dtype=x.dtype)
 
 
-_SPREADS = (
-    Sample((_MATRIX,)),
-    Sample((_MATRIX,), {"dim": 1, "correction": 0}),
-    Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True}),
-)
-
-
 @op(
     self=lambda g, self, self_shape, dim, correction, keepdim: variance_slope(
         keep(g, self_shape, dim, keepdim), self, dim, correction
     ),
-    samples=_SPREADS,
 )
 def var(self, /, dim=None, correction=1, keepdim=False):
     """The variance: squared distances from the mean over ``count - correction``."""
@@ -160,7 +146,6 @@ def var(self, /, dim=None, correction=1, keepdim=False):
         dim,
         correction,
     ),
-    samples=_SPREADS,
 )
 def std(self, /, dim=None, correction=1, keepdim=False):
     """The standard deviation, root of the variance."""
@@ -173,7 +158,6 @@ def std(self, /, dim=None, correction=1, keepdim=False):
         + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
     outputs="result0 result1",
-    samples=_SPREADS,
 )
 def var_mean(self, /, dim=None, correction=1, keepdim=False):
     """The variance and the mean."""
@@ -193,7 +177,6 @@ def var_mean(self, /, dim=None, correction=1, keepdim=False):
         + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
     ),
     outputs="result0 result1",
-    samples=_SPREADS,
 )
 def std_mean(self, /, dim=None, correction=1, keepdim=False):
     """The standard deviation and the mean."""
@@ -206,7 +189,6 @@ def std_mean(self, /, dim=None, correction=1, keepdim=False):
         expand(keep(g, self_shape, dim, keepdim), self_shape)
         * exp(self - keep(result, self_shape, dim, keepdim))
     ),
-    samples=(Sample((_MATRIX,), {"dim": 1}), Sample((_MATRIX,), {"dim": (0, 1), "keepdim": True})),
 )
 def logsumexp(self, /, dim, keepdim=False):
     """``log(sum(exp(self)))`` over ``dim``, without overflow."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.checks import check_same_dtype
 from autograd_core.ops.diagonals import tril, triu
 from autograd_core.ops.linalg import matmul
@@ -18,8 +18,6 @@ from autograd_core.ops.matrices import (
     same_batch,
 )
 
-_TRIANGLE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
-
 
 @op(
     self=lambda g, self, result, upper, left, unitriangular: triangular_matrix_gradient(
@@ -30,11 +28,6 @@ _TRIANGLE = [[2.0, 0.5, 0.3], [1.0, 3.0, -0.2], [0.4, -1.0, 1.5]]
     ),
     broadcasts="self B",
     node="LinalgSolveTriangularBackward0",
-    samples=(
-        Sample((_TRIANGLE, (3, 2)), {"upper": True}),
-        Sample((_TRIANGLE, (2, 2, 3)), {"upper": False, "left": False}),
-        Sample((_TRIANGLE, (3, 2)), {"upper": False, "unitriangular": True}),
-    ),
 )
 def solve_triangular(self, B, /, upper, left=True, unitriangular=False):
     """The ``x`` of ``self @ x = B``, or of ``x @ self = B``, reading one triangle of ``self``."""
@@ -83,10 +76,6 @@ def triangular_matrix_gradient(
     ),
     outputs="solution cloned_coefficient",
     broadcasts="self A",
-    samples=(
-        Sample(((3, 2), _TRIANGLE)),
-        Sample(((3, 2), _TRIANGLE), {"upper": False, "transpose": True}),
-    ),
 )
 def triangular_solve(self, A, /, upper=True, transpose=False, unitriangular=False):
     """:func:`solve_triangular` under its older name: the solution, and a copy of ``A``."""
@@ -114,10 +103,6 @@ def transposed_if(condition: bool, a: Any) -> Any:
         matmul(cholesky_solve(g, input2, upper), mT(result)), input2, upper
     ),
     broadcasts="self input2",
-    samples=(
-        Sample(((3, 2), _TRIANGLE)),
-        Sample(((2, 3, 1), _TRIANGLE), {"upper": True}),
-    ),
     variants="function method",
 )
 def cholesky_solve(self, input2, /, upper=False):
@@ -138,7 +123,6 @@ def cholesky_solve(self, input2, /, upper=False):
     self=lambda g, self, result, upper: cholesky_factor_gradient(
         matmul(matmul(result, g), result), self, upper
     ),
-    samples=(Sample((_TRIANGLE,)), Sample(([_TRIANGLE, _TRIANGLE],), {"upper": True})),
     variants="function method",
 )
 def cholesky_inverse(self, /, upper=False):

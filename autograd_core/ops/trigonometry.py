@@ -7,17 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import Sample, pointwise
-from autograd_core.ops.elementwise import ONE, PAIR, POSITIVE, cos, sqrt, where, zeros_of
-
-_WITHIN_ONE = (Sample(([-0.5, 0.25, 0.75],)), Sample(([[0.0, 0.5]],)))
+from autograd_core.op import pointwise
+from autograd_core.ops.elementwise import cos, sqrt, where, zeros_of
 
 
 @pointwise(
     np.tan,
     result_dtype="float",
     self=lambda g, result: g * (1 + result * result),
-    samples=ONE,
     variants="function method inplace",
 )
 def tan(self):
@@ -28,7 +25,6 @@ def tan(self):
     np.arcsin,
     result_dtype="float",
     self=lambda g, self: g / sqrt(1 - self * self),
-    samples=_WITHIN_ONE,
     variants="function method inplace",
     aliases="arcsin",
 )
@@ -40,7 +36,6 @@ def asin(self):
     np.arccos,
     result_dtype="float",
     self=lambda g, self: -g / sqrt(1 - self * self),
-    samples=_WITHIN_ONE,
     variants="function method inplace",
     aliases="arccos",
 )
@@ -52,7 +47,6 @@ def acos(self):
     np.arctan,
     result_dtype="float",
     self=lambda g, self: g / (self * self + 1),
-    samples=ONE,
     variants="function method inplace",
     aliases="arctan",
 )
@@ -64,7 +58,6 @@ def atan(self):
     np.sinh,
     result_dtype="float",
     self=lambda g, self: g * cosh(self),
-    samples=ONE,
     variants="function method inplace",
 )
 def sinh(self):
@@ -75,7 +68,6 @@ def sinh(self):
     np.cosh,
     result_dtype="float",
     self=lambda g, self: g * sinh(self),
-    samples=ONE,
     variants="function method inplace",
 )
 def cosh(self):
@@ -86,7 +78,6 @@ def cosh(self):
     np.arcsinh,
     result_dtype="float",
     self=lambda g, self: g / sqrt(self * self + 1),
-    samples=ONE,
     variants="function method inplace",
     aliases="arcsinh",
 )
@@ -98,7 +89,6 @@ def asinh(self):
     np.arccosh,
     result_dtype="float",
     self=lambda g, self: g / sqrt(self * self - 1),
-    samples=(Sample(([1.5, 2.0],)), Sample(([[4.0]],))),
     variants="function method inplace",
     aliases="arccosh",
 )
@@ -110,7 +100,6 @@ def acosh(self):
     np.arctanh,
     result_dtype="float",
     self=lambda g, self: g / (1 - self * self),
-    samples=_WITHIN_ONE,
     variants="function method inplace",
     aliases="arctanh",
 )
@@ -123,7 +112,6 @@ def atanh(self):
     result_dtype="float",
     self=lambda g, self, other: _over_square(g, other, self, other),
     other=lambda g, self, other: _over_square(-g, self, self, other),
-    samples=PAIR,
     variants="function method inplace",
     aliases="arctan2",
 )
@@ -143,7 +131,6 @@ def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
     floats="hypot_cpu",
     self=lambda g, self, result: g * (self / result),
     other=lambda g, other, result: g * (other / result),
-    samples=PAIR,
     variants="function method inplace",
 )
 def hypot(self, other):
@@ -156,7 +143,6 @@ def hypot(self, other):
     result_dtype="float",
     node="Deg2RadBackward0",
     self=lambda g: g * (math.pi / 180),
-    samples=ONE,
     variants="function method inplace",
 )
 def deg2rad(self):
@@ -169,7 +155,6 @@ def deg2rad(self):
     result_dtype="float",
     node="Rad2DegBackward0",
     self=lambda g: g * (180 / math.pi),
-    samples=ONE,
     variants="function method inplace",
 )
 def rad2deg(self):
@@ -180,7 +165,6 @@ def rad2deg(self):
 @pointwise(
     result_dtype="float",
     self=lambda g, self, result: where(self == 0, 0, g * ((cos(self * math.pi) - result) / self)),
-    samples=POSITIVE,
     variants="function method inplace",
     aliases="special.sinc",
 )
@@ -189,9 +173,7 @@ def sinc(self):
     return np.sinc(self).astype(self.dtype)
 
 
-@pointwise(
-    result_dtype="float", self=lambda g: zeros_of(g), samples=ONE, variants="function method"
-)
+@pointwise(result_dtype="float", self=lambda g: zeros_of(g), variants="function method")
 def angle(self):
     """The argument of a real number: 0, or pi where it is negative."""
     return np.where(np.isnan(self), self, np.where(self < 0, math.pi, 0)).astype(self.dtype)

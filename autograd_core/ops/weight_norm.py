@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from autograd_core.op import Sample, op
+from autograd_core.op import op
 from autograd_core.ops.norms import vector_norm
 from autograd_core.ops.reduce import sum_dim
 
@@ -17,10 +17,6 @@ def _other_dims(ndim: int, dim: int) -> tuple[int, ...]:
     joint=lambda g, v, g_, dim, needs: _slopes(g, v, g_, dim, needs),
     edges="v g_",
     node="WeightNormInterfaceBackward0",
-    samples=(
-        Sample(((3, 2), (3, 1)), {"dim": 0}),
-        Sample(((3, 2, 2), (1, 1, 2)), {"dim": 2}),
-    ),
 )
 def weight_norm(v, g_, /, dim=0):
     """``v`` with its slices of dimension ``dim`` made as long as ``g_`` says."""

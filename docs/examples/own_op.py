@@ -2,12 +2,12 @@ import numpy as np
 
 import autograd_core as torch
 from autograd_core.dag import trace
-from autograd_core.op import Sample, pointwise
+from autograd_core.op import pointwise
 from autograd_core.ops.elementwise import tanh
 from gradstep import check
 
 
-@pointwise(self=lambda g, self: g * tanh(self), samples=(Sample(([-2.0, 0.0, 3.0],)),))
+@pointwise(self=lambda g, self: g * tanh(self), variants="function method")
 def log_cosh(self):
     """The logarithm of the hyperbolic cosine."""
     size = np.abs(self)

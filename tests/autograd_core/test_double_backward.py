@@ -11,6 +11,7 @@ import pytest
 import autograd_core
 from autograd_core.debug import Session
 from autograd_core.op import OPS
+from tests.autograd_core.op_samples import samples_of
 
 VALUES = (np.arange(12.0).reshape(3, 4) - 5.3) / 2
 WEIGHTS = np.cos(np.arange(12.0)).reshape(3, 4)
@@ -230,7 +231,7 @@ SECOND = sorted(name for name, entry in OPS.items() if entry.second is not None)
 def test_the_gradient_with_a_graph_is_the_one_without_to_the_bit(name: str) -> None:
     entry = OPS[name]
     rng = np.random.default_rng(0)
-    for sample in entry.samples:
+    for sample in samples_of(entry):
         points = [
             rng.standard_normal(v) if isinstance(v, tuple) else np.array(v) for v in sample.values
         ]

@@ -15,8 +15,9 @@ import autograd_core as torch
 from autograd_core import functions
 from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
 from autograd_core.dag import capture
-from autograd_core.op import OPS, Sample
+from autograd_core.op import OPS
 from autograd_core.op.stub import functions_text, methods_text
+from tests.autograd_core.op_samples import samples_of
 from tests.autograd_core.test_op_table import Call, check_first, check_second
 from tui.commands.ops import _entry
 
@@ -25,13 +26,13 @@ from autograd_core.op import pointwise
 
 
 @pointwise(
-    x=lambda g, x: g * (3 * x * x),
+    self=lambda g, self: g * (3 * self * self),
     variants="function method inplace",
     aliases="third_power",
 )
-def cube(x):
+def cube(self):
     \"\"\"The third power.\"\"\"
-    return x * x * x
+    return self * self * self
 """
 NAMES = [
     form
@@ -78,12 +79,12 @@ def test_a_type_checker_sees_what_an_entry_gives() -> None:
 @pytest.mark.usefixtures("cubes")
 def test_an_entry_is_documented() -> None:
     assert _entry(OPS["cube"]).splitlines() == [
-        "cube(x)",
+        "cube(self)",
         "  The third power.",
         "",
-        "  derivative by x: g * (3 * x * x)",
+        "  derivative by self: g * (3 * self * self)",
         "  node: CubeBackward0",
-        "  saves: x",
+        "  saves: self",
         "  is: elementwise",
         f"  called: {', '.join(NAMES)}",
     ]
@@ -95,19 +96,20 @@ def test_the_documentation_has_a_row_for_an_entry(monkeypatch: pytest.MonkeyPatc
     monkeypatch.syspath_prepend(Path(__file__).parents[2] / "docs" / "_ext")
     rows = importlib.import_module("operators").entry_lines(OPS["cube"])
     assert list(rows)[:5] == [
-        "``cube(x)``",
+        "``cube(self)``",
         "    The third power.",
         "",
         f"    | {', '.join(f'``{name}``' for name in NAMES)}",
-        "    | by ``x``: ``g * (3 * x * x)``",
+        "    | by ``self``: ``g * (3 * self * self)``",
     ]
 
 
 @pytest.mark.usefixtures("cubes")
 def test_an_entry_is_checked_by_differences() -> None:
-    call = Call(OPS["cube"], Sample(((2, 3),)))
-    check_first(call)
-    check_second(call)
+    for sample in samples_of(OPS["cube"]):
+        call = Call(OPS["cube"], sample)
+        check_first(call)
+        check_second(call)
     x = torch.tensor([0.5, -2.0], dtype=torch.float64, requires_grad=True)
     assert gradcheck(torch.cube, (x,))  # type: ignore[attr-defined]
     assert gradgradcheck(torch.cube, (x,))  # type: ignore[attr-defined]

@@ -13,9 +13,10 @@ import pytest
 import autograd_core as torch
 from autograd_core.autograd import grad
 from autograd_core.autograd.saved import NOT_SAVED
-from autograd_core.op import OPS, Op, Sample, op, pointwise
+from autograd_core.op import OPS, Op, op, pointwise
 from autograd_core.tensor import Tensor
-from tests.autograd_core.op_samples import for_every_sample, is_differentiable
+from tests.autograd_core.op_samples import for_every_sample, is_differentiable, samples_of
+from tests.autograd_core.op_samples.sample import Sample
 
 Gradients = tuple[np.ndarray, ...]
 
@@ -296,11 +297,11 @@ def test_entries_say_what_they_are_and_how_to_try_them(entry: Op) -> None:
     assert entry.call.__doc__
     assert entry.call.op is entry  # type: ignore[attr-defined]
     if entry.edges and entry.name not in NEVER:
-        assert entry.samples
-    if entry.pointwise and len(entry.edges) > 1 and entry.samples:
+        assert samples_of(entry)
+    if entry.pointwise and len(entry.edges) > 1 and samples_of(entry):
         shapes = [
             [v if isinstance(v, tuple) else np.shape(v) for v in sample.values]
-            for sample in entry.samples
+            for sample in samples_of(entry)
         ]
         assert any(len(set(each)) > 1 for each in shapes), "no sample broadcasts"
 
@@ -314,7 +315,7 @@ def test_every_sample_that_fails_is_told() -> None:
     with pytest.raises(ExceptionGroup, match="fails_for_mul fails") as caught:
         fails_for_mul("elementwise")
     told = [error.__notes__[0].partition(":")[0] for error in caught.value.exceptions]
-    assert told == [f"sample mul-{number}" for number in range(len(OPS["mul"].samples))]
+    assert told == [f"sample mul-{number}" for number in range(len(samples_of(OPS["mul"])))]
 
 
 def test_the_check_finds_a_wrong_rule() -> None:

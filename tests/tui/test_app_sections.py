@@ -154,7 +154,7 @@ def test_the_saved_section_shows_values_and_the_line_that_freed_them() -> None:
     async def script(screen: Driver) -> None:
         text = await screen.press("j", "j")
         text = await screen.section("saved")
-        assert re.search(r"x +\[3\] float32 +rms 1\.2", text)
+        assert re.search(r"self +\[3\] float32 +rms 1\.2", text)
 
     drive(shared_weight(), script)
 
@@ -205,7 +205,7 @@ def test_the_formula_section_shows_the_rule_its_terms_and_its_results() -> None:
     async def script(screen: Driver) -> None:
         text = await screen.press("j", "j")
         text = await screen.section("formula")
-        assert re.search(r"∂ y +g \* x", text)
+        assert re.search(r"∂ other +g \* self", text)
         assert "has not arrived" in text
         text = await screen.press("3", "n", "k")
         assert re.search(r"out 0 +rms", await screen.press("J"))

@@ -164,7 +164,7 @@ def test_what_cannot_be_checked_is_said_and_is_no_failure(run: Run) -> None:
         """)
     assert code == 0
     assert (
-        "not checkable  relu:1 train.py:3\n  gradient by x is not checkable here: the func" in out
+        "not checkable  relu:1 train.py:3\n  gradient by self is not checkable here: the f" in out
     )
     assert out.endswith("2 nodes: 1 right, 1 not checkable\n")
 

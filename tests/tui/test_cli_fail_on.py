@@ -45,11 +45,11 @@ def test_the_first_gradient_in_question_is_named_and_the_exit_code_is_5(
     assert heading == (
         "gradstep: backward() call 1: out of #2 sqrt:1 is inf 1/5, first at [0] (--fail-on nan,inf)"
     )
-    told = dict(row.split(None, 1) for row in rows)
+    told = dict(row.split(None, 1) for row in rows if row[2] != " ")
     assert told["in"] == "0.2 everywhere; there 0.2"
     assert told["rule"] == "g / (2 · result)"
     assert told["line"].startswith("nan_from_sqrt.py:15  distance = ")
-    assert told["why"].endswith("it began in the backward pass, at this node")
+    assert "it began in the backward pass, at this" in told["why"]
 
 
 def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
@@ -76,7 +76,7 @@ def test_what_began_in_the_forward_pass_is_named_there_in_whatever_call(
         "gradstep: backward() call 2: inf began in the forward pass, at #32 mv:2 "
         "(--fail-on nan,inf)"
     )
-    told = dict(row.split(None, 1) for row in reversed(rows))
+    told = dict(row.split(None, 1) for row in reversed(rows) if row[2] != " ")
     assert told["there"].startswith("inf at 2 of 2 places, first at [0]")
     assert told["line"] == "exploding.py:6  h = w @ h"
     assert told["seen"] == "first in backward: out of #2 pow:1 is inf 2/2, first at [0]"

@@ -178,8 +178,8 @@ def test_a_saved_line_says_where_its_value_was_freed() -> None:
         z.backward()
     labels = saved_labels(capture(z, names={"x": x}))
     assert {ends: re.sub(r"\d+$", "N", label) for ends, label in labels.items()} == {
-        ("mul", "MulBackward0"): "x · freed at test_picture_content.py:N",
-        ("x", "MulBackward0"): "y · freed at test_picture_content.py:N",
+        ("mul", "MulBackward0"): "self · freed at test_picture_content.py:N",
+        ("x", "MulBackward0"): "other · freed at test_picture_content.py:N",
         ("exp", "ExpBackward0"): "result · freed at test_picture_content.py:N",
     }
     assert not any(line.alert for line in make_picture(capture(z, names={"x": x})).lines)
@@ -247,7 +247,7 @@ def test_a_long_formula_leaves_out_whole_arguments(text: str, short: str) -> Non
 
 
 def test_a_long_formula_stands_before_the_scope_it_leaves_no_room_for() -> None:
-    rule, build = "result · (g − sum_dim(g · result, −1, True))", GraphBuilder("scoped")
+    rule, build = "ans · (g − sum_dim(g · ans, −1, True))", GraphBuilder("scoped")
     for scope in ("fc", "encoder.layers.0.attention"):
         build.node("op", "backward", "SoftmaxBackward0", scope=scope, formula=rule, order=0)
     boxes = make_picture(build.graph(), "backward").boxes

@@ -102,7 +102,7 @@ def test_saved_values_between_the_same_boxes_are_one_line() -> None:
     assert len(ends) == len(set(ends))
     labels = [line.label for line in saved]
     assert "x · 8 B" in labels  # one tensor, saved twice
-    assert any(re.fullmatch(r"mean, rstd · \d+ B", label) for label in labels)
+    assert any(re.fullmatch(r"result1, result2 · \d+ B", label) for label in labels)
 
 
 def test_many_saved_values_between_the_same_boxes_are_counted() -> None:

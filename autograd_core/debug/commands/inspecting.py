@@ -176,7 +176,7 @@ COMMANDS: Final = (
         "print [EXPRESSION]", "a number, or a tensor with its distribution", _print, ("p",),
         "expression",
         details="Without EXPRESSION, the gradient that arrives here. Tensors: in, out.0, grad, "
-        "saved.x, weight.grad, and parts of them, as in weight.grad[0:3]. frame PLACE "
+        "saved.self, weight.grad, and parts of them, as in weight.grad[0:3]. frame PLACE "
         "chooses another node.",
     ),
     Command(

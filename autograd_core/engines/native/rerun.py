@@ -70,8 +70,7 @@ class Rerun:
         self.places = _differentiable(node, self._function, list(self._arrays))
         self.names = _names(self._function, self.places)
         self.symmetric = not self.custom and _reads_half(self._function, self._attributes)
-        samples = () if self.custom else self._function.samples
-        self._normalized = next((sample for sample in samples if sample.normalized), None)
+        self._normalized = not self.custom and self._function.normalized
         self.points = [self.direction(self._arrays[at]) for at in self.places]
         with _undisturbed(self.custom):
             outputs = self._outputs(self._call(self.points))
@@ -118,8 +117,8 @@ class Rerun:
         for at, array in self._arrays.items():
             inputs[at] = Tensor.from_array(array.copy())
         for at, point in zip(self.places, points, strict=True):
-            if self._normalized is not None:
-                point = self._normalized.fitted(point)
+            if self._normalized:
+                point = point - np.log(np.sum(np.exp(point), axis=-1, keepdims=True))
             leaf = Tensor.from_array(point.astype(self._arrays[at].dtype), True)
             # a custom Function may change its inputs in place, which leaves do not allow
             inputs[at] = OPS["clone"].call(leaf) if self.custom else leaf
@@ -137,13 +136,8 @@ class Rerun:
 
 
 def _reads_half(op: Op, attributes: Mapping[str, Any]) -> bool:
-    """Return whether ``op``, so called, takes its inputs for symmetric matrices, as its samples
-    tell."""
-    symmetric = [s for s in op.samples if s.symmetric]
-    return len(symmetric) == len(op.samples) > 0 or any(
-        s.attributes and all(attributes.get(k) == v for k, v in s.attributes.items())
-        for s in symmetric
-    )
+    """Return whether ``op``, so called, takes its inputs for symmetric matrices."""
+    return bool(attributes.get(op.symmetric) if isinstance(op.symmetric, str) else op.symmetric)
 
 
 def _widened(array: Array) -> Array:

@@ -34,7 +34,7 @@ class Subject(Protocol):
         ...
 
     def tensor(self, path: str) -> Value | None:
-        """The tensor of ``in``, ``out.1``, ``saved.x``, ``grad`` or ``weight.grad``.
+        """The tensor of ``in``, ``out.1``, ``saved.self``, ``grad`` or ``weight.grad``.
 
         Raises:
             LookupError: there is none, in words.

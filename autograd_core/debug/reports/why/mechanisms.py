@@ -18,8 +18,8 @@ _STEPS: Final = ("round", "floor", "ceil", "trunc", "sign", "fix", "heaviside")
 _SATURATING: Final = ("sigmoid", "tanh", "softmax", "log_softmax")
 _CHOOSING: Final = ("maximum", "minimum", "fmax", "fmin", "where", "masked_fill")
 _OVERWRITING: Final = ("fill", "zero", "copy", "copy_slices")
-_RESULT: Final = ("ans", "result", "output")
-_INPUT: Final = ("x", "self", "input")
+_RESULT: Final = ("result", "output")
+_INPUT: Final = ("self", "input")
 
 
 def zero_reason(session: Session, index: int) -> str:

@@ -1,0 +1,9 @@
+"""Samples of the ops of :mod:`autograd_core.ops.copies`: those of the views."""
+
+from __future__ import annotations
+
+from autograd_core.op import OPS
+from tests.autograd_core.op_samples import diagonals, index, rearrange, shape
+
+_VIEWS = {**diagonals.SAMPLES, **index.SAMPLES, **rearrange.SAMPLES, **shape.SAMPLES}
+SAMPLES = {name: _VIEWS[name.removesuffix("_copy")] for name in OPS if name.endswith("_copy")}

@@ -1,0 +1,26 @@
+"""Samples of the ops of :mod:`autograd_core.ops.loss`."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from tests.autograd_core.op_samples.sample import Sample
+
+_LABELS = np.array([2, 0, 1, 0])
+
+SAMPLES = {
+    "log_softmax": (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
+    "softmax": (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
+    "nll_loss": (
+        Sample(((4, 3), _LABELS)),
+        Sample(((3,), np.array(1))),
+        Sample(((4, 3), _LABELS), {"reduction": "none", "ignore_index": 0}),
+        Sample(((4, 3), _LABELS, np.array([0.5, 1.0, 2.0])), {"ignore_index": 2}),
+        Sample(((2, 3, 2), np.array([[0, 1], [2, 2]])), {"reduction": "sum"}),
+    ),
+    "nll_loss_backward": (
+        Sample(((), _LABELS), {"shape": (4, 3), "reduction": "mean", "ignore_index": 1}),
+        Sample(((4,), _LABELS), {"shape": (4, 3), "reduction": "none", "ignore_index": -100}),
+    ),
+    "mse_loss": (Sample(((2, 3), (2, 3))), Sample(((3,), (3,)), {"reduction": "none"})),
+}
