@@ -68,7 +68,7 @@ _default: dtype = float32
 
 
 def get_default_dtype() -> dtype:
-    """The dtype of tensors made from Python floats."""
+    """Return the dtype of tensors made from Python floats."""
     return _default
 
 
@@ -81,7 +81,7 @@ def set_default_dtype(d: dtype) -> None:
 
 
 def from_numpy_dtype(d: np.dtype[np.generic]) -> dtype:
-    """The dtype that wraps ``d``.
+    """Return the dtype that wraps ``d``.
 
     Raises:
         TypeError: NumPy has this type and we do not (complex, strings, objects).
@@ -96,7 +96,7 @@ def from_numpy_dtype(d: np.dtype[np.generic]) -> dtype:
 
 
 def number_dtype(value: Number) -> dtype:
-    """The dtype that a Python number takes on its own.
+    """Return the dtype that a Python number takes on its own.
 
     Raises:
         TypeError: it is no number.
@@ -111,7 +111,7 @@ def number_dtype(value: Number) -> dtype:
 
 
 def promote_types(a: dtype, b: dtype) -> dtype:
-    """The smallest dtype that both fit into, by PyTorch's table.
+    """Return the smallest dtype that both fit into, by PyTorch's table.
 
     >>> promote_types(float16, int64), promote_types(uint8, int8), promote_types(float32, float64)
     (torch.float16, torch.int16, torch.float64)
@@ -124,7 +124,7 @@ def promote_types(a: dtype, b: dtype) -> dtype:
 
 
 def result_type(*operands: tuple[dtype, int]) -> dtype:
-    """The dtype of an elementwise result.
+    """Return the dtype of an elementwise result.
 
     Each operand is (dtype, rank); rank is 2 for a tensor with dimensions, 1 for a 0-d
     tensor, 0 for a Python number.  The highest category decides, and within it the highest

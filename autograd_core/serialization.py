@@ -53,7 +53,7 @@ def save(obj: Any, f: File, *_: Any, **__: Any) -> None:
 
 
 def load(f: File, map_location: Any = None, *, weights_only: bool = True, **_: Any) -> Any:
-    """What :func:`save` wrote to ``f``.
+    """Load what :func:`save` wrote to ``f``.
 
     >>> import io
     >>> from autograd_core import ones

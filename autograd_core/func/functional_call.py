@@ -43,8 +43,8 @@ def functional_call(
 
 
 def stack_module_state(models: Sequence[Any]) -> tuple[dict[str, Tensor], dict[str, Tensor]]:
-    """The parameters and the buffers of several modules of one kind, each stacked along a new
-    first dimension: what ``vmap`` takes to call all of them.  The parameters are leaves.
+    """Return the parameters and the buffers of several modules of one kind, each stacked along a
+    new first dimension: what ``vmap`` takes to call all of them. The parameters are leaves.
 
     Raises:
         RuntimeError: there are none, or they differ in kind or in mode.

@@ -23,7 +23,7 @@ Function = Callable[..., Any]
 
 
 def grad(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """The function that gives the gradient of ``func``, a scalar, by some of its arguments.
+    """Return the function that gives the gradient of ``func``, a scalar, by some of its arguments.
 
     >>> from autograd_core import tensor
     >>> grad(lambda x: (x**3).sum())(tensor([1.0, 2.0]))
@@ -66,8 +66,8 @@ def grad_and_value(func: Function, argnums: Argnums = 0, has_aux: bool = False) 
 
 
 def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]:
-    """What ``func`` gives at ``primals``, and the function that takes cotangents of it to those of
-    ``primals``, a tuple; then, with ``has_aux``, the rest of what ``func`` returned."""
+    """Compute what ``func`` gives at ``primals``, and the function that takes cotangents of it to
+    those of ``primals``, a tuple; then, with ``has_aux``, the rest of what ``func`` returned."""
     chosen, points, call = _differentiable(func, primals, {}, tuple(range(len(primals))))
     returned = call()
     outputs, aux = returned if has_aux else (returned, None)
@@ -87,7 +87,8 @@ def vjp(func: Function, *primals: Any, has_aux: bool = False) -> tuple[Any, ...]
 
 
 def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> tuple[Any, Any]:
-    """What ``func`` gives at ``primals``, and its derivative in the direction of ``tangents``."""
+    """Compute what ``func`` gives at ``primals``, and its derivative in the direction of
+    ``tangents``."""
     if not isinstance(primals, tuple):
         raise RuntimeError(
             "jvp(f, primals, tangents): Expected primals to be a tuple. E.g. it should be valid to "
@@ -102,8 +103,8 @@ def jvp(func: Function, primals: tuple[Any, ...], tangents: tuple[Any, ...]) -> 
 
 
 def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
-    """What ``func`` gives at ``primals``, and its derivative there as a function of a direction,
-    whose tensors are as those of ``primals``."""
+    """Compute what ``func`` gives at ``primals``, and its derivative there as a function of a
+    direction, whose tensors are as those of ``primals``."""
 
     def derivative(*tangents: Any) -> Any:
         return jvp(func, primals, tangents)[1]
@@ -112,20 +113,20 @@ def linearize(func: Function, *primals: Any) -> tuple[Any, Function]:
 
 
 def jacrev(func: Function, argnums: Argnums = 0, has_aux: bool = False) -> Function:
-    """The function that gives the Jacobian of ``func``, computed by backward passes."""
+    """Return the function that gives the Jacobian of ``func``, computed by backward passes."""
     return _jacobian(func, argnums, has_aux, "reverse-mode")
 
 
 def jacfwd(
     func: Function, argnums: Argnums = 0, has_aux: bool = False, *, randomness: str = "error"
 ) -> Function:
-    """The function that gives the Jacobian of ``func``, computed in forward mode: in a call for
-    each column, for which ``randomness`` is as for :func:`.vmap`."""
+    """Return the function that gives the Jacobian of ``func``, computed in forward mode: in a call
+    for each column, for which ``randomness`` is as for :func:`.vmap`."""
     return _jacobian(func, argnums, has_aux, "forward-mode", randomness)
 
 
 def hessian(func: Function, argnums: Argnums = 0) -> Function:
-    """The function that gives the Jacobian of the Jacobian of ``func``."""
+    """Return the function that gives the Jacobian of the Jacobian of ``func``."""
     return jacfwd(jacrev(func, argnums), argnums)
 
 
@@ -167,8 +168,8 @@ def _without_saved_hooks() -> AbstractContextManager[None]:
 def _differentiable(
     func: Function, args: tuple[Any, ...], kwargs: dict[str, Any], argnums: Argnums
 ) -> tuple[Any, list[Tensor], Callable[[], Any]]:
-    """The arguments by which to differentiate; tensors that stand for them, each in a graph; and
-    the call of ``func`` on these."""
+    """Return the arguments by which to differentiate; tensors that stand for them, each in a graph;
+    and the call of ``func`` on these."""
     chosen = _chosen(args, argnums)
     points = [
         t.view_as(t) if t.requires_grad else without_graph(t).requires_grad_()
@@ -219,7 +220,7 @@ def _scalar(returned: Any, has_aux: bool) -> tuple[Tensor, Any]:
 
 
 def _gradients(outputs: Any, points: list[Tensor], cotangents: Any = None) -> Sequence[Tensor]:
-    """The derivatives by ``points``, differentiable again; zeros where there is none."""
+    """Return the derivatives by ``points``, differentiable again; zeros where there is none."""
     listed = [outputs] if isinstance(outputs, Tensor) else outputs
     given = [None] * len(listed) if cotangents is None else cotangents
     pairs = [(y, g) for y, g in zip(listed, given, strict=True) if y.requires_grad]
@@ -231,7 +232,7 @@ def _gradients(outputs: Any, points: list[Tensor], cotangents: Any = None) -> Se
 
 
 def _released(tensors: Sequence[Any], inputs: Any, points: Sequence[Tensor] = ()) -> list[Any]:
-    """``tensors``, out of the graph of these derivatives by ``points`` unless one around it
+    """Return ``tensors``, out of the graph of these derivatives by ``points`` unless one around it
     reaches in: from ``inputs``, or from what the function took from elsewhere."""
     reached = any(isinstance(x, Tensor) and x.requires_grad for x in leaves_of(inputs))
     return [
@@ -243,7 +244,7 @@ def _released(tensors: Sequence[Any], inputs: Any, points: Sequence[Tensor] = ()
 
 
 def _hangs_on_others(t: Tensor, points: Iterable[Tensor]) -> bool:
-    """Whether a leaf that is none of ``points`` is in the graph of ``t``."""
+    """Return whether a leaf that is none of ``points`` is in the graph of ``t``."""
     own = {id(point.edge) for point in points}
     seen: set[int] = set()
     pending = [t.grad_fn] if own and is_grad_enabled() else []

@@ -22,7 +22,7 @@ def vmap(
     *,
     chunk_size: int | None = None,
 ) -> Callable[..., Any]:
-    """``func`` for each example of a batch, the results stacked.
+    """Call ``func`` for each example of a batch, and stack the results.
 
     It is called once per example: for its meaning, not for speed.
 
@@ -98,7 +98,7 @@ def _batch_size(
 
 
 def _spread(dims: Dims, like: Any) -> Any:
-    """``dims`` in the structure of ``like``: one that stands for many is repeated."""
+    """Return ``dims`` in the structure of ``like``: one that stands for many is repeated."""
     if isinstance(dims, (tuple, list)) and isinstance(like, (tuple, list)):
         return [_spread(d, each) for d, each in zip(dims, like, strict=True)]
     if isinstance(dims, dict) and isinstance(like, dict):

@@ -16,12 +16,12 @@ def leaves_of(value: Any) -> list[Any]:
 
 
 def rebuilt(like: Any, leaves: Sequence[Any]) -> Any:
-    """``like`` with ``leaves`` in the places of its own."""
+    """Return ``like`` with ``leaves`` in the places of its own."""
     return _take(like, iter(leaves))
 
 
 def structure_of(value: Any) -> str:
-    """``value`` with a star for each leaf: what two of one structure have in common."""
+    """Return ``value`` with a star for each leaf: what two of one structure have in common."""
     if isinstance(value, dict):
         return f"{{{', '.join(f'{key!r}: {structure_of(value[key])}' for key in value)}}}"
     if isinstance(value, (list, tuple)):

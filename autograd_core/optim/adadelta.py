@@ -41,7 +41,7 @@ class Adadelta(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group)
         counted(state)
         rho, eps = group["rho"], group["eps"]

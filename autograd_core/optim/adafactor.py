@@ -46,7 +46,7 @@ class Adafactor(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = -g if group["maximize"] else g
         lr, step = float(group["lr"]), counted(state)
         least, shortest = group["eps"]
@@ -64,7 +64,7 @@ def _root_mean_square(x: Array) -> float:
 
 
 def _square(g: Array, state: dict[str, Any], share: float, least: float) -> Array:
-    """The running mean of squares; of matrices, as far as rows and columns tell."""
+    """Return the running mean of squares; of matrices, as far as rows and columns tell."""
     squares = g * g
     if g.ndim < 2:
         return _moved(state, "variance", squares, share)

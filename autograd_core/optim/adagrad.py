@@ -53,7 +53,7 @@ class Adagrad(Optimizer):
                 memory(state, "sum", p, group["initial_accumulator_value"])
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group)
         step, total = counted(state), memory(state, "sum", p)
         total += g * g

@@ -71,7 +71,7 @@ class Adam(Optimizer):
         )
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step: the mean gradient over the root of the mean square."""
+        """Take one step: the mean gradient over the root of the mean square."""
         g = decayed(p, g, group, group["decoupled_weight_decay"])
         beta1, beta2 = group["betas"]
         step, amsgrad = counted(state), group["amsgrad"]

@@ -44,7 +44,7 @@ class Adamax(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group)
         beta1, beta2 = group["betas"]
         step = counted(state)
@@ -84,7 +84,7 @@ class NAdam(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group, group["decoupled_weight_decay"])
         beta1, beta2 = group["betas"]
         lr, step = float(group["lr"]), counted(state)
@@ -130,7 +130,7 @@ class RAdam(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group, group["decoupled_weight_decay"])
         beta1, beta2 = group["betas"]
         step = counted(state)

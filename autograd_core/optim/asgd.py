@@ -45,7 +45,7 @@ class ASGD(Optimizer):
         super().__init__(params, options, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group)
         lr, fading = float(group["lr"]), group["lambd"]
         step = counted(state)

@@ -131,7 +131,7 @@ class LBFGS(Optimizer):
         return found.loss, found.gradient, count
 
     def _gradient(self) -> Array:
-        """The gradients of all parameters in one row."""
+        """Return the gradients of all parameters in one row."""
         return np.concatenate(
             [
                 np.zeros(p.array.size, p.array.dtype) if p.grad is None else p.grad.array.ravel()
@@ -165,7 +165,7 @@ def _remember(state: dict[str, Any], gradient: Array, history_size: int) -> None
 
 
 def _two_loops(q: Array, state: dict[str, Any]) -> Array:
-    """The approximate inverse of the Hessian times ``q``."""
+    """Return the approximate inverse of the Hessian times ``q``."""
     names = ("old_dirs", "old_stps", "ro")
     memory = list(zip(*([t.array for t in state[name]] for name in names), strict=True))
     shares = []

@@ -28,7 +28,7 @@ def strong_wolfe(
     tolerance_change: float,
     max_evaluations: int,
 ) -> tuple[Point, int]:
-    """A point that decreases the loss enough and where the slope is small enough.
+    """Return a point that decreases the loss enough and where the slope is small enough.
 
     First a bracket is found that must contain one, then it is narrowed (Nocedal and Wright,
     Numerical Optimization, section 3.5), both times by cubic interpolation.
@@ -96,7 +96,7 @@ def _low_high(bracket: list[Point]) -> tuple[int, int]:
 
 
 def _inside(t: float, ends: list[float], stuck: bool) -> tuple[float, bool]:
-    """``t``, moved away from the ends of the bracket where that is not the first time; and
+    """Return ``t``, moved away from the ends of the bracket where that is not the first time; and
     whether it lay close to one and was left there."""
     first, last = min(ends), max(ends)
     margin = 0.1 * (last - first)

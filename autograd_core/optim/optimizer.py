@@ -204,7 +204,7 @@ def _copied(value: Any) -> Any:
 
 
 def _hooked(step: Callable[..., Any]) -> Callable[..., Any]:
-    """A ``step`` that calls the hooks around it, and is known to have been taken."""
+    """Return a ``step`` that calls the hooks around it, and is known to have been taken."""
 
     @wraps(step)
     def hooked(self: Optimizer, *args: Any, **kwargs: Any) -> Any:
@@ -233,7 +233,8 @@ def counted(state: dict[str, Any]) -> int:
 
 
 def memory(state: dict[str, Any], name: str, p: Tensor, start: float = 0.0) -> Array:
-    """The array of the tensor ``name`` in ``state``, of the shape of ``p``; made if need be."""
+    """Return the array of the tensor ``name`` in ``state``, of the shape of ``p``; made if need
+    be."""
     if name not in state:
         state[name] = Tensor.from_array(np.full_like(p.array, start))
     found: Array = state[name].array
@@ -243,7 +244,7 @@ def memory(state: dict[str, Any], name: str, p: Tensor, start: float = 0.0) -> A
 def averages(
     state: dict[str, Any], p: Tensor, g: Array, beta1: float, beta2: float
 ) -> tuple[Array, Array]:
-    """The running averages of gradients and of their squares, ``g`` taken in."""
+    """Return the running averages of gradients and of their squares, ``g`` taken in."""
     mean, square = memory(state, "exp_avg", p), memory(state, "exp_avg_sq", p)
     take_in(g, mean, square, beta1, beta2)
     return mean, square
@@ -290,8 +291,8 @@ def check_options(**options: float) -> None:
 
 
 def decayed(p: Tensor, g: Array, group: dict[str, Any], decoupled: bool = False) -> Array:
-    """The gradient, turned round to maximize, with the weight decay added to it; ``decoupled``,
-    the parameter decays instead."""
+    """Return the gradient, turned round to maximize, with the weight decay added to it;
+    ``decoupled``, the parameter decays instead."""
     if group["maximize"]:
         g = -g
     if decoupled:

@@ -55,7 +55,7 @@ class RMSprop(Optimizer):
         )
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group)
         alpha, momentum, centered = group["alpha"], group["momentum"], group["centered"]
         counted(state)

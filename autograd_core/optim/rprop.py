@@ -42,7 +42,7 @@ class Rprop(Optimizer):
         super().__init__(params, {"lr": lr, "etas": etas, "step_sizes": step_sizes}, switches)
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = -g if group["maximize"] else g
         shorter, longer = group["etas"]
         counted(state)

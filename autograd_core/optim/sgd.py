@@ -48,7 +48,7 @@ class SGD(Optimizer):
         )
 
     def update(self, p: Tensor, g: Array, state: dict[str, Any], group: dict[str, Any]) -> None:
-        """One step of descent."""
+        """Take one step of descent."""
         g = decayed(p, g, group)
         momentum = group["momentum"]
         if momentum:

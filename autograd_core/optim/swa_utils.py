@@ -30,7 +30,7 @@ Update = Callable[[Sequence[Tensor], Sequence[Tensor], Tensor], None]
 
 
 def get_swa_avg_fn() -> Average:
-    """The mean of all weights so far, all counting the same (Izmailov et al. 2018)."""
+    """Return the mean of all weights so far, all counting the same (Izmailov et al. 2018)."""
 
     @no_grad()
     def average(averaged: Tensor, current: Tensor, count: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ def get_swa_avg_fn() -> Average:
 
 
 def get_ema_avg_fn(decay: float = 0.999) -> Average:
-    """An exponential moving average: ``decay`` is how much of it stays at each update."""
+    """Return an exponential moving average: ``decay`` is how much of it stays at each update."""
     if not 0 <= decay <= 1:
         raise ValueError(
             f"Invalid decay value {decay} provided. Please provide a value in [0,1] range."
@@ -110,7 +110,7 @@ class AveragedModel(Module):
         self.use_buffers = use_buffers
 
     def forward(self, *args: Any, **kwargs: Any) -> Any:
-        """What the averaged model makes of the input."""
+        """Apply the averaged model to the input."""
         return self.module(*args, **kwargs)
 
     @no_grad()

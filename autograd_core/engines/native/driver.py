@@ -227,7 +227,8 @@ class NativeDriver:
             leave_mode(token)
 
     def _changed_gradients(self, index: int, start: int) -> tuple[tuple[int, Any], ...]:
-        """The ``.grad`` of other leaves than that at ``index`` that has changed since ``start``."""
+        """Return the ``.grad`` of other leaves than that at ``index`` that has changed since
+        ``start``."""
         if self._leaf_of is None:
             self._leaf_of = {}
             for number, node in enumerate(self.order):
@@ -378,11 +379,11 @@ class NativeDriver:
         ]
 
     def places(self, node: Node) -> Sequence[Place]:
-        """The input buffers of ``node``."""
+        """Return the input buffers of ``node``."""
         return self.plan.ports.get(node, ()) if node.ported else [node]
 
     def entering_seeds(self) -> list[Any]:
-        """The gradients of the roots that take part in the pass, in their order."""
+        """Return the gradients of the roots that take part in the pass, in their order."""
         seeds = self.call.seeds
         if len(self.order) == len(self.plan.order):
             return list(seeds)
@@ -516,12 +517,12 @@ class NativeDriver:
 
 
 def _gradient(node: Any) -> Any:
-    """A copy of the ``.grad`` of the leaf behind ``node``."""
+    """Return a copy of the ``.grad`` of the leaf behind ``node``."""
     gradient = node.variable.grad
     return None if gradient is None else gradient.array.copy()
 
 
 def _results(step: Step) -> list[Any]:
-    """The gradients that user code made at a node, as far as they are recorded."""
+    """Return the gradients that user code made at a node, as far as they are recorded."""
     sent = [each.gradient for each in step.deliveries] + [g for _, g in step.captured]
     return [g for g in (*step.hooked, *sent) if g is not None]

@@ -79,8 +79,8 @@ class Rerun:
         self.eps = max((float(np.finfo(kind).eps) for kind in kinds), default=0.0)
 
     def direction(self, v: Array) -> Array:
-        """``v``, as far as an input may be moved along it: an op that reads one half of a matrix
-        only has a derivative along symmetric ones."""
+        """Return ``v``, as far as an input may be moved along it: an op that reads one half of a
+        matrix only has a derivative along symmetric ones."""
         return (v + v.swapaxes(-2, -1)) / 2 if self.symmetric else v
 
     @property
@@ -89,7 +89,7 @@ class Rerun:
         return sum(int(np.prod(shape, dtype=np.int64)) for shape in self._shapes)
 
     def values(self, points: Sequence[Array]) -> Array:
-        """The outputs there, flat and one behind the other, in float64."""
+        """Return the outputs there, flat and one behind the other, in float64."""
         with _undisturbed(self.custom):
             return _flat([t.array for t in self._outputs(self._call(points))])
 

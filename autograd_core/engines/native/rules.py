@@ -38,12 +38,12 @@ def extent(value: Any) -> Extent | None:
 
 @lru_cache(maxsize=64)
 def dtype_name(kind: np.dtype[Any]) -> str:
-    """The name of a dtype; NumPy spells it out anew each time, which takes 4 us."""
+    """Return the name of a dtype; NumPy spells it out anew each time, which takes 4 us."""
     return kind.name
 
 
 def formula(node: GradFn, kept: Iterable[Kept], names: Names) -> str:
-    """The rules of the inputs that need a gradient, with this node's names and numbers."""
+    """Return the rules of the inputs that need a gradient, with this node's names and numbers."""
     if isinstance(node, CopySlices):
         part = formula(node.inner, kept, names)
         return f"{part} in the view, g elsewhere" if part else ""
@@ -72,7 +72,7 @@ def _formula(
     called: tuple[tuple[str, str], ...],
     constants: tuple[tuple[str, Constant], ...],
 ) -> str:
-    """The formula of all nodes that are alike in this."""
+    """Return the formula of all nodes that are alike in this."""
     wanted = {edge for edge, is_needed in zip(op.edges, needed, strict=False) if is_needed}
     return ", ".join(
         formula_text(rule, dict(called), dict(constants))

@@ -55,7 +55,7 @@ def add_hook(hooks: dict[int, H], hook: H, prepend: bool = False) -> RemovableHa
 
 
 def is_hooked(module: Any) -> bool:
-    """Whether a call of ``module`` has any hook to run."""
+    """Return whether a call of ``module`` has any hook to run."""
     return bool(
         module._forward_hooks
         or module._forward_pre_hooks
@@ -66,7 +66,7 @@ def is_hooked(module: Any) -> bool:
 
 
 def call_with_hooks(module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
-    """``module.forward`` with all hooks around it."""
+    """Call ``module.forward`` with all hooks around it."""
     after = {**for_all.forward, **module._forward_hooks}
     result = None
     try:
@@ -131,7 +131,8 @@ def _run_in_spite(hook: ForwardHook, module: Any, args: Any, kwargs: Any, result
 
 
 def _backward_hooks(module: Any) -> BackwardHooks | None:
-    """The full hooks that apply to ``module``, ready for one call; None if there are none."""
+    """Return the full hooks that apply to ``module``, ready for one call; None if there are
+    none."""
     full = dict(for_all.backward) if True in _all_backward_is_full else {}
     if module._is_full_backward_hook:
         full.update(module._backward_hooks)
@@ -188,7 +189,7 @@ def register_module_full_backward_hook(hook: Callable[..., Any]) -> RemovableHan
 
 
 def register_module_backward_hook(hook: Callable[..., Any]) -> RemovableHandle:
-    """The deprecated kind of :func:`register_module_full_backward_hook`."""
+    """Register a hook of the deprecated kind of :func:`register_module_full_backward_hook`."""
     return _for_all_backward(hook, False)
 
 

@@ -97,7 +97,7 @@ class Module:
         own.update((name, {}) for name in (*_HELD, *_HOOKS))
 
     def forward(self, *inputs: Any, **keywords: Any) -> Any:
-        """What the module computes; every subclass says it for itself."""
+        """Compute the output of the module; every subclass defines it."""
         raise NotImplementedError(
             f'Module [{type(self).__name__}] is missing the required "forward" function'
         )
@@ -205,7 +205,8 @@ class Module:
     def named_modules(
         self, memo: set[Module] | None = None, prefix: str = "", remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Module]]:
-        """This module and all below it, each once, parents first, with dotted names."""
+        """Iterate over this module and all below it, each once, parents first, with dotted
+        names."""
         seen = set() if memo is None else memo
         stack: list[tuple[str, Module]] = [(prefix, self)]
         while stack:
@@ -219,39 +220,39 @@ class Module:
             stack += [(_join(name, n), m) for n, m in reversed(children)]
 
     def modules(self) -> Iterator[Module]:
-        """This module and all below it, each once."""
+        """Iterate over this module and all below it, each once."""
         return (module for _, module in self.named_modules())
 
     def named_children(self) -> Iterator[tuple[str, Module]]:
-        """The modules directly below, each once, with their names."""
+        """Iterate over the modules directly below, each once, with their names."""
         return _each_once((n, m) for n, m in self._modules.items() if m is not None)
 
     def children(self) -> Iterator[Module]:
-        """The modules directly below."""
+        """Iterate over the modules directly below."""
         return (module for _, module in self.named_children())
 
     def named_parameters(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """All parameters, each once, with dotted names."""
+        """Iterate over all parameters, each once, with dotted names."""
         return _held(self, "_parameters", prefix, recurse, remove_duplicate)
 
     def parameters(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All parameters, each once."""
+        """Iterate over all parameters, each once."""
         return (parameter for _, parameter in self.named_parameters(recurse=recurse))
 
     def named_buffers(
         self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
     ) -> Iterator[tuple[str, Tensor]]:
-        """All buffers, each once, with dotted names."""
+        """Iterate over all buffers, each once, with dotted names."""
         return _held(self, "_buffers", prefix, recurse, remove_duplicate)
 
     def buffers(self, recurse: bool = True) -> Iterator[Tensor]:
-        """All buffers, each once."""
+        """Iterate over all buffers, each once."""
         return (buffer for _, buffer in self.named_buffers(recurse=recurse))
 
     def get_submodule(self, target: str) -> Module:
-        """The module under a dotted name.
+        """Return the module under a dotted name.
 
         Raises:
             AttributeError: there is none of that name.
@@ -266,11 +267,11 @@ class Module:
         return found
 
     def get_parameter(self, target: str) -> Tensor:
-        """The parameter under a dotted name."""
+        """Return the parameter under a dotted name."""
         return _get(self, "_parameters", target, "nn.Parameter")
 
     def get_buffer(self, target: str) -> Tensor:
-        """The buffer under a dotted name."""
+        """Return the buffer under a dotted name."""
         return _get(self, "_buffers", target, "buffer")
 
     # changing all of it
@@ -287,11 +288,11 @@ class Module:
         return self
 
     def eval(self: M) -> M:
-        """The opposite of :meth:`train`."""
+        """Set ``training`` to False here and below."""
         return self.train(False)
 
     def requires_grad_(self: M, requires_grad: bool = True) -> M:
-        """Say for all parameters whether they are to be trained."""
+        """Set for all parameters whether they are to be trained."""
         for parameter in self.parameters():
             parameter.requires_grad_(requires_grad)
         return self
@@ -302,7 +303,8 @@ class Module:
             forget_gradient(parameter, set_to_none)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Module:
-        """A copy with parameters and buffers of its own: leaves, with gradients of their own."""
+        """Return a copy with parameters and buffers of its own: leaves, with gradients of their
+        own."""
         for t in (*self.parameters(), *self.buffers()):
             if id(t) not in memo:
                 memo[id(t)] = _copied(t)
@@ -422,7 +424,7 @@ class Module:
     def state_dict(
         self, *, destination: Any = None, prefix: str = "", keep_vars: bool = False
     ) -> Any:
-        """All parameters and persistent buffers by name, sharing their memory.
+        """Return all parameters and persistent buffers by name, sharing their memory.
 
         They are detached from the graph unless ``keep_vars``.
         """
@@ -451,7 +453,7 @@ class Module:
             destination[prefix + EXTRA] = self.get_extra_state()
 
     def get_extra_state(self) -> Any:
-        """What else to save, if a subclass says so."""
+        """Return what else to save; for subclasses to define."""
         raise RuntimeError(
             "Reached a code path in Module.get_extra_state() that should never be called."
         )
@@ -564,7 +566,7 @@ class Module:
     # how it prints
 
     def extra_repr(self) -> str:
-        """What to print between the parentheses beside the children."""
+        """Return what to print between the parentheses beside the children."""
         return ""
 
     def _get_name(self) -> str:
@@ -603,12 +605,12 @@ def forget_gradient(parameter: Tensor, set_to_none: bool) -> None:
 
 
 def _join(prefix: str, name: str) -> str:
-    """A dotted name."""
+    """Join a dotted name."""
     return f"{prefix}.{name}" if prefix else name
 
 
 def _each_once(pairs: Iterable[tuple[str, T]]) -> Iterator[tuple[str, T]]:
-    """Only the first pair of every value."""
+    """Keep only the first pair of every value."""
     seen: set[int] = set()
     for name, value in pairs:
         if id(value) not in seen:

@@ -64,15 +64,15 @@ class LRScheduler:
         self._update_lr(epoch)
 
     def get_lr(self) -> list[Any]:
-        """The rate of each group for ``last_epoch``."""
+        """Return the rate of each group for ``last_epoch``."""
         raise NotImplementedError
 
     def get_last_lr(self) -> list[Any]:
-        """The rates that the last step set."""
+        """Return the rates that the last step set."""
         return self._last_lr
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimizer."""
+        """Return all but the optimizer."""
         return {name: value for name, value in self.__dict__.items() if name != "optimizer"}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
@@ -105,7 +105,7 @@ class LRScheduler:
         self._last_lr = self._found()
 
     def _found(self) -> list[Any]:
-        """The rates that the groups have now."""
+        """Return the rates that the groups have now."""
         return [_apart(group["lr"]) for group in self.optimizer.param_groups]
 
     def _undo(self) -> None:
@@ -114,7 +114,7 @@ class LRScheduler:
 
 
 def checked(optimizer: Optimizer) -> Optimizer:
-    """``optimizer``, if it is one."""
+    """Return ``optimizer``, if it is one."""
     if not isinstance(optimizer, Optimizer):
         raise TypeError(f"{type(optimizer).__name__} is not an Optimizer")
     return optimizer
@@ -133,7 +133,7 @@ def _apart(rate: Any) -> Any:
 
 
 def of_groups(name: str, optimizer: Optimizer, value: Any) -> list[Any]:
-    """An option that was given once for all groups, or for each."""
+    """Return an option that was given once for all groups, or for each."""
     count = len(optimizer.param_groups)
     if not isinstance(value, (list, tuple)):
         return [value] * count

@@ -17,7 +17,7 @@ class _CombinedLR(LRScheduler):
     _schedulers: Sequence[LRScheduler]
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimizer, with the states of the schedules."""
+        """Return all but the optimizer, with the states of the schedules."""
         return {
             **super().state_dict(),
             "_schedulers": [scheduler.state_dict() for scheduler in self._schedulers],

@@ -64,7 +64,7 @@ class CyclicLR(LRScheduler):
         self.base_lrs = rates
 
     def scale_fn(self, x: float) -> float:
-        """The height of cycle, or step, ``x``."""
+        """Return the height of cycle, or step, ``x``."""
         if self._scale_fn_custom is not None:
             return self._scale_fn_custom(x)
         if self.mode == "exp_range":
@@ -87,7 +87,7 @@ class CyclicLR(LRScheduler):
         ]
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimizer and the function; of a callable object, what it holds."""
+        """Return all but the optimizer and the function; of a callable object, what it holds."""
         return {**super().state_dict(), "_scale_fn_custom": held(self._scale_fn_custom)}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:

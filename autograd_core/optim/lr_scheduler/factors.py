@@ -22,7 +22,7 @@ class FactorLR(LRScheduler):
         raise NotImplementedError
 
     def so_far(self) -> float:
-        """The product of all factors up to ``last_epoch``."""
+        """Return the product of all factors up to ``last_epoch``."""
         raise NotImplementedError
 
     def get_lr(self) -> list[float]:

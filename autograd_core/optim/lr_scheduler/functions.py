@@ -28,7 +28,7 @@ class LambdaLR(LRScheduler):
         return self._times(self.base_lrs)
 
     def state_dict(self) -> dict[str, Any]:
-        """All but the optimizer and the functions; of callable objects, what they hold."""
+        """Return all but the optimizer and the functions; of callable objects, what they hold."""
         return {**super().state_dict(), "lr_lambdas": [held(f) for f in self.lr_lambdas]}
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
