@@ -17,8 +17,8 @@ from autograd_core.dag.trace import trace
 from autograd_core.debug import NodeCheck, Session, check, check_current, check_node
 from autograd_core.op import Op, pointwise
 from autograd_core.tensor import Tensor
-from tests.autograd_core.op_samples import for_every_sample, is_differentiable
 from tests.autograd_core.op_samples.sample import Sample
+from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable
 from tests.autograd_core.programs import Program, leaves_of, programs, run_program
 
 # --- right rules -------------------------------------------------------------------------------

@@ -17,7 +17,7 @@ from autograd_core.autograd.gradcheck import gradcheck, gradgradcheck
 from autograd_core.dag import capture
 from autograd_core.op import OPS
 from autograd_core.op.stub import functions_text, methods_text
-from tests.autograd_core.op_samples import samples_of
+from tests.autograd_core.op_samples.table import samples_of
 from tests.autograd_core.test_op_table import Call, check_first, check_second
 from tui.commands.ops import _entry
 

@@ -15,8 +15,8 @@ from autograd_core.autograd import grad
 from autograd_core.autograd.saved import NOT_SAVED
 from autograd_core.op import OPS, Op, op, pointwise
 from autograd_core.tensor import Tensor
-from tests.autograd_core.op_samples import for_every_sample, is_differentiable, samples_of
 from tests.autograd_core.op_samples.sample import Sample
+from tests.autograd_core.op_samples.table import for_every_sample, is_differentiable, samples_of
 
 Gradients = tuple[np.ndarray, ...]
 
