@@ -565,11 +565,8 @@ class TorchDriver:
             return None  # the engine does not call it with nothing
         if node.is_function and any(g is None for g in step.hooked):
             return None  # whether it is given zeros instead cannot be read
-        with ExitStack() as around:
-            around.enter_context(unobserved())
-            around.enter_context(torch.set_grad_enabled(self.call.graph))
-            if node.is_function:
-                around.enter_context(torch.random.fork_rng())
+        draws = torch.random.fork_rng() if node.is_function else nullcontext()
+        with unobserved(), torch.set_grad_enabled(self.call.graph), draws:
             sent = call_node(node, step.hooked)
         # nobody asked for what leads out of the pass
         return [

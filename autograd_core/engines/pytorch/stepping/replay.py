@@ -54,8 +54,9 @@ def _fitted(gradient: Any, edge: Any) -> Any:
     like = metadata_of(owner(edge).origin)[edge.nr if isinstance(edge, Port) else 0]
     if like.is_nested_tensor:
         return gradient
-    if gradient.shape != like.shape:
-        gradient = gradient.sum_to_size(like.shape)
+    shape = tuple(like.shape)  # a list, which no shape equals
+    if gradient.shape != shape:
+        gradient = gradient.sum_to_size(shape)
     if gradient.dtype is not like.dtype:
         real = gradient.is_complex() and not like.dtype.is_complex
         gradient = (gradient.real if real else gradient).to(like.dtype)
