@@ -15,6 +15,7 @@ from autograd_core.debug.reports.rows import Row, line_text, path_text, row_line
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 from autograd_core.debug.snapshot.value import value
+from autograd_core.engines import engine_of, is_tensor
 
 
 def stop_text(session: Session, reached: Reached) -> str:
@@ -78,7 +79,8 @@ def _of_the_loss(session: Session, trigger: Trigger) -> Iterator[Row]:
 
 
 def _trouble(root: Any) -> str:
-    shown = value(root.detach())
+    held = engine_of((root,)).own(root)
+    shown = value(held) if is_tensor(held) else None
     return "" if shown is None else shown.statistics.trouble
 
 
