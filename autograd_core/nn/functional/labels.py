@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
-from autograd_core.nn.functional.reduction import known
+from autograd_core.nn.functional.reduction import validate_reduction
 from autograd_core.ops import ctc, elementwise, loss, reduce, shape
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
@@ -54,7 +54,7 @@ def ctc_loss(
         reduction: "mean" is that over the batch of what one label costs.
         zero_infinity: whether what cannot be spelled costs nothing, instead of infinitely much.
     """
-    known(reduction)
+    validate_reduction(reduction)
     inputs, lengths = _lengths(input_lengths), _lengths(target_lengths)
     batched = log_probs.ndim == 3
     scores = log_probs if batched else shape.unsqueeze(log_probs, 1)

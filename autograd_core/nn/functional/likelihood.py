@@ -11,9 +11,9 @@ from autograd_core.nn.functional.activation import logsigmoid
 from autograd_core.nn.functional.reduction import (
     check_constant,
     held,
-    known,
     reduced,
     reduction_of,
+    validate_reduction,
 )
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import (
@@ -42,7 +42,7 @@ def nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The negative log likelihood of the classes ``target``, given log probabilities (N, C)."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
     if weight is not None:
@@ -137,7 +137,7 @@ def _of_probabilities(
     products = elementwise.mul(scores, target)
     if weight is not None:
         products = elementwise.mul(products, _along(weight, scores, dim))
-    if known(reduction) == "none":
+    if validate_reduction(reduction) == "none":
         return elementwise.neg(reduce_ops.sum_dim(products, dim))
     total = elementwise.neg(reduce_ops.sum_all(products))
     if reduction == "sum":
@@ -159,7 +159,7 @@ def binary_cross_entropy(
     reduction: str = "mean",
 ) -> Tensor:
     """The negative log likelihood of ``target``, given probabilities of its being 1."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if input._shape != target._shape:
         raise ValueError(
             f"Using a target size ({target.shape}) that is different to the input size "
@@ -186,7 +186,7 @@ def binary_cross_entropy_with_logits(
     pos_weight: Tensor | None = None,
 ) -> Tensor:
     """:func:`binary_cross_entropy` of ``sigmoid(input)``, without its overflow."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if input._shape != target._shape:
         raise ValueError(
             f"Target size ({target.shape}) must be the same as input size ({input.shape})"
@@ -267,7 +267,7 @@ def poisson_nll_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """The negative log likelihood of counts, given the (log of the) rate of a Poisson process."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if log_input:
         losses = elementwise.sub(elementwise.exp(input), elementwise.mul(target, input))
     else:

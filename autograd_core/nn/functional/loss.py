@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from autograd_core import functions
-from autograd_core.nn.functional.reduction import known, reduced, reduction_of
+from autograd_core.nn.functional.reduction import reduced, reduction_of, validate_reduction
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import elementwise, elementwise_loss, loss, shape
 from autograd_core.own_files import warn
@@ -59,7 +59,7 @@ def mse_loss(
     one, other = _expanded(input, target)
     reduction = reduction_of(size_average, reduce, reduction)
     if weight is None:
-        return loss.mse_loss(one, other, known(reduction))
+        return loss.mse_loss(one, other, validate_reduction(reduction))
     _same_size(input, weight)
     return _weighted(functions.pow(elementwise.sub(one, other), 2), weight, reduction)
 
@@ -96,7 +96,7 @@ def smooth_l1_loss(
     reduction = reduction_of(size_average, reduce, reduction)
     if beta == 0:
         return l1_loss(input, target, reduction=reduction)
-    return elementwise_loss.smooth_l1_loss(input, target, known(reduction), beta)
+    return elementwise_loss.smooth_l1_loss(input, target, validate_reduction(reduction), beta)
 
 
 def huber_loss(
@@ -111,7 +111,7 @@ def huber_loss(
         raise RuntimeError("huber_loss does not support non-positive values for delta.")
     one, other = _expanded(input, target)
     if weight is None:
-        return elementwise_loss.huber_loss(one, other, known(reduction), delta)
+        return elementwise_loss.huber_loss(one, other, validate_reduction(reduction), delta)
     _same_size(input, weight)
     losses = elementwise_loss.huber_loss(one, other, "none", delta)
     return _summed(elementwise.mul(losses, weight), reduction)

@@ -7,7 +7,12 @@ from collections.abc import Callable
 from autograd_core import functions
 from autograd_core.functions import reshape
 from autograd_core.nn.functional.distance import pairwise_distance
-from autograd_core.nn.functional.reduction import check_constant, known, reduced, reduction_of
+from autograd_core.nn.functional.reduction import (
+    check_constant,
+    reduced,
+    reduction_of,
+    validate_reduction,
+)
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.ops import (
     elementwise,
@@ -32,7 +37,7 @@ def multi_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What other classes lack to score ``margin`` below the right one, (N, C) and (N,)."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if p not in (1, 2):
         raise ValueError("only p == 1 and p == 2 supported")
     if weight is not None and weight.ndim != 1:
@@ -75,7 +80,7 @@ def multilabel_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """:func:`multi_margin_loss` for several right classes, lists that end at -1, (N, C)."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     _check_scores(input)
     if input.numel() != target.numel() or (input.ndim == 2 and input._shape != target._shape):
         raise RuntimeError(
@@ -97,7 +102,7 @@ def hinge_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """Distances of pairs, where ``target`` is 1; what they lack to ``margin``, where it is -1."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     broadcast_shapes((target, input))
     edge = functions.full((), margin, dtype=input.dtype)  # as in C++: a whole number of integers
     apart = _at_least_0(elementwise.sub(edge, input))
@@ -126,7 +131,7 @@ def margin_ranking_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """What the first lacks to be ``margin`` above the second, for target 1; for -1, below."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if not input1.ndim == input2.ndim == target.ndim:
         raise RuntimeError(
             "margin_ranking_loss : All input tensors should have same dimension but got sizes: "
@@ -147,7 +152,7 @@ def cosine_embedding_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """``1 - cos`` of pairs for target 1, ``cos`` above ``margin`` for -1."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if target.ndim > 1:
         raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
     if input1.ndim != target.ndim + 1 or input2.ndim != target.ndim + 1:
@@ -209,7 +214,7 @@ def triplet_margin_with_distance_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """:func:`triplet_margin_loss` with any measure of distance."""
-    known(reduction)
+    validate_reduction(reduction)
     if margin <= 0:
         raise ValueError(f"margin must be greater than 0, got {margin}")
     if not anchor.ndim == positive.ndim == negative.ndim:
@@ -235,7 +240,7 @@ def soft_margin_loss(
     reduction: str = "mean",
 ) -> Tensor:
     """``log(1 + exp(-target * input))`` for targets 1 and -1."""
-    reduction = known(reduction_of(size_average, reduce, reduction))
+    reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     check_constant("soft_margin_loss", target=target)
     broadcast_shapes((input, target))
     return elementwise_loss.soft_margin_loss(input, target, reduction)

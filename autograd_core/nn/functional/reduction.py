@@ -1,4 +1,4 @@
-"""How losses are brought to one number, and what they share besides."""
+"""Reduce losses to one number, and what they share besides."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 
 
-def known(reduction: str) -> str:
-    """``reduction``, if there is one of that name."""
+def validate_reduction(reduction: str) -> str:
+    """Return ``reduction``; raise ValueError if there is none of that name."""
     if reduction not in ("none", "mean", "sum"):
         raise ValueError(f"{reduction} is not a valid value for reduction")
     return reduction
 
 
 def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str) -> str:
-    """``reduction``, or what was said in its place before it was there."""
+    """Return ``reduction``, or what the arguments before its time say."""
     if size_average is None and reduce is None:
         return reduction
     found = "none" if reduce is False else "sum" if size_average is False else "mean"
@@ -30,21 +30,21 @@ def reduction_of(size_average: bool | None, reduce: bool | None, reduction: str)
 
 
 def reduced(losses: Tensor, reduction: str) -> Tensor:
-    """The mean or the sum of ``losses``, or all of them."""
-    if known(reduction) == "none":
+    """Return the mean or the sum of ``losses``, or all of them."""
+    if validate_reduction(reduction) == "none":
         return losses
     return functions.mean(losses) if reduction == "mean" else functions.sum(losses)
 
 
 def held(x: Tensor, least: float) -> Tensor:
-    """``x``, but nowhere less than ``least``, with the gradient of what it was."""
+    """Return ``x``, but nowhere less than ``least``, with the gradient of what it was."""
     copy = shape.clone(x)
     np.maximum(copy.array, least, out=copy.array)
     return copy
 
 
 def check_constant(function: str, **values: Tensor | None) -> None:
-    """No gradient is needed of ``values``, of which ``function`` has none.
+    """Check that no gradient is needed of ``values``, of which ``function`` has none.
 
     Raises:
         RuntimeError: one requires a gradient; in PyTorch's words.
