@@ -76,23 +76,23 @@ class Application:
 
     def _call_for_hidden(self) -> Any:
         """Call an op such that its node exists, which alone knows the hidden outputs."""
-        op, stand_ins, wanted = self.op, [], builds_graph()
+        op, added_leaves, builds = self.op, [], builds_graph()
         for v, tangent in zip(self.values, self.given, strict=True):
             if tangent is not None and v.edge is None:
                 leaf = Tensor.from_array(v.array, requires_grad=True)
                 v.edge = leaf.edge
-                stand_ins.append((v, leaf.edge))
+                added_leaves.append((v, leaf.edge))
         try:
             with enable_grad():
                 result = _call(op, self.values, self.attributes)
         finally:
-            for v, _ in stand_ins:
+            for v, _ in added_leaves:
                 v.edge = None
         outputs = result if isinstance(result, tuple) else (result,)
         node: Any = next(resolve(t.edge)[0] for t in outputs if t.edge is not None)
-        added = {edge for _, edge in stand_ins}
+        added = {edge for _, edge in added_leaves}
         edges = tuple(None if edge in added else edge for edge in node.edges)
-        in_graph = wanted and any(edge is not None for edge in edges)
+        in_graph = builds and any(edge is not None for edge in edges)
         for name in op.hidden:
             if name in op.saved:
                 self.hidden[name] = self._hidden(node, name, in_graph)
