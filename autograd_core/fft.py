@@ -9,10 +9,10 @@ from collections.abc import Sequence
 
 from autograd_core.dtype import get_default_dtype
 from autograd_core.fallback import answer_missing_names
-from autograd_core.functions.convert import to_dtype
 from autograd_core.op.keywords import take_form
 from autograd_core.ops.fourier import signal
-from autograd_core.ops.rearrange import roll
+from autograd_core.ops.shaping.convert import to_dtype
+from autograd_core.ops.shaping.rearrange import roll
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 

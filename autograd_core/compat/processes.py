@@ -11,8 +11,8 @@ from typing import Any, ClassVar
 
 from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.compat.kinds import Names, always, setting
-from autograd_core.functions.random import randperm
 from autograd_core.nn.modules.module import Module
+from autograd_core.ops.creation.random import randperm
 from autograd_core.random import Generator, drawing_from
 from autograd_core.tensor import Tensor
 from autograd_core.utils.data.sampler import Sampler

@@ -11,7 +11,7 @@ from autograd_core.autograd.grad_mode import no_grad
 from autograd_core.distributions import constraints
 from autograd_core.distributions.distribution import Distribution, Shape, broadcast_all
 from autograd_core.functions import as_tensor, normal, rand, randn
-from autograd_core.ops.gamma import standard_gamma
+from autograd_core.ops.pointwise.gamma import standard_gamma
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.numeric import finfo

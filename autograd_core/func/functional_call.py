@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from autograd_core.ops.joining import stack
+from autograd_core.ops.shaping.joining import stack
 from autograd_core.tensor import Tensor
 
 Values = Mapping[str, Tensor]

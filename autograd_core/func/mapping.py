@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from autograd_core.func.structure import leaves_of, rebuilt
-from autograd_core.ops.joining import stack
+from autograd_core.ops.shaping.joining import stack
 from autograd_core.random import Draws
 from autograd_core.tensor import Tensor
 

@@ -3,32 +3,17 @@
 Type checkers read ``__init__.pyi``, which is generated (:mod:`autograd_core.op.stub`).
 """
 
+# ruff: noqa: F401  the families are imported for what they declare
+
 from typing import Any
 
-from autograd_core.functions import (  # noqa: F401  for what they declare
-    along,
-    arithmetic,
-    counting,
-    creation,
-    indexing,
-    joining,
-    products,
-    random,
-    rearranging,
-    reduction,
-    shapes,
-    view_copies,
-    windows,
-)
 from autograd_core.op.public import NAMESPACES
-from autograd_core.ops import (  # noqa: F401  for the entries that users call as they are
-    bessel,
-    copies,
-    logic,
-    special_functions,
-    trigonometry,
-)
-from autograd_core.ops import products as matrix_products  # noqa: F401
+from autograd_core.ops.algebra import contractions, products
+from autograd_core.ops.creation import creation, random, windows
+from autograd_core.ops.indices import indexing
+from autograd_core.ops.pointwise import arithmetic, bessel, logic, special_functions, trigonometry
+from autograd_core.ops.reductions import along, counting, reduction
+from autograd_core.ops.shaping import copies, rearranging, shapes, stacking, view_copies
 
 globals().update(NAMESPACES[""])
 

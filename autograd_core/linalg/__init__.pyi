@@ -32,10 +32,10 @@ from autograd_core.linalg.systems import solve_ex as solve_ex
 from autograd_core.linalg.systems import solve_triangular as solve_triangular
 from autograd_core.linalg.systems import tensorinv as tensorinv
 from autograd_core.linalg.systems import tensorsolve as tensorsolve
-from autograd_core.ops.inverses import det as det
-from autograd_core.ops.inverses import matrix_exp as matrix_exp
-from autograd_core.ops.linalg import matmul as matmul
-from autograd_core.ops.reflectors import householder_product as householder_product
+from autograd_core.ops.algebra.inverses import det as det
+from autograd_core.ops.algebra.inverses import matrix_exp as matrix_exp
+from autograd_core.ops.algebra.linalg import matmul as matmul
+from autograd_core.ops.algebra.reflectors import householder_product as householder_product
 from autograd_core.ops.checks import LinAlgError as LinAlgError
 
 __all__ = [

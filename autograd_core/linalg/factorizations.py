@@ -6,10 +6,10 @@ from typing import Any
 
 from autograd_core.linalg import results
 from autograd_core.op import public
-from autograd_core.ops import decompositions
-from autograd_core.ops import lu as lu_ops
-from autograd_core.ops.matrices import check_info
-from autograd_core.ops.reflectors import householder_product as householder_product
+from autograd_core.ops.algebra import decompositions
+from autograd_core.ops.algebra import lu as lu_ops
+from autograd_core.ops.algebra.matrices import check_info
+from autograd_core.ops.algebra.reflectors import householder_product as householder_product
 from autograd_core.tensor import Tensor
 
 __all__ = [

@@ -10,29 +10,18 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import dtype
-from autograd_core.functions.convert import to_dtype
-from autograd_core.functions.reduction import check_norm_dtype
 from autograd_core.linalg.systems import inv
 from autograd_core.op import public
-from autograd_core.ops import (
-    cumulative,
-    decompositions,
-    diagonals,
-    elementwise,
-    index,
-    inverses,
-    joining,
-    linalg,
-    masking,
-    norms,
-    reduce,
-    rounding,
-    shape,
-    statistics,
-)
-from autograd_core.ops.inverses import matrix_exp as matrix_exp
-from autograd_core.ops.matrices import check_matrices, check_square, constant
-from autograd_core.ops.norms import cross as _cross
+from autograd_core.ops.algebra import decompositions, inverses, linalg
+from autograd_core.ops.algebra.inverses import matrix_exp as matrix_exp
+from autograd_core.ops.algebra.matrices import check_matrices, check_square, constant
+from autograd_core.ops.indices import index, masking
+from autograd_core.ops.pointwise import elementwise, rounding
+from autograd_core.ops.reductions import cumulative, norms, reduce, statistics
+from autograd_core.ops.reductions.norms import cross as _cross
+from autograd_core.ops.reductions.reduction import check_norm_dtype
+from autograd_core.ops.shaping import diagonals, joining, shape
+from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 

@@ -8,11 +8,12 @@ from typing import Any
 
 from autograd_core.linalg import results
 from autograd_core.op import public
-from autograd_core.ops import inverses, linalg, shape, triangular
-from autograd_core.ops import lu as lu_ops
+from autograd_core.ops.algebra import inverses, linalg, triangular
+from autograd_core.ops.algebra import lu as lu_ops
+from autograd_core.ops.algebra.inverses import det as det
+from autograd_core.ops.algebra.matrices import check_info
 from autograd_core.ops.checks import LinAlgError
-from autograd_core.ops.inverses import det as det
-from autograd_core.ops.matrices import check_info
+from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
 __all__ = [

@@ -9,7 +9,7 @@ import numpy as np
 
 from autograd_core import functions
 from autograd_core.dtype import bool_
-from autograd_core.ops import assign
+from autograd_core.ops.indices import assign
 from autograd_core.random import generator as random_numbers
 from autograd_core.tensor import Tensor
 

@@ -19,9 +19,10 @@ from autograd_core.dtype import (
     int64,
     uint8,
 )
-from autograd_core.functions import convert, rearranging, shapes, subscript
 from autograd_core.op import public
-from autograd_core.ops import activation, elementwise, joining, logic, shape
+from autograd_core.ops.indices import subscript
+from autograd_core.ops.pointwise import activation, elementwise, logic
+from autograd_core.ops.shaping import convert, joining, rearranging, shape, shapes
 from autograd_core.tensor import Tensor
 
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from autograd_core import functions
 from autograd_core.dtype import Number
-from autograd_core.functions import arithmetic
-from autograd_core.ops import elementwise, linalg, logic
+from autograd_core.ops.algebra import linalg
+from autograd_core.ops.pointwise import arithmetic, elementwise, logic
 from autograd_core.tensor import Tensor
 
 _OPERANDS = (Tensor, bool, int, float, complex, np.generic, np.ndarray)

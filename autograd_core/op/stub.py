@@ -115,7 +115,7 @@ def _signature(name: str, function: Callable[..., Any]) -> str:
         written.insert(first_keyword, "*")
     result = _annotation(_result_of(function))
     # written for arrays and tensors alike; given a tensor, they return one
-    if result == "Any" and function.__module__.startswith("autograd_core.ops."):
+    if result == "Any" and _annotation(parameters[0].annotation) == "Any":
         result = "Tensor"
     return f"{', '.join(written)}) -> {result}"
 

@@ -34,6 +34,8 @@ _MERGED = {
     "cumulative": "along",
     "norms": "products",
     "linalg": "products",
+    "contractions": "products",
+    "stacking": "joining",
     "inverses": "linear algebra",
     "older": "linear algebra",
     "reflectors": "linear algebra",

@@ -3,7 +3,7 @@ import numpy as np
 import autograd_core as torch
 from autograd_core.dag import trace
 from autograd_core.op import pointwise
-from autograd_core.ops.elementwise import tanh
+from autograd_core.ops.pointwise.elementwise import tanh
 from gradstep import check
 
 

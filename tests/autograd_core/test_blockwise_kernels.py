@@ -10,7 +10,7 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.nn import functional as F
-from autograd_core.ops.blocks import in_blocks
+from autograd_core.ops.pointwise.blocks import in_blocks
 
 IN_BLOCKS = (
     F.elu, F.celu, F.gelu, F.silu, F.mish, F.softplus, F.logsigmoid, F.hardsigmoid, F.hardswish,

@@ -12,7 +12,7 @@ from scipy.special import gammaincinv
 
 import autograd_core
 from autograd_core import distributions
-from autograd_core.ops.gamma import standard_gamma_grad
+from autograd_core.ops.pointwise.gamma import standard_gamma_grad
 from tests.autograd_core.side_by_side import Case, compare
 
 

@@ -50,5 +50,5 @@ def test_a_traceback_shows_the_generated_line() -> None:
 def test_calls_lead_back_to_their_entry() -> None:
     assert torch.tanh.op is OPS["tanh"]
     assert torch.tanh.__name__ == "tanh"
-    assert torch.tanh.__module__ == "autograd_core.ops.elementwise"
+    assert torch.tanh.__module__ == "autograd_core.ops.pointwise.elementwise"
     assert torch.tanh.__doc__ == "Hyperbolic tangent."

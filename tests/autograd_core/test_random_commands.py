@@ -30,7 +30,7 @@ CONDITIONS = [
 ]  # fmt: skip
 OPERANDS = [
     *PLACES, *CONDITIONS, "", "if", *[f"if {each}" for each in CONDITIONS], "leaves", "ledger",
-    "node", "plan", "history", "all", "rms", "in", "out.1", "saved.a", "0.weight.grad[0]", "$",
+    "node", "plan", "history", "all", "rms", "in", "out.1", "saved.self", "0.weight.grad[0]", "$",
     "3 2", "end", "--pending tanh", "addmm if rms > 0", "relu rms {rms} {nonsense", "expressions",
     "split", "pair", "mul", "x.grad", "y.grad",
 ]  # fmt: skip

@@ -73,8 +73,8 @@ def show_operators(name: str | None, *, code: bool) -> None:
 
 def import_all() -> None:
     """Fill the table: an op is in it once its family is imported."""
-    for module in pkgutil.iter_modules(ops.__path__):
-        importlib.import_module(f"{ops.__name__}.{module.name}")
+    for module in pkgutil.walk_packages(ops.__path__, f"{ops.__name__}."):
+        importlib.import_module(module.name)
 
 
 def _no_such(name: str) -> str:

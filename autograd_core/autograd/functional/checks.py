@@ -10,7 +10,7 @@ import numpy as np
 
 from autograd_core.autograd.backward import grad
 from autograd_core.autograd.call import Gradients
-from autograd_core.ops.index import alias
+from autograd_core.ops.indices.index import alias
 from autograd_core.tensor import Tensor
 
 Tensors = tuple[Tensor, ...]

@@ -21,7 +21,7 @@ from autograd_core.autograd.functional.checks import (
     zeros_like,
 )
 from autograd_core.autograd.grad_mode import enable_grad
-from autograd_core.ops.joining import stack
+from autograd_core.ops.shaping.joining import stack
 from autograd_core.tensor import Tensor
 
 

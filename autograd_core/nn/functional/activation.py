@@ -10,9 +10,10 @@ import numpy as np
 
 from autograd_core.dtype import dtype
 from autograd_core.functions import reshape
-from autograd_core.functions.convert import to_dtype
 from autograd_core.op import inplace as inplace_form
-from autograd_core.ops import activation, elementwise, loss
+from autograd_core.ops.losses import loss
+from autograd_core.ops.pointwise import activation, elementwise
+from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 

@@ -11,20 +11,16 @@ from autograd_core import functions
 from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.dtype import bool_, float16, float32
 from autograd_core.functions import reshape
-from autograd_core.functions.convert import contiguous, to_dtype
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.normalization import dropout
-from autograd_core.ops import (
-    attention,
-    elementwise,
-    index,
-    joining,
-    linalg,
-    loss,
-    products,
-    reduce,
-    shape,
-)
+from autograd_core.ops.algebra import linalg, products
+from autograd_core.ops.indices import index
+from autograd_core.ops.losses import loss
+from autograd_core.ops.networks import attention
+from autograd_core.ops.pointwise import elementwise
+from autograd_core.ops.reductions import reduce
+from autograd_core.ops.shaping import joining, shape
+from autograd_core.ops.shaping.convert import contiguous, to_dtype
 from autograd_core.tensor import Tensor
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from autograd_core.nn.functional.sizes import Sizes, sizes
-from autograd_core.ops import convolution as ops
-from autograd_core.ops import shape
-from autograd_core.ops.rearrange import constant_pad_nd
+from autograd_core.ops.networks import convolution as ops
+from autograd_core.ops.shaping import shape
+from autograd_core.ops.shaping.rearrange import constant_pad_nd
 from autograd_core.tensor import Tensor
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from autograd_core.functions.convert import to_dtype
 from autograd_core.nn.functional.reduction import held
 from autograd_core.op.generic import broadcast_shapes
-from autograd_core.ops import distance, elementwise, reduce, shape
-from autograd_core.ops.norms import vector_norm
-from autograd_core.ops.select import clamp_min
+from autograd_core.ops.pointwise import elementwise
+from autograd_core.ops.pointwise.select import clamp_min
+from autograd_core.ops.reductions import distance, reduce
+from autograd_core.ops.reductions.norms import vector_norm
+from autograd_core.ops.shaping import shape
+from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.numeric import result_type
 

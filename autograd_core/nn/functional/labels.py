@@ -10,7 +10,10 @@ import numpy as np
 from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.reduction import validate_reduction
-from autograd_core.ops import ctc, elementwise, loss, reduce, shape
+from autograd_core.ops.losses import ctc, loss
+from autograd_core.ops.pointwise import elementwise
+from autograd_core.ops.reductions import reduce
+from autograd_core.ops.shaping import shape
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 

@@ -16,17 +16,11 @@ from autograd_core.nn.functional.reduction import (
     validate_reduction,
 )
 from autograd_core.op.generic import broadcast_shapes
-from autograd_core.ops import (
-    elementwise,
-    elementwise_loss,
-    exponential,
-    loss,
-    masking,
-    shape,
-)
-from autograd_core.ops import (
-    reduce as reduce_ops,
-)
+from autograd_core.ops.indices import masking
+from autograd_core.ops.losses import elementwise_loss, loss
+from autograd_core.ops.pointwise import elementwise, exponential
+from autograd_core.ops.reductions import reduce as reduce_ops
+from autograd_core.ops.shaping import shape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped

@@ -8,7 +8,11 @@ import numpy as np
 
 from autograd_core.dtype import bool_
 from autograd_core.functions import reshape
-from autograd_core.ops import elementwise, index, joining, linalg, reduce, shape
+from autograd_core.ops.algebra import linalg
+from autograd_core.ops.indices import index
+from autograd_core.ops.pointwise import elementwise
+from autograd_core.ops.reductions import reduce
+from autograd_core.ops.shaping import joining, shape
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 

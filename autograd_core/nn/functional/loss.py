@@ -5,7 +5,9 @@ from __future__ import annotations
 from autograd_core import functions
 from autograd_core.nn.functional.reduction import reduced, reduction_of, validate_reduction
 from autograd_core.op.generic import broadcast_shapes
-from autograd_core.ops import elementwise, elementwise_loss, loss, shape
+from autograd_core.ops.losses import elementwise_loss, loss
+from autograd_core.ops.pointwise import elementwise
+from autograd_core.ops.shaping import shape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 

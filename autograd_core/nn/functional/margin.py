@@ -14,15 +14,9 @@ from autograd_core.nn.functional.reduction import (
     validate_reduction,
 )
 from autograd_core.op.generic import broadcast_shapes
-from autograd_core.ops import (
-    elementwise,
-    elementwise_loss,
-    margin_loss,
-    select,
-)
-from autograd_core.ops import (
-    reduce as reduce_ops,
-)
+from autograd_core.ops.losses import elementwise_loss, margin_loss
+from autograd_core.ops.pointwise import elementwise, select
+from autograd_core.ops.reductions import reduce as reduce_ops
 from autograd_core.tensor import Tensor
 
 

@@ -14,8 +14,8 @@ from autograd_core.nn.functional.window_checks import (
     one_size,
     pool_windows,
 )
-from autograd_core.ops import fractional_pooling, places, pooling
 from autograd_core.ops.checks import check_implemented
+from autograd_core.ops.networks import fractional_pooling, places, pooling
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 

@@ -15,7 +15,8 @@ from autograd_core.nn.functional.window_checks import (
     one_size,
     pool_windows,
 )
-from autograd_core.ops import avg_pooling, elementwise, resample
+from autograd_core.ops.networks import avg_pooling, resample
+from autograd_core.ops.pointwise import elementwise
 from autograd_core.tensor import Tensor
 
 

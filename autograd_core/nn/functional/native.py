@@ -7,8 +7,8 @@ from typing import Any
 
 from autograd_core.nn.functional import normalization, vision
 from autograd_core.nn.functional.linear import embedding as rows_of
-from autograd_core.ops import batch_norm as norms
-from autograd_core.ops.normalization import layer_norm
+from autograd_core.ops.networks import batch_norm as norms
+from autograd_core.ops.networks.normalization import layer_norm
 from autograd_core.tensor import Tensor
 
 

@@ -12,14 +12,17 @@ from autograd_core import functions
 from autograd_core.autograd.grad_mode import undo_log
 from autograd_core.dtype import float16, float32
 from autograd_core.functions import reshape
-from autograd_core.functions.convert import to_dtype
 from autograd_core.nn.functional.reduction import check_constant
-from autograd_core.ops import batch_norm as norms
-from autograd_core.ops import elementwise, normalization, reduce, shape
 from autograd_core.ops.checks import check_implemented
-from autograd_core.ops.exponential import rsqrt
-from autograd_core.ops.normalization import normalized_in, refuse_normalized
-from autograd_core.ops.rearrange import repeat
+from autograd_core.ops.networks import batch_norm as norms
+from autograd_core.ops.networks import normalization
+from autograd_core.ops.networks.normalization import normalized_in, refuse_normalized
+from autograd_core.ops.pointwise import elementwise
+from autograd_core.ops.pointwise.exponential import rsqrt
+from autograd_core.ops.reductions import reduce
+from autograd_core.ops.shaping import shape
+from autograd_core.ops.shaping.convert import to_dtype
+from autograd_core.ops.shaping.rearrange import repeat
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped

@@ -6,7 +6,7 @@ import numpy as np
 
 from autograd_core import functions
 from autograd_core.autograd.grad_mode import is_grad_enabled
-from autograd_core.ops import shape
+from autograd_core.ops.shaping import shape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
 

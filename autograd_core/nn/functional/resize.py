@@ -16,8 +16,9 @@ from autograd_core.nn.functional.mean_pooling import (
 )
 from autograd_core.nn.functional.sizes import Sizes, sizes
 from autograd_core.nn.functional.window_checks import check_columns, check_unfolded, folded
-from autograd_core.ops import places, resample, shape, shuffle
-from autograd_core.ops.rearrange import constant_pad_nd
+from autograd_core.ops.networks import places, resample
+from autograd_core.ops.shaping import shape, shuffle
+from autograd_core.ops.shaping.rearrange import constant_pad_nd
 from autograd_core.tensor import Tensor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from autograd_core.ops import shape
+from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
 Sizes = int | Sequence[int]

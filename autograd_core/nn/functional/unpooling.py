@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_core.nn.functional.sizes import Sizes, sizes
-from autograd_core.ops import places, shape
+from autograd_core.ops.networks import places
+from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 
-from autograd_core.ops import grid as ops
+from autograd_core.ops.networks import grid as ops
 from autograd_core.tensor import Tensor
 
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_core.nn.functional.sizes import sizes
-from autograd_core.ops.windows import Windows
+from autograd_core.ops.networks.windows import Windows
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 

@@ -11,7 +11,7 @@ from autograd_core.nn import init
 from autograd_core.nn.modules.linear import NonDynamicallyQuantizableLinear
 from autograd_core.nn.modules.module import Module
 from autograd_core.nn.parameter import Parameter
-from autograd_core.ops import shape
+from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
 

@@ -17,7 +17,7 @@ from autograd_core.nn.modules.module import Module
 from autograd_core.nn.modules.steps import each, over_steps
 from autograd_core.nn.parameter import Parameter
 from autograd_core.nn.utils.rnn import PackedSequence
-from autograd_core.ops import joining, shape
+from autograd_core.ops.shaping import joining, shape
 from autograd_core.tensor import Tensor
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from autograd_core.ops.index import slice_
-from autograd_core.ops.joining import cat
+from autograd_core.ops.indices.index import slice_
+from autograd_core.ops.shaping.joining import cat
 from autograd_core.tensor import Tensor
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from autograd_core.functions import reshape
-from autograd_core.ops.joining import cat
+from autograd_core.ops.shaping.joining import cat
 from autograd_core.tensor import Tensor
 
 

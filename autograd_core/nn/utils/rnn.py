@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from autograd_core.functions import full, index_select
-from autograd_core.ops.index import slice_
-from autograd_core.ops.joining import cat, split_with_sizes, stack
-from autograd_core.ops.rearrange import constant_pad_nd
-from autograd_core.ops.shape import transpose
+from autograd_core.ops.indices.index import slice_
+from autograd_core.ops.shaping.joining import cat, split_with_sizes, stack
+from autograd_core.ops.shaping.rearrange import constant_pad_nd
+from autograd_core.ops.shaping.shape import transpose
 from autograd_core.tensor import Tensor
 
 __all__ = [

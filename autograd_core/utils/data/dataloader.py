@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from autograd_core.dtype import float64
-from autograd_core.functions.creation import from_numpy, tensor
-from autograd_core.ops.joining import stack
+from autograd_core.ops.creation.creation import from_numpy, tensor
+from autograd_core.ops.shaping.joining import stack
 from autograd_core.tensor import Tensor
 from autograd_core.utils.data.dataset import IterableDataset
 from autograd_core.utils.data.sampler import BatchSampler, RandomSampler, SequentialSampler

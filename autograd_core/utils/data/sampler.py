@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
-from autograd_core.functions.creation import tensor
-from autograd_core.functions.random import multinomial, randint, randperm
+from autograd_core.ops.creation.creation import tensor
+from autograd_core.ops.creation.random import multinomial, randint, randperm
 from autograd_core.random import drawing_from
 
 T_co = TypeVar("T_co", covariant=True)

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.activation`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.activation`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.assign`."""
+"""Samples of the ops of :mod:`autograd_core.ops.indices.assign`."""
 
 from __future__ import annotations
 

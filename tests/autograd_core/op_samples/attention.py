@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.attention`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.attention`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.avg_pooling`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.avg_pooling`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.batch_norm`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.batch_norm`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.bessel`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.bessel`."""
 
 from __future__ import annotations
 

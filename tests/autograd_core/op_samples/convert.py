@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.convert`."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.convert`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.convolution`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.convolution`."""
 
 from __future__ import annotations
 

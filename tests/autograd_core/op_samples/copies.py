@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.copies`: those of the views."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.copies`: those of the views."""
 
 from __future__ import annotations
 

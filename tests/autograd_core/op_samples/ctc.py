@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.ctc`."""
+"""Samples of the ops of :mod:`autograd_core.ops.losses.ctc`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.cumulative`."""
+"""Samples of the ops of :mod:`autograd_core.ops.reductions.cumulative`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.decompositions`."""
+"""Samples of the ops of :mod:`autograd_core.ops.algebra.decompositions`."""
 
 from __future__ import annotations
 

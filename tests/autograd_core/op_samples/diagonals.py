@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.diagonals`."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.diagonals`."""
 
 from __future__ import annotations
 

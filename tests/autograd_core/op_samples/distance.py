@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.distance`."""
+"""Samples of the ops of :mod:`autograd_core.ops.reductions.distance`."""
 
 from __future__ import annotations
 

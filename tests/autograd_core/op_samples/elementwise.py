@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.elementwise`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.elementwise`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.elementwise_loss`."""
+"""Samples of the ops of :mod:`autograd_core.ops.losses.elementwise_loss`."""
 
 from __future__ import annotations
 

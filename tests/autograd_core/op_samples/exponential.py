@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.exponential`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.exponential`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.fractional_pooling`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.fractional_pooling`."""
 
 from __future__ import annotations
 

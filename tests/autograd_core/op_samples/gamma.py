@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.gamma`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.gamma`."""
 
 from __future__ import annotations
 

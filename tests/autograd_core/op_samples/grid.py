@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.grid`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.grid`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.index`."""
+"""Samples of the ops of :mod:`autograd_core.ops.indices.index`."""
 
 from __future__ import annotations
 

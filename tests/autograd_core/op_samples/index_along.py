@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.index_along`."""
+"""Samples of the ops of :mod:`autograd_core.ops.indices.index_along`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.inverses`."""
+"""Samples of the ops of :mod:`autograd_core.ops.algebra.inverses`."""
 
 from __future__ import annotations
 

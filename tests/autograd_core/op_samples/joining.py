@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.joining`."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.joining`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.linalg`."""
+"""Samples of the ops of :mod:`autograd_core.ops.algebra.linalg`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.loss`."""
+"""Samples of the ops of :mod:`autograd_core.ops.losses.loss`."""
 
 from __future__ import annotations
 

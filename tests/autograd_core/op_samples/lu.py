@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.lu`."""
+"""Samples of the ops of :mod:`autograd_core.ops.algebra.lu`."""
 
 from __future__ import annotations
 

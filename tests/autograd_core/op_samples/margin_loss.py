@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.margin_loss`."""
+"""Samples of the ops of :mod:`autograd_core.ops.losses.margin_loss`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.masking`."""
+"""Samples of the ops of :mod:`autograd_core.ops.indices.masking`."""
 
 from __future__ import annotations
 

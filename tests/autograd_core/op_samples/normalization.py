@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.normalization`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.normalization`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.norms`."""
+"""Samples of the ops of :mod:`autograd_core.ops.reductions.norms`."""
 
 from __future__ import annotations
 

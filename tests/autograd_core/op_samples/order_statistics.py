@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.order_statistics`."""
+"""Samples of the ops of :mod:`autograd_core.ops.reductions.order_statistics`."""
 
 from __future__ import annotations
 

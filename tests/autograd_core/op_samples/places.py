@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.places`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.places`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.pooling`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.pooling`."""
 
 from __future__ import annotations
 

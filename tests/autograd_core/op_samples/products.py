@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.products`."""
+"""Samples of the ops of :mod:`autograd_core.ops.algebra.products`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.rearrange`."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.rearrange`."""
 
 from __future__ import annotations
 

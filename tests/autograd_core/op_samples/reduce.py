@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.reduce`."""
+"""Samples of the ops of :mod:`autograd_core.ops.reductions.reduce`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.reflectors`."""
+"""Samples of the ops of :mod:`autograd_core.ops.algebra.reflectors`."""
 
 from __future__ import annotations
 

@@ -1,11 +1,11 @@
-"""Samples of the ops of :mod:`autograd_core.ops.resample`."""
+"""Samples of the ops of :mod:`autograd_core.ops.networks.resample`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 
 from autograd_core.op import OPS, Op
-from autograd_core.ops.resample import (
+from autograd_core.ops.networks.resample import (
     Taps,
     _taps,
     antialiased,

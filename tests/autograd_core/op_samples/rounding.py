@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.rounding`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.rounding`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.scatter`."""
+"""Samples of the ops of :mod:`autograd_core.ops.indices.scatter`."""
 
 from __future__ import annotations
 

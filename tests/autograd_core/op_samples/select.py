@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.select`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.select`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.shape`."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.shape`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.shuffle`."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.shuffle`."""
 
 from __future__ import annotations
 

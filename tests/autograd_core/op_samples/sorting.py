@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.sorting`."""
+"""Samples of the ops of :mod:`autograd_core.ops.reductions.sorting`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.special_functions`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.special_functions`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.statistics`."""
+"""Samples of the ops of :mod:`autograd_core.ops.reductions.statistics`."""
 
 from __future__ import annotations
 

@@ -21,8 +21,8 @@ from tests.autograd_core import op_samples
 from tests.autograd_core.op_samples.elementwise import ONE, PAIR
 from tests.autograd_core.op_samples.sample import Sample
 
-for module in pkgutil.iter_modules(ops.__path__):
-    importlib.import_module(f"{ops.__name__}.{module.name}")
+for module in pkgutil.walk_packages(ops.__path__, f"{ops.__name__}."):
+    importlib.import_module(module.name)
 
 _SAMPLES: dict[str, tuple[Sample, ...]] = {}
 for module in pkgutil.iter_modules(op_samples.__path__):

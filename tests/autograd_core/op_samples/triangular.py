@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.triangular`."""
+"""Samples of the ops of :mod:`autograd_core.ops.algebra.triangular`."""
 
 from __future__ import annotations
 

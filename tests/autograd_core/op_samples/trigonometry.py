@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.trigonometry`."""
+"""Samples of the ops of :mod:`autograd_core.ops.pointwise.trigonometry`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Samples of the ops of :mod:`autograd_core.ops.unsafe_split`."""
+"""Samples of the ops of :mod:`autograd_core.ops.shaping.unsafe_split`."""
 
 from __future__ import annotations
 

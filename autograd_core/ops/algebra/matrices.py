@@ -1,0 +1,99 @@
+"""What the ops on matrices share: their checks, their errors, parts of matrices, batches."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import from_numpy_dtype
+from autograd_core.ops.checks import LinAlgError
+from autograd_core.ops.shaping.diagonals import tril
+from autograd_core.ops.shaping.shape import transpose
+from autograd_core.tensor import Tensor
+
+
+def mT(x: Any) -> Any:
+    """Matrices transposed."""
+    return transpose(x, -2, -1)
+
+
+def constant(array: Any, like: Any) -> Any:
+    """``array`` in the dtype of ``like``, and a tensor if that is one."""
+    if isinstance(like, Tensor):
+        return Tensor.from_array(np.asarray(array, like.dtype.dtype))
+    return np.asarray(array, like.dtype)
+
+
+def mirrored(x: Any) -> Any:
+    """The symmetric matrices whose lower triangles are those of ``x``."""
+    return tril(x) + mT(tril(x, -1))
+
+
+def check_floating(name: str, x: Any, half: bool = False) -> None:
+    """Matrix functions take single and double precision, norms half precision, too."""
+    if x.dtype.kind != "f":
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. "
+            f"Got {from_numpy_dtype(x.dtype).scalar_name}"
+        )
+    if x.dtype == np.float16 and not half:
+        raise RuntimeError(f"{name}: Low precision dtypes not supported. Got Half")
+
+
+def check_matrices(name: str, x: Any, half: bool = False) -> None:
+    """``x`` is a batch of matrices of a dtype that matrix functions take."""
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: The input tensor A must have at least 2 dimensions.")
+    check_floating(name, x, half)
+
+
+def check_square(name: str, x: Any) -> None:
+    """``x`` is a batch of square matrices."""
+    check_matrices(name, x)
+    if x.shape[-1] != x.shape[-2]:
+        raise RuntimeError(
+            f"{name}: A must be batches of square matrices, but they are "
+            f"{x.shape[-2]} by {x.shape[-1]} matrices"
+        )
+
+
+def check_info(name: str, info: Any, wrong: Callable[[int], str]) -> None:
+    """Raise if the solver failed for one of the matrices, and say for which.
+
+    ``info`` is zero where it did not, else the place where it stopped, from 1.
+    """
+    failed = np.flatnonzero(info)
+    if len(failed):
+        batch = f"(Batch element {failed[0]}): " if np.ndim(info) else ""
+        raise LinAlgError(f"{name}: {batch}{wrong(int(np.ravel(info)[failed[0]]))}")
+
+
+def each_matrix(function: Callable[..., Any], *batches: Any) -> tuple[Any, ...]:
+    """The results of ``function`` for each matrix, or each tuple of matrices, of equal batches,
+    none of which is empty.
+
+    SciPy's solvers take one matrix at a time.
+    """
+    lead = batches[0].shape[:-2]
+    flat = [batch.reshape(-1, *batch.shape[-2:]) for batch in batches]
+    results = [function(*matrices) for matrices in zip(*flat, strict=True)]
+    return tuple(
+        np.stack([np.asarray(part) for part in parts]).reshape((*lead, *np.shape(parts[0])))
+        for parts in zip(*results, strict=True)
+    )
+
+
+def same_batch(*arrays: Any) -> list[Any]:
+    """Batches of matrices broadcast to one batch shape."""
+    lead = np.broadcast_shapes(*(array.shape[:-2] for array in arrays))
+    return [np.broadcast_to(array, (*lead, *array.shape[-2:])) for array in arrays]
+
+
+def lapack(x: Any, *names: str) -> Any:
+    """LAPACK's or BLAS's routines for the dtype of ``x``; SciPy is imported where it is needed."""
+    from scipy.linalg import get_blas_funcs, get_lapack_funcs
+
+    find = get_blas_funcs if names == ("trsm",) else get_lapack_funcs
+    return find(names, (x,))

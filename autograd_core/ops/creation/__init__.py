@@ -1,0 +1,1 @@
+"""New tensors: of given values, in steps, or random."""

@@ -1,0 +1,108 @@
+"""Random numbers: functions that draw them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import dtype, get_default_dtype, int64
+from autograd_core.op import public
+from autograd_core.ops.creation.creation import size_of
+from autograd_core.random import generator
+from autograd_core.tensor import Tensor
+
+
+@public()
+def rand(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers from 0 to 1."""
+    kind = (dtype or get_default_dtype()).dtype
+    array = np.asarray(generator().random(size_of(size)))
+    return Tensor.from_array(array.astype(kind), requires_grad)
+
+
+@public()
+def randn(*size: Any, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Normal random numbers of mean 0 and variance 1."""
+    kind = (dtype or get_default_dtype()).dtype
+    array = np.asarray(generator().standard_normal(size_of(size)))
+    return Tensor.from_array(array.astype(kind), requires_grad)
+
+
+@public()
+def rand_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Uniform random numbers from 0 to 1, in the shape and dtype of ``self``."""
+    return rand(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+@public()
+def randn_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool = False) -> Tensor:
+    """Normal random numbers, in the shape and dtype of ``self``."""
+    return randn(self._shape, dtype=dtype or self.dtype, requires_grad=requires_grad)
+
+
+@public()
+def randint(*arguments: Any, size: Any = None, dtype: dtype | None = None) -> Tensor:
+    """Random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
+    *bounds, size = arguments if size is None else (*arguments, size)
+    low, high = bounds if len(bounds) == 2 else (0, *bounds)
+    if low >= high:
+        raise RuntimeError(
+            f"random_ expects 'from' to be less than 'to', but got from={low} >= to={high}"
+        )
+    kind = (dtype or int64).dtype
+    return Tensor.from_array(np.asarray(generator().integers(low, high, tuple(size))).astype(kind))
+
+
+@public()
+def randint_like(self: Tensor, *bounds: int, dtype: dtype | None = None) -> Tensor:
+    """Random integers in the shape and dtype of ``self``: ``randint_like(self, [low,] high)``."""
+    return randint(*bounds, self._shape, dtype=dtype or self.dtype)
+
+
+@public()
+def randperm(n: int) -> Tensor:
+    """The numbers 0 to n - 1 in random order."""
+    return Tensor.from_array(generator().permutation(n))
+
+
+@public()
+def normal(
+    mean: Tensor | float = 0.0,
+    std: Tensor | float = 1.0,
+    size: Sequence[int] | None = None,
+    *,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """Normal random numbers; means and deviations may be tensors, which gives their shape."""
+    if not isinstance(std, Tensor) and std < 0:
+        raise RuntimeError(f"normal expects std >= 0.0, but found std {std:g}")
+    parts: list[Any] = [p.array if isinstance(p, Tensor) else p for p in (mean, std)]
+    given = next((p for p in (mean, std) if isinstance(p, Tensor)), None)
+    kind = dtype or (get_default_dtype() if given is None else given.dtype)
+    shape = None if size is None else tuple(size)
+    array = np.asarray(generator().normal(parts[0], parts[1], shape))
+    return Tensor.from_array(array.astype(kind.dtype))
+
+
+@public("function method")
+def bernoulli(self: Tensor, p: float | None = None) -> Tensor:
+    """1 with the probability that ``self``, or ``p``, says, else 0."""
+    chances = self.array if p is None else np.full(self._shape, p)
+    if chances.size and not (chances.min() >= 0 and chances.max() <= 1):
+        raise RuntimeError("Expected p_in >= 0 && p_in <= 1 to be true, but got false.")
+    drawn = np.asarray(generator().random(self._shape) < chances)
+    return Tensor.from_array(drawn.astype(self.dtype.dtype))
+
+
+@public("function method")
+def multinomial(self: Tensor, num_samples: int, replacement: bool = False) -> Tensor:
+    """Places drawn with the weights of each row of ``self``: (..., num_samples)."""
+    rows = np.atleast_2d(self.array.astype(np.float64))
+    if not (rows.sum(-1) > 0).all():
+        raise RuntimeError("invalid multinomial distribution (sum of probabilities <= 0)")
+    drawn = [
+        generator().choice(len(row), num_samples, replacement, row / row.sum()) for row in rows
+    ]
+    return Tensor.from_array(np.stack(drawn).reshape(*self._shape[:-1], num_samples))

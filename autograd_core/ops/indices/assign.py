@@ -1,0 +1,69 @@
+"""What assignments compute: the out-of-place ops behind ``copy_``, ``fill_`` and ``x[i] = y``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import op, pointwise
+from autograd_core.ops.checks import fitting_number
+from autograd_core.ops.indices.index import index, refused_indices
+from autograd_core.ops.pointwise.elementwise import zeros_of
+
+
+@pointwise(
+    node="torch::autograd::CopyBackwards",
+    self=lambda g: zeros_of(g),
+    other=lambda g: g,
+)
+def copy(self, other):
+    """``other``, broadcast over what was ``self``."""
+    return np.array(np.broadcast_to(other, np.broadcast_shapes(np.shape(self), np.shape(other))))
+
+
+@pointwise(
+    self=lambda g: zeros_of(g),
+)
+def fill(self, *, value):
+    """``value`` in every place of ``self``."""
+    return np.full_like(self, fitting_number(value, self.dtype))
+
+
+@pointwise(
+    node="ZeroBackward0",
+    of="zero",
+    self=lambda g: zeros_of(g),
+)
+def zero(self):
+    """0 in every place of ``self``."""
+    return np.zeros_like(self)
+
+
+def misplaced(error: Exception, x: Any, values: Any, indices: tuple[Any, ...]) -> Exception:
+    """What NumPy says of ``values`` that do not fit into the places that ``indices`` pick of
+    ``x``, or of places that there are not; in PyTorch's words."""
+    if isinstance(error, IndexError):
+        return refused_indices(error, x.shape, indices)
+    return RuntimeError(
+        f"shape mismatch: value tensor of shape {list(np.shape(values))} cannot be broadcast "
+        f"to indexing result of shape {list(x[indices].shape)}"
+    )
+
+
+@op(
+    self=lambda g, indices: assigned(g, zeros_of(index(g, indices)), indices),
+    values=lambda g, indices: index(g, indices),
+    broadcasts="values",
+    holds="indices",
+    node="IndexPutBackward0",
+    of="index_put",
+)
+def assigned(self, values, /, indices):
+    """``self`` with ``values`` at ``indices``, as advanced indexing picks them."""
+    result = np.array(self)
+    try:
+        result[indices] = values
+    except (ValueError, IndexError, TypeError) as error:
+        raise misplaced(error, self, values, indices) from None
+    return result

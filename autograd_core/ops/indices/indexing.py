@@ -1,0 +1,251 @@
+"""Elements and slices picked, written and added where an index or a mask says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import Number, bool_, uint8
+from autograd_core.op import public
+from autograd_core.ops.indices import assign, index_along, masking
+from autograd_core.ops.indices import scatter as scattering
+from autograd_core.ops.indices.index_checks import (
+    check_added,
+    check_copied,
+    check_filled,
+    check_put,
+    check_selected,
+    check_source,
+    check_taken,
+    check_taken_along,
+    checked_index,
+)
+from autograd_core.ops.indices.subscript import checked_places, type_name
+from autograd_core.ops.pointwise import elementwise
+from autograd_core.ops.reductions.sorting import nonzero as places
+from autograd_core.ops.shaping.convert import check_gradient
+from autograd_core.ops.shaping.shape import expand, reshape
+from autograd_core.own_files import warn
+from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
+
+
+@public()
+def where(condition: Tensor, self: Any = None, y: Any = None) -> Any:
+    """``self`` where ``condition`` holds, else ``y``; alone, the places where it does."""
+    if self is None and y is None:
+        return nonzero(condition, as_tuple=True)
+    if not isinstance(condition, Tensor):
+        raise TypeError(
+            "where(): argument 'condition' (position 1) must be Tensor, not " + type_name(condition)
+        )
+    if condition.dtype is uint8:
+        warn(
+            "where received a uint8 condition tensor. This behavior is deprecated and will be "
+            "removed in a future version of PyTorch. Use a boolean condition instead."
+        )
+    elif condition.dtype is not bool_:
+        raise RuntimeError(
+            "where expected condition to be a boolean tensor, but got a tensor with dtype "
+            f"{condition.dtype.scalar_name}"
+        )
+    return elementwise.where(condition, self, y)
+
+
+@public("function method")
+def gather(self: Tensor, dim: int, index: Tensor, *, sparse_grad: bool = False) -> Tensor:
+    """The elements of ``self`` that ``index`` points to along ``dim``."""
+    return scattering.gather(self, checked_index("gather", index), dim)
+
+
+@public("function method")
+def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Tensor:
+    """:func:`gather`, of the flattened tensor without ``dim``; other dimensions broadcast."""
+    check_taken_along(self, indices, dim)
+    if dim is None:
+        return scattering.gather(reshape(self, (-1,)), reshape(indices, (-1,)), 0)
+    dim = wrapped(wrapped(dim, self.ndim), self.ndim, of_scalars=False)
+    others = np.broadcast_shapes(
+        *((*t._shape[:dim], 1, *t._shape[dim + 1 :]) for t in (self, indices))
+    )
+    self, indices = (
+        expand(t, (*others[:dim], t._shape[dim], *others[dim + 1 :])) for t in (self, indices)
+    )
+    return scattering.gather(self, indices, dim)
+
+
+@public("function method inplace")
+def scatter(
+    self: Tensor, dim: int, index: Tensor, src: Tensor | Number, *, reduce: str = ""
+) -> Tensor:
+    """``self`` with ``src`` where ``index`` points along ``dim``."""
+    if reduce:
+        raise NotImplementedError("scatter(reduce=...): use scatter_reduce")
+    index = checked_index("scatter", index)
+    if isinstance(src, Tensor):
+        check_source(self, src)
+        return scattering.scatter(self, src, index, dim)
+    return scattering.scatter_number(self, index, dim, src)
+
+
+@public("function method inplace")
+def scatter_add(self: Tensor, dim: int, index: Tensor, src: Tensor) -> Tensor:
+    """``self`` to which ``src`` was added where ``index`` points along ``dim``."""
+    check_source(self, src)
+    return scattering.scatter_add(self, src, checked_index("scatter", index), dim)
+
+
+@public("function method inplace")
+def scatter_reduce(
+    self: Tensor, dim: int, index: Tensor, src: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """``self`` with what ``index`` points to a place reduced: sum, prod, mean, amax or amin."""
+    index = checked_index("scatter", index)
+    check_source(self, src)
+    return scattering.scatter_reduce(self, src, index, dim, reduce, include_self)
+
+
+@public("function method")
+def index_select(self: Tensor, dim: int, index: Tensor) -> Tensor:
+    """The slices of ``dim`` that ``index`` lists."""
+    check_selected(index)
+    return index_along.index_select(self, index, dim)
+
+
+@public("function method inplace")
+def index_add(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, *, alpha: Number = 1
+) -> Tensor:
+    """``self`` to which slices were added where ``index`` says."""
+    check_added("index_add", self, dim, index, source)
+    return index_along.index_add(self, source, index, dim, alpha)
+
+
+@public("function method inplace")
+def index_copy(self: Tensor, dim: int, index: Tensor, source: Tensor) -> Tensor:
+    """``self`` with the slices of ``source`` where ``index`` says."""
+    check_copied(self, dim, index, source)
+    return index_along.index_copy(self, source, index, dim)
+
+
+@public("function method inplace")
+def index_fill(self: Tensor, dim: int, index: Tensor, value: Tensor | Number) -> Tensor:
+    """``self`` with ``value`` in the slices that ``index`` lists."""
+    check_filled(index, value)
+    check_gradient(self.dtype, value)
+    if isinstance(value, Tensor):
+        return index_along.index_fill_tensor(self, value, index, dim)
+    return index_along.index_fill(self, index, dim, value)
+
+
+@public("function method inplace")
+def index_reduce(
+    self: Tensor, dim: int, index: Tensor, source: Tensor, reduce: str, *, include_self: bool = True
+) -> Tensor:
+    """``self`` with slices that ``index`` points to a place reduced: prod, mean, amax or amin."""
+    check_added("index_reduce", self, dim, index, source)
+    return index_along.index_reduce(self, source, index, dim, reduce, include_self)
+
+
+@public("function method inplace")
+def index_put(
+    self: Tensor, indices: Sequence[Tensor], values: Tensor, accumulate: bool = False
+) -> Tensor:
+    """``self`` with ``values`` at, or added to, the places that ``indices`` pick."""
+    if not isinstance(indices, (tuple, list)):
+        raise TypeError(
+            "index_put(): argument 'indices' (position 2) must be tuple of Tensors, not "
+            f"{type_name(indices)}"
+        )
+    for place, each in enumerate(indices):
+        if not isinstance(each, Tensor):
+            raise TypeError(
+                f"expected Tensor as element {place} in argument 1, but got {type_name(each)}"
+            )
+    if not isinstance(values, Tensor):
+        raise TypeError(
+            "index_put(): argument 'values' (position 3) must be Tensor, not " + type_name(values)
+        )
+    picked = checked_places(self, indices, values, accumulate)
+    call = index_along.index_put_added if accumulate else assign.assigned
+    return call(self, values, picked)
+
+
+@public("function method inplace")
+def masked_fill(self: Tensor, mask: Tensor, value: Tensor | Number) -> Tensor:
+    """``self`` with ``value`` where ``mask`` holds."""
+    if isinstance(value, Tensor):
+        check_gradient(self.dtype, value)
+        return masking.masked_fill_tensor(self, mask, value)
+    return masking.masked_fill(self, mask, value=value)
+
+
+@public("function method")
+def masked_select(self: Tensor, mask: Tensor) -> Tensor:
+    """The elements of ``self`` where ``mask`` holds, as a vector."""
+    return masking.masked_select(self, mask)
+
+
+@public("function method inplace")
+def masked_scatter(self: Tensor, mask: Tensor, source: Tensor) -> Tensor:
+    """``self`` with the elements of ``source``, in order, where ``mask`` holds."""
+    return masking.masked_scatter(self, source, mask)
+
+
+@public("function method")
+def take(self: Tensor, index: Tensor) -> Tensor:
+    """The elements of the flattened ``self`` that ``index`` points to."""
+    check_taken("take", self, index)
+    return index_along.take(self, index)
+
+
+@public("function method inplace")
+def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -> Tensor:
+    """``self`` with ``source`` in, or added to, places of the flattened tensor."""
+    check_taken("put_", self, index)
+    check_put(self, index, source)
+    return index_along.put(self, source, index, accumulate)
+
+
+@public("function method")
+def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
+    """The places of all elements that are not 0: one row each, or one vector per dimension."""
+    found = places(self)
+    if not as_tuple:
+        return found
+    return tuple(Tensor.from_array(column.copy()) for column in found.array.T)
+
+
+@public("function method")
+def argwhere(self: Tensor) -> Tensor:
+    """The places of all elements that are not 0, one row each."""
+    return places(self)
+
+
+def check_slices(x: Tensor, dim: int) -> None:
+    """The slices of ``dim`` have elements, by which they differ, or there are none."""
+    if 0 in (*x._shape[:dim], *x._shape[dim + 1 :]) and x._shape[dim]:
+        raise RuntimeError(
+            "There are 0 sized dimensions, and they aren't selected, so unique cannot be applied"
+        )
+
+
+@public("function method")
+def unique(
+    self: Tensor,
+    sorted: bool = True,
+    return_inverse: bool = False,
+    return_counts: bool = False,
+    dim: int | None = None,
+) -> Any:
+    """The different elements, or slices of ``dim``, in order; where each went, how many."""
+    if dim is not None:
+        dim = wrapped(dim, self.ndim, of_scalars=False)
+        check_slices(self, dim)
+    numpy_unique: Any = np.unique  # its overloads want literal flags
+    found = numpy_unique(self.array, False, return_inverse, return_counts, axis=dim)
+    if not isinstance(found, tuple):
+        return Tensor.from_array(found)
+    return tuple(Tensor.from_array(np.asarray(part)) for part in found)

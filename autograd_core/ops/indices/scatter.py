@@ -1,0 +1,274 @@
+"""Elements read and written along a dimension, where an index of many dimensions says."""
+
+from __future__ import annotations
+
+from operator import gt
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from autograd_core.op import op
+from autograd_core.ops.checks import check_not_bool, fitting_number
+from autograd_core.ops.pointwise.elementwise import where, zeros_of
+from autograd_core.ops.pointwise.logic import logical_and
+from autograd_core.ops.reductions.statistics import any as any_of
+from autograd_core.ops.reductions.statistics import float_mask
+from autograd_core.ops.shaping.rearrange import constant_pad_nd
+from autograd_core.ops.shaping.shape import at_least_1d, reshape
+from autograd_core.tensor.dimensions import wrapped
+
+Shape: TypeAlias = tuple[int, ...]
+
+
+def _places(index: Any, dim: int) -> tuple[Any, ...]:
+    """Where ``index`` points along ``dim``, as NumPy's advanced indexing takes it."""
+    index = at_least_1d(index)
+    last = index.ndim - 1
+    return tuple(
+        index if axis == dim % (last + 1) else np.arange(n).reshape(-1, *(1,) * (last - axis))
+        for axis, n in enumerate(index.shape)
+    )
+
+
+def _like(index: Any, src: Any) -> Any:
+    """The part of ``src`` that ``index`` covers."""
+    return at_least_1d(src)[tuple(slice(n) for n in at_least_1d(index).shape)]
+
+
+def _check(index: Any, x: Any, dim: int, src: Any = None, name: str = "self") -> None:
+    """``index`` points into ``x``, and is no larger than it, apart from ``dim``, and than ``src``,
+    if there is one; one without elements points nowhere."""
+    dim = wrapped(dim, x.ndim)
+    if not index.size:
+        return
+    if max(index.ndim, 1) != max(x.ndim, 1):
+        raise RuntimeError(f"Index tensor must have the same number of dimensions as {name} tensor")
+    if src is not None and src.ndim < x.ndim:
+        wrapped(x.ndim - 1, src.ndim)
+    size, short = index.shape, src is not None and any(map(gt, index.shape, src.shape))
+    if short or any(map(gt, size, x.shape)):
+        _check_sizes(size, x.shape, dim, None if src is None else src.shape, name)
+    length = x.shape[dim] if x.ndim else 1
+    wrong = (index < 0) | (index >= length)
+    if wrong.any():
+        raise RuntimeError(
+            f"index {index[wrong].flat[0]} is out of bounds for dimension {dim} with size {length}"
+        )
+
+
+def _check_sizes(size: Shape, shape: Shape, dim: int, src_shape: Shape | None, name: str) -> None:
+    beyond = [axis for axis, (n, m) in enumerate(zip(size, shape)) if n > m and axis != dim]
+    short = src_shape is not None and any(n > m for n, m in zip(size or (1,), src_shape or (1,)))
+    if not (beyond or short):
+        return
+    wanted = f"{list(size)} to be no larger than self {list(shape)} apart from dimension {dim}"
+    if name == "input":
+        raise RuntimeError(f"Size does not match at dimension {beyond[0]} expected index {wanted}")
+    if src_shape is not None:
+        wanted += f" and to be no larger size than src {list(src_shape)}"
+    raise RuntimeError(f"Expected index {wanted}")
+
+
+@op(
+    self=lambda g, index, self_shape, dim: scatter_zeros(g, index, self_shape, dim),
+    linear=True,
+)
+def gather(self, index, /, dim):
+    """The elements of ``self`` that ``index`` points to along ``dim``, in the shape of that."""
+    _check(index, self, dim, name="input")
+    if not index.size:
+        return np.zeros(index.shape, self.dtype)
+    return at_least_1d(self)[_places(index, dim)].reshape(index.shape)
+
+
+@op(
+    self=lambda g, index, dim: gather(g, index, dim),
+    linear=True,
+)
+def scatter_zeros(self, index, /, shape, dim):
+    """Zeros of ``shape`` to which ``self`` was added where ``index`` points."""
+    result = np.zeros(shape, self.dtype)
+    if index.size:
+        np.add.at(at_least_1d(result), _places(index, dim), at_least_1d(self))
+    return result
+
+
+@op(
+    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
+    linear=True,
+    of="scatter",
+    node="ScatterBackward0",
+)
+def scatter(self, src, index, /, dim):
+    """``self`` with the elements of ``src`` where ``index`` points along ``dim``."""
+    _check(index, self, dim, src)
+    result = np.array(self)
+    if index.size:
+        at_least_1d(result)[_places(index, dim)] = _like(index, src)
+    return result
+
+
+@op(
+    self=lambda g, index, dim: scatter_number(g, index, dim, 0),
+    of="scatter",
+    node="ScatterBackward1",
+)
+def scatter_number(self, index, /, dim, value):
+    """``self`` with the number ``value`` where ``index`` points along ``dim``."""
+    _check(index, self, dim)
+    result = np.array(self)
+    if index.size:
+        at_least_1d(result)[_places(index, dim)] = fitting_number(value, self.dtype)
+    return result
+
+
+def _back(g: Any, index: Any, shape: tuple[int, ...], dim: int) -> Any:
+    """The gradient of ``src``, zero where ``index``, which may be smaller, does not reach."""
+    found = gather(g, index, dim)
+    if 0 in index.shape:
+        return scatter_zeros(found, index, shape, dim)
+    return _fitted(found, shape)
+
+
+def _fitted(g: Any, shape: tuple[int, ...]) -> Any:
+    """``g`` with zeros behind it in each dimension, up to ``shape``."""
+    missing = [n - m for n, m in zip(shape or (1,), tuple(g.shape) or (1,), strict=True)]
+    if any(missing):
+        pad = tuple(n for each in missing[::-1] for n in (0, each))
+        g = constant_pad_nd(at_least_1d(g), pad)
+    return g if tuple(g.shape) == shape else reshape(g, shape)
+
+
+@op(
+    self=lambda g: g,
+    src=lambda g, index, src_shape, dim: _back(g, index, src_shape, dim),
+    linear=True,
+)
+def scatter_add(self, src, index, /, dim):
+    """``self`` to which the elements of ``src`` were added where ``index`` points along ``dim``."""
+    _check(index, self, dim, src)
+    result = np.array(self)
+    if index.size:
+        np.add.at(at_least_1d(result), _places(index, dim), _like(index, src))
+    return result
+
+
+_UFUNCS = {"sum": np.add, "mean": np.add, "prod": np.multiply, "amax": np.maximum,
+           "amin": np.minimum}  # fmt: skip
+
+
+def reduce_along(x: Any, src: Any, index: Any, dim: int, reduce: str, include_self: bool) -> Any:
+    """``x`` with the elements of ``src`` that point to a place reduced into it."""
+    if reduce not in _UFUNCS:
+        raise RuntimeError(
+            "reduce argument must be either sum, prod, mean, amax or amin, got " + reduce
+        )
+    _check(index, x, dim, src)
+    result = np.array(x)
+    if not index.size:
+        return result
+    src, places, rows = _like(index, src), _places(index, dim), at_least_1d(result)
+    if not include_self:
+        starts = {"sum": 0, "mean": 0, "prod": 1, "amax": _lowest(x), "amin": _highest(x)}
+        rows[places] = starts[reduce]
+    _UFUNCS[reduce].at(rows, places, src)
+    if reduce == "mean":
+        number = np.full(rows.shape, int(include_self), x.dtype)
+        np.add.at(number, places, 1)
+        number = np.maximum(number, 1)
+        rows[...] = rows / number if x.dtype.kind == "f" else rows // number
+    return result
+
+
+def _lowest(x: Any) -> Any:
+    return -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+
+
+def _highest(x: Any) -> Any:
+    return np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max
+
+
+def reduce_slopes(
+    g: Any,
+    x: Any,
+    src: Any,
+    index: Any,
+    ans: Any,
+    dim: int,
+    reduce: str,
+    include_self: bool,
+    op: str = "scatter_reduce",
+) -> tuple[Any, Any]:
+    """The gradients of ``x`` and of ``src``, both of which may take part in a place."""
+    shape = tuple(src.shape)
+    if 0 in index.shape:
+        return g, scatter_zeros(gather(g, index, dim), index, shape, dim)
+    part = src if shape == index.shape else reshape(_like(index, src), index.shape)
+    if reduce == "prod":
+        g_x, g_part = _product_slopes(g, x, part, index, ans, dim, include_self, op)
+    elif reduce in ("amax", "amin"):
+        mine = float_mask(x == ans, x)
+        theirs = float_mask(part == gather(ans, index, dim), x)
+        shares = g / scatter_add(mine, theirs, index, dim)
+        g_x, g_part = mine * shares, theirs * gather(shares, index, dim)
+    else:
+        g_x = g / _number(x, part, index, dim, include_self) if reduce == "mean" else g
+        g_part = gather(g_x, index, dim)
+    if not include_self:
+        g_x = scatter_number(g_x, index, dim, 0)
+    return g_x, _fitted(g_part, shape)
+
+
+def _number(x: Any, src: Any, index: Any, dim: int, include_self: bool) -> Any:
+    """How many elements meet in each place; at least one."""
+    number = scatter_zeros(zeros_of(src) + 1, index, tuple(x.shape), dim)
+    return number + 1 if include_self else where(number == 0, 1, number)
+
+
+_MANY_ZEROS = (
+    "{op}(): Double backward is unsupported for src when >1 zeros in src are scattered to the "
+    "same position in self"
+)
+
+
+def _product_slopes(
+    g: Any, x: Any, src: Any, index: Any, ans: Any, dim: int, include_self: bool, op: str
+) -> tuple[Any, Any]:
+    """For products: each factor's gradient is the product of the others, zeros apart."""
+
+    def product(x: Any, src: Any) -> Any:
+        return scatter_reduce(x, src, index, dim, "prod", include_self)
+
+    x_safe = where(x == 0, 1, x)
+    zero = src == 0
+    zeros = gather(scatter_zeros(float_mask(zero, x), index, tuple(x.shape), dim), index, dim)
+    only = logical_and(zero, zeros == 1)
+    rest = gather(g * product(x, where(only, 1, src)), index, dim)
+    g_src = where(only, rest, gather(g * ans, index, dim) / where(zero, 1, src))
+    if any_of(zeros > 1):
+        g_src = differentiable_once(g_src, _MANY_ZEROS.format(op=op))
+    return g * product(x_safe, src) / x_safe, g_src
+
+
+@op(self=lambda g, message: _refuse(message), node="DelayedError")
+def differentiable_once(self, /, message):
+    """``self``, whose gradient is an error that says so in ``message``."""
+    return np.array(self)
+
+
+def _refuse(message: str) -> Any:
+    raise RuntimeError(message)
+
+
+@op(
+    joint=lambda g, self, src, index, result, dim, reduce, include_self: reduce_slopes(
+        g, self, src, index, result, dim, reduce, include_self
+    ),
+    edges="self src",
+)
+def scatter_reduce(self, src, index, /, dim, reduce, include_self=True):
+    """``self`` with the elements of ``src`` that ``index`` points to a place reduced into it."""
+    if reduce == "mean":
+        check_not_bool("scatter_gather_tensor_cpu_reduce_mean", self)
+    return reduce_along(self, src, index, dim, reduce, include_self)

@@ -1,0 +1,193 @@
+"""Losses, and the normalized exponentials that stand before them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Second, op
+from autograd_core.ops.checks import (
+    check_implemented,
+    check_same_dtype,
+    promoted,
+    scalar_name,
+)
+from autograd_core.ops.pointwise.elementwise import exp
+from autograd_core.ops.reductions.reduce import count, sum_dim
+from autograd_core.tensor.dimensions import wrapped
+
+
+@op(
+    self=lambda g, result, dim: g - exp(result) * sum_dim(g, dim, True),
+)
+def log_softmax(self, /, dim):
+    """The logarithm of :func:`softmax`, without its underflow."""
+    if not self.size:
+        return _nothing(self, dim)
+    _check_scores("log_softmax", self, dim)
+    shifted = self - np.maximum.reduce(self, dim, keepdims=True)
+    total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
+    return np.subtract(shifted, np.log(total), out=shifted if shifted.ndim else None)
+
+
+@op(
+    self=lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)),
+)
+def softmax(self, /, dim):
+    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    if not self.size:
+        return _nothing(self, dim)
+    _check_scores("softmax", self, dim)
+    powers = np.exp(self - np.maximum.reduce(self, dim, keepdims=True))
+    total = np.add.reduce(powers, dim, keepdims=True)
+    return np.divide(powers, total, out=powers if powers.ndim else None)
+
+
+def _nothing(x, dim):
+    wrapped(dim, x.ndim)
+    return np.array(x)
+
+
+def _check_scores(name: str, x: Any, dim: int) -> None:
+    if x.dtype.kind != "f":
+        last = dim in (-1, x.ndim - 1, 0) if x.ndim < 2 else dim in (-1, x.ndim - 1)
+        check_implemented(f"{name}{'_lastdim' if last else ''}_kernel_impl", x)
+
+
+@op(
+    self=lambda g, self, target, weight, reduction, ignore_index: nll_loss_backward(
+        g, target, weight, self.shape, reduction, ignore_index
+    ),
+    second=Second(
+        "NllLossBackwardBackward0",
+        lambda g, target, weight, reduction, ignore_index: nll_loss(
+            g, target, weight, reduction, ignore_index
+        ),
+    ),
+)
+def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
+    """Minus the entry of ``self`` that ``target`` points to, averaged, summed or neither.
+
+    Args:
+        self: log probabilities, (N, C), (C,) or (N, C, ...).
+        target: the right classes, integers of the shape of ``self`` without C.
+        weight: how much each class counts, (C,).
+        reduction: "mean" (by weight), "sum" or "none".
+        ignore_index: targets of this value do not count.
+    """
+    check_labels(target)
+    check_implemented(
+        "nll_loss_out_frame" if self.ndim < 3 else "nll_loss2d_forward_out_frame", self
+    )
+    check_same_dtype(self, weight)
+    index, weights, axis = _picked(self.shape, self.dtype, target, weight, ignore_index)
+    losses = 0.0 - _entries(self, index, axis) * weights  # what does not count is 0, not -0
+    if reduction == "none":
+        return losses
+    total = np.add.reduce(losses, axis=None)
+    return total / np.add.reduce(weights, axis=None) if reduction == "mean" else total
+
+
+@op(
+    grad_output=lambda g, target, weight, reduction, ignore_index: nll_loss(
+        g, target, weight, reduction, ignore_index
+    ),
+    linear=True,
+)
+def nll_loss_backward(
+    grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
+):
+    """The gradient of :func:`nll_loss`, of ``shape``, for that of the loss, ``grad_output``."""
+    index, weights, axis = _picked(shape, grad_output.dtype, target, weight, ignore_index)
+    share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
+    slope = 0.0 - grad_output * share
+    if not np.logical_and.reduce(weights, axis=None):  # be the loss NaN, if none counts
+        slope = np.where(target == ignore_index, slope.dtype.type(0), slope)
+    result = np.zeros(shape, grad_output.dtype)
+    if axis and len(shape) == 2:
+        result[np.arange(len(index)), index] = slope
+    else:
+        index, slope = np.expand_dims(index, axis), np.expand_dims(slope, axis)
+        np.put_along_axis(result, index, slope, axis)
+    return result
+
+
+def check_labels(target: Any) -> None:
+    """``target`` holds numbers of classes."""
+    if target.dtype not in (np.int64, np.uint8):
+        found = scalar_name(target)
+        raise RuntimeError(f"expected target dtype to be Long or Byte, but got {found}")
+
+
+def _picked(
+    shape: tuple[int, ...], kind: Any, target: Any, weight: Any, ignore_index: int
+) -> tuple[Any, Any, int]:
+    """Where the targets are in an array of ``shape``, how much each counts, and the class axis."""
+    axis = 1 if len(shape) > 1 else 0
+    if weight is not None and weight.shape != (shape[axis],):
+        raise RuntimeError(
+            f"weight tensor should be defined either for all {shape[axis]} classes or no classes "
+            f"but got weight tensor of shape: {list(weight.shape)}"
+        )
+    if len(shape) == 2 and target.ndim > 1 and len(target) == shape[0]:
+        raise RuntimeError("0D or 1D target tensor expected, multi-target not supported")
+    if target.shape != shape[:axis] + shape[axis + 1 :]:
+        _check_sizes(shape, target)
+        raise ValueError(
+            f"Expected input batch_size ({shape[0]}) to match target batch_size "
+            f"({target.shape[0] if target.ndim else 0})."
+        )
+    counts = target != ignore_index
+    wrong = counts & ((target < 0) | (target >= shape[axis]))
+    if np.logical_or.reduce(wrong, axis=None):
+        raise IndexError(f"Target {target[wrong].flat[0]} is out of bounds.")
+    index = np.where(counts, target, 0)
+    weights = counts.astype(kind) if weight is None else counts * weight[index]
+    return index, weights, axis
+
+
+def _check_sizes(shape: tuple[int, ...], target: Any) -> None:
+    """PyTorch's words for a target whose batch is as large as it should be."""
+    if len(shape) == 1 and target.shape == (1,):
+        raise RuntimeError(f"size mismatch (got input: {list(shape)}, target: [1])")
+    if len(shape) == 1 and target.ndim == 1:
+        raise ValueError(
+            f"For 1D input, 1D target must have size 1, but got target size: {len(target)}"
+        )
+    wanted = [shape[0], *shape[2:]]
+    if len(shape) == 4 and target.ndim not in (0, 3) and len(target) == shape[0]:
+        raise RuntimeError(
+            "only batches of spatial targets supported (3D tensors) but got targets of dimension: "
+            f"{target.ndim}"
+        )
+    if len(shape) == 3 and target.ndim and len(target) == shape[0]:
+        raise RuntimeError(f"Expected target size {wanted}, got {list(target.shape)}")
+
+
+def _entries(x: Any, index: Any, axis: int) -> Any:
+    """What ``index`` picks along ``axis``."""
+    if axis and x.ndim == 2:  # the usual case, and five times as fast
+        return x[np.arange(len(index)), index]
+    return np.take_along_axis(x, np.expand_dims(index, axis), axis).squeeze(axis)
+
+
+@op(
+    self=lambda g, self, target, reduction: mse_loss_backward(g, self, target, reduction),
+    target=lambda g, self, target, reduction: -mse_loss_backward(g, self, target, reduction),
+    broadcasts="self target",
+)
+def mse_loss(self, target, /, reduction="mean"):
+    """The squared difference of two tensors of one shape, averaged, summed or neither."""
+    self, target = promoted(self, target)
+    check_implemented("mse_cpu", self)
+    squares = np.square(self - target)
+    if reduction == "none":
+        return squares
+    total = np.add.reduce(squares, axis=None)
+    return total / squares.size if reduction == "mean" else total
+
+
+def mse_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
+    """Twice the difference, times the gradient of the loss."""
+    return g * (2 / (count(x.shape) or 1) if reduction == "mean" else 2) * (x - target)

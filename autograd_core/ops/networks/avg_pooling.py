@@ -1,0 +1,140 @@
+"""Means of windows of images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Second, op
+from autograd_core.ops.checks import check_implemented
+from autograd_core.ops.networks.pooling import padded_image, pooled_size
+from autograd_core.ops.networks.windows import Windows
+
+
+@op(
+    self=lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    divisor_override: avg_pool_backward(
+        g, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    second=Second(
+        "AvgPool2DBackwardBackward0",
+        lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
+        avg_pool2d(
+            g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        ),
+    ),
+    linear=True,
+    node="AvgPool2DBackward0",
+    )  # fmt: skip
+def avg_pool2d(
+    self, /, kernel_size, stride, padding=(0, 0), ceil_mode=False, count_include_pad=True,
+    divisor_override=None,
+):  # fmt: skip
+    """The mean of each window of images (..., H, W)."""
+    if self.dtype != np.int64:
+        check_implemented("avg_pool2d", self)
+    windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
+    return _means(self, windows, ceil_mode, count_include_pad, divisor_override)
+
+
+@op(
+    self=lambda g, self, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    divisor_override: avg_pool_backward(
+        g, self.shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    second=Second(
+        "AvgPool3DBackwardBackward0",
+        lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override:
+        avg_pool3d(
+            g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+        ),
+    ),
+    linear=True,
+    node="AvgPool3DBackward0",
+    )  # fmt: skip
+def avg_pool3d(
+    self, /, kernel_size, stride, padding=(0, 0, 0), ceil_mode=False, count_include_pad=True,
+    divisor_override=None,
+):  # fmt: skip
+    """The mean of each window of volumes (..., D, H, W)."""
+    if self.dtype != np.int64:
+        check_implemented("avg_pool3d_out_frame", self, half=False)
+    windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
+    return _means(self, windows, ceil_mode, count_include_pad, divisor_override)
+
+
+def _means(
+    x: Any, windows: Windows, ceil_mode: bool, include_pad: bool, divisor: int | None
+) -> Any:
+    axis = x.ndim - len(windows.kernel)
+    size = x.shape[axis:]
+    output = pooled_size(x, windows, ceil_mode)
+    padded = padded_image(x.shape, windows, output, x.dtype, 0)
+    padded[(..., *windows.inside(size))] = x
+    # one dimension after the other: the sums of sums are those of the windows
+    for each in range(len(windows.kernel)):
+        part = _one_dimension(windows, each)
+        patches = part.offsets(padded, (output[each],), axis + each)
+        padded = next(patches)[1].copy()
+        for _, patch in patches:
+            padded += patch
+    counts = _counts(windows, size, output, include_pad, divisor).astype(x.dtype)
+    if x.dtype.kind != "f":
+        return np.sign(padded) * (np.abs(padded) // counts)  # towards 0, as C divides
+    padded /= counts
+    return padded
+
+
+def _one_dimension(windows: Windows, axis: int) -> Windows:
+    return Windows(*((values[axis],) for values in windows))
+
+
+def _counts(
+    windows: Windows, size: Any, output: Any, include_pad: bool, divisor: int | None
+) -> Any:
+    """What the sum of each window is divided by."""
+    if divisor is not None:
+        return np.array(divisor)
+    result = np.ones(())
+    for axis, n in enumerate(size):
+        kernel, stride, padding, _ = (values[axis] for values in windows)
+        start = np.arange(output[axis]) * stride - padding
+        end = np.minimum(start + kernel, n + padding)
+        if not include_pad:
+            start, end = np.maximum(start, 0), np.minimum(end, n)
+        result = result[..., None] * (end - start)
+    return result
+
+
+@op(
+    self=lambda g, kernel_size, stride, padding, ceil_mode, count_include_pad,
+    divisor_override: _any_avg_pool(
+        g, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+    ),
+    linear=True,
+    )  # fmt: skip
+def avg_pool_backward(
+    self, /, shape, kernel_size, stride, padding, ceil_mode, count_include_pad, divisor_override
+):
+    """The gradient, of ``shape``, of what was averaged."""
+    windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
+    axis = len(shape) - len(kernel_size)
+    size, output = shape[axis:], self.shape[axis:]
+    counts = _counts(windows, size, output, count_include_pad, divisor_override)
+    spread = self / counts.astype(self.dtype)
+    whole = windows.padded_size(size, output)
+    for each in range(len(kernel_size)):
+        sides = list(spread.shape)
+        sides[axis + each] = whole[each]
+        sums = np.zeros(sides, self.dtype)
+        part = _one_dimension(windows, each)
+        for _, patch in part.offsets(sums, (output[each],), axis + each):
+            patch += spread
+        spread = sums
+    return np.ascontiguousarray(spread[(..., *windows.inside(size))])
+
+
+def _any_avg_pool(g: Any, kernel_size: Any, *attributes: Any) -> Any:
+    pool = avg_pool2d if len(kernel_size) == 2 else avg_pool3d
+    return pool(g, kernel_size, *attributes)

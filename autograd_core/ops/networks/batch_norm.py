@@ -1,0 +1,167 @@
+"""Normalization per channel, over a batch or within groups of channels."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import op
+from autograd_core.ops.networks.normalization import normalized_in, settled
+from autograd_core.ops.reductions.reduce import count, sum_dim
+from autograd_core.ops.shaping.shape import reshape
+
+
+def per_channel(x: Any, ndim: int) -> Any:
+    """A vector (C,), arrays or tensors, beside inputs (N, C, ...) of ``ndim`` dimensions."""
+    return reshape(x, (1, -1, *(1,) * (ndim - 2)))
+
+
+def _axes(ndim: int) -> tuple[int, ...]:
+    return (0, *range(2, ndim))
+
+
+@op(
+    # it names the running statistics so that they are watched, as in PyTorch
+    joint=lambda g, input, weight, running_mean, running_var, result1, result2, training, needs: (
+        batch_norm_backward(g, input, weight, result1, result2, training, needs)
+    ),
+    edges="input weight bias",
+    outputs="result result1 result2",
+    hidden="result1 result2",
+    node="NativeBatchNormBackward0",
+)
+def batch_norm(
+    input, weight=None, bias=None, running_mean=None, running_var=None, /, training=True, eps=1e-5
+):
+    """``input`` (N, C, ...) with mean 0 and variance 1 in every channel, then scaled and shifted.
+
+    Mean and variance are the input's own while ``training``, else those given.  ``result1`` and
+    ``result2``, the reciprocal standard deviation, are (C,).
+    """
+    kind, of_statistics = normalized_in(
+        "batch_norm", input, weight, bias, running_mean, running_var
+    )
+    own, input = input.dtype, input if kind is input.dtype else input.astype(kind)
+    if training:
+        axes = _axes(input.ndim)
+        mean = np.mean(input, axes, dtype=kind)
+        variance = np.mean(np.square(input - per_channel(mean, input.ndim)), axes, dtype=kind)
+    else:
+        mean = running_mean.astype(kind)  # a copy: a later batch may move it
+        variance = running_var.astype(kind, copy=False)
+    rstd = 1 / np.sqrt(variance + eps)
+    result = (input - per_channel(mean, input.ndim)) * per_channel(rstd, input.ndim)
+    return settled(_affine(result, weight, bias), mean, rstd, own, of_statistics)
+
+
+def _affine(x: Any, weight: Any, bias: Any) -> Any:
+    """A fresh array, scaled and shifted per channel in its place."""
+    if weight is not None:
+        x *= per_channel(weight, x.ndim)
+    if bias is not None:
+        x += per_channel(bias, x.ndim)
+    return x
+
+
+def batch_norm_backward(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    training: bool,
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """The gradients of input, weight and bias.
+
+    Outside of training mean and variance are constants, and take no gradient on.
+    """
+    g_ans, g_mean, g_rstd = g
+    axes, ndim = _axes(x.ndim), x.ndim
+    scale = per_channel(rstd, ndim)
+    normalized = (x - per_channel(mean, ndim)) * scale
+    g_x = g_weight = g_bias = None
+    if needs[0]:
+        scaled = g_ans if weight is None else g_ans * per_channel(weight, ndim)
+        g_x = scaled * scale
+        if training:
+            size = count(x.shape, axes)
+            shift = (sum_dim(scaled, axes) * rstd - g_mean) / size
+            slope = (sum_dim(scaled * normalized, axes) + g_rstd * rstd) * rstd / size
+            g_x = g_x - per_channel(shift, ndim) - normalized * per_channel(slope, ndim)
+    if needs[1]:
+        g_weight = sum_dim(g_ans * normalized, axes)
+    if needs[2]:
+        g_bias = sum_dim(g_ans, axes)
+    return g_x, g_weight, g_bias
+
+
+@op(
+    joint=lambda g, input, weight, result1, result2, num_groups, needs: group_norm_backward(
+        g, input, weight, result1, result2, num_groups, needs
+    ),
+    edges="input weight bias",
+    outputs="result result1 result2",
+    hidden="result1 result2",
+    node="NativeGroupNormBackward0",
+)
+def group_norm(input, weight=None, bias=None, /, num_groups=1, eps=1e-5):
+    """``input`` (N, C, ...) with mean 0 and variance 1 within each group of channels, then scaled
+    and shifted per channel.
+
+    ``result1`` and ``result2`` are (N, num_groups, 1).
+    """
+    if num_groups <= 0:
+        raise RuntimeError(f"Expected num groups to be greater than 0, got {num_groups}")
+    for name, each in (("weight", weight), ("bias", bias)):
+        if each is not None and each.shape != input.shape[1:2]:
+            raise RuntimeError(
+                f"Expected {name} to be a vector of size equal to the number of channels in input, "
+                f"but got {'weight' if weight is not None else name} of shape "
+                f"{list((weight if weight is not None else each).shape)} and input of shape "
+                f"{list(input.shape)}"
+            )
+    if input.shape[1] % num_groups:
+        raise RuntimeError(
+            "Expected number of channels in input to be divisible by num_groups, but got input "
+            f"of shape {list(input.shape)} and num_groups={num_groups}"
+        )
+    kind, of_statistics = normalized_in("GroupNormKernelImpl", input, weight, bias)
+    grouped = input.reshape(_groups(input.shape, num_groups)).astype(kind, copy=False)
+    mean = np.mean(grouped, 2, dtype=kind, keepdims=True)
+    centred = grouped - mean
+    rstd = 1 / np.sqrt(np.mean(np.square(centred), 2, dtype=kind, keepdims=True) + eps)
+    result = _affine((centred * rstd).reshape(input.shape), weight, bias)
+    return settled(result, mean, rstd, input.dtype, of_statistics)
+
+
+def _groups(shape: tuple[int, ...], num_groups: int) -> tuple[int, int, int]:
+    return shape[0], num_groups, count(shape[1:]) // num_groups
+
+
+def group_norm_backward(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    num_groups: int,
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """The gradients of input, weight and bias."""
+    g_ans, g_mean, g_rstd = g
+    grouped = _groups(x.shape, num_groups)
+    normalized = (reshape(x, grouped) - mean) * rstd
+    g_x = g_weight = g_bias = None
+    if needs[0]:
+        scaled = g_ans if weight is None else g_ans * per_channel(weight, x.ndim)
+        scaled = reshape(scaled, grouped)
+        shift = (sum_dim(scaled, 2, True) * rstd - g_mean) / grouped[2]
+        slope = (sum_dim(scaled * normalized, 2, True) + g_rstd * rstd) * rstd / grouped[2]
+        g_x = reshape(scaled * rstd - shift - normalized * slope, x.shape)
+    if needs[1]:
+        g_weight = sum_dim(g_ans * reshape(normalized, x.shape), _axes(x.ndim))
+    if needs[2]:
+        g_bias = sum_dim(g_ans, _axes(x.ndim))
+    return g_x, g_weight, g_bias

@@ -1,0 +1,198 @@
+"""Normalization by mean and variance."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+import numpy as np
+
+from autograd_core.op import op
+from autograd_core.ops.checks import check_implemented, check_same_dtype
+from autograd_core.ops.reductions.reduce import count, sum_dim
+from autograd_core.ops.shaping.shape import sum_to
+
+_USUAL: Final = (np.dtype(np.float32), np.dtype(np.float64))
+
+
+def normalized_in(kernel: str, x: Any, *parameters: Any) -> tuple[Any, Any]:
+    """The dtype to compute in, float32 for half numbers, whose squares overflow; and that of the
+    statistics, which is that of the parameters.
+
+    Raises:
+        RuntimeError: theirs is another than that of ``x``, and not float32 beside half numbers.
+    """
+    kind = x.dtype
+    if kind in _USUAL and all(each is None or each.dtype is kind for each in parameters):
+        return kind, kind
+    given = [each for each in parameters if each is not None]
+    half = x.dtype == np.float16
+    if not given or given[0].dtype == x.dtype:
+        check_implemented(kernel, x)
+        check_same_dtype(x, *given)
+        return np.float32 if half else x.dtype, x.dtype
+    if any(each.dtype != np.float32 for each in given):
+        raise RuntimeError("mixed dtype (CPU): expect parameter to have scalar type of Float")
+    if not half:
+        raise RuntimeError("mixed dtype (CPU): all inputs must share same datatype.")
+    return np.float32, np.float32
+
+
+def settled(result: Any, mean: Any, rstd: Any, kind: Any, of_statistics: Any) -> tuple[Any, ...]:
+    """What was computed in one dtype, in those that results and statistics have."""
+    if result.dtype is kind is of_statistics:
+        return result, mean, rstd
+    mean, rstd = (each.astype(of_statistics, copy=False) for each in (mean, rstd))
+    return result.astype(kind, copy=False), mean, rstd
+
+
+@op(
+    joint=lambda g, input, weight, result1, result2, normalized_shape, needs: layer_norm_backward(
+        g, input, weight, result1, result2, normalized_shape, needs
+    ),
+    edges="input weight bias",
+    outputs="result result1 result2",
+    hidden="result1 result2",
+    node="NativeLayerNormBackward0",
+)
+def layer_norm(input, weight=None, bias=None, /, normalized_shape=(), eps=1e-5):
+    """``input`` with mean 0 and variance 1 over its last dimensions, then scaled and shifted.
+
+    The normalized dimensions are those of ``normalized_shape``, which is also the shape of
+    ``weight`` and ``bias``.
+    """
+    if (
+        not normalized_shape
+        or input.shape[-len(normalized_shape) :] != normalized_shape
+        or (weight is not None and weight.shape != normalized_shape)
+        or (bias is not None and bias.shape != normalized_shape)
+    ):
+        refuse_normalized(input.shape, normalized_shape, weight=weight, bias=bias)
+    kind, of_statistics = normalized_in("LayerNormKernelImpl", input, weight, bias)
+    size = count(normalized_shape)
+    rows = input.reshape(count(input.shape[: -len(normalized_shape)]), size)
+    if kind is not input.dtype:
+        rows = rows.astype(kind)
+    mean = np.add.reduce(rows, 1, keepdims=True) / (size or 1)
+    result = rows - mean
+    variance = np.vecdot(result, result)[:, None] / (size or 1)
+    rstd = 1 / np.sqrt(variance + eps)
+    result *= rstd
+    if weight is not None:
+        result *= weight.reshape(size)
+    if bias is not None:
+        result += bias.reshape(size)
+    kept = input.shape[: input.ndim - len(normalized_shape)] + (1,) * len(normalized_shape)
+    kept_mean, kept_rstd = mean.reshape(kept), rstd.reshape(kept)
+    return settled(result.reshape(input.shape), kept_mean, kept_rstd, input.dtype, of_statistics)
+
+
+def refuse_normalized(
+    shape: tuple[int, ...], normalized_shape: tuple[int, ...], **parameters: Any
+) -> None:
+    """Say why something of ``shape``, or the parameters, do not have these last dimensions."""
+    if not normalized_shape:
+        raise RuntimeError(
+            "Expected normalized_shape to be at least 1-dimensional, i.e., containing at least one "
+            "element, but got normalized_shape = []"
+        )
+    for name, each in parameters.items():
+        if each is not None and each.shape != normalized_shape:
+            raise RuntimeError(
+                f"Expected {name} to be of same shape as normalized_shape, but got {name} of shape "
+                f"{list(each.shape)} and normalized_shape = {list(normalized_shape)}"
+            )
+    if shape[-len(normalized_shape) :] != normalized_shape:
+        raise RuntimeError(
+            f"Given normalized_shape={list(normalized_shape)}, expected input with shape "
+            f"[*, {', '.join(map(str, normalized_shape))}], but got input of size{list(shape)}"
+        )
+
+
+def _last(normalized_shape: tuple[int, ...]) -> tuple[int, ...]:
+    return tuple(range(-len(normalized_shape), 0))
+
+
+def layer_norm_backward(
+    g: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    normalized_shape: tuple[int, ...],
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """The gradients of input, weight and bias.
+
+    Nothing in a user's program leads a gradient to ``mean`` and ``rstd``; the derivative of
+    this function does.
+    """
+    g_ans, g_mean, g_rstd = g
+    axes, size = _last(normalized_shape), count(normalized_shape)
+    if type(x) is np.ndarray and x.itemsize > 2 and x.size:
+        return _by_blocks(g_ans, g_mean, g_rstd, x, weight, mean, rstd, normalized_shape, needs)
+    normalized = (x - mean) * rstd
+    g_x = g_weight = g_bias = None
+    if needs[0]:
+        scaled = g_ans if weight is None else g_ans * weight
+        shift = (sum_dim(scaled, axes, True) * rstd - g_mean) / size
+        slope = (sum_dim(scaled * normalized, axes, True) + g_rstd * rstd) * rstd / size
+        g_x = scaled * rstd - shift - normalized * slope
+    if needs[1]:
+        g_weight = sum_to(g_ans * normalized, normalized_shape)
+    if needs[2]:
+        g_bias = sum_to(g_ans, normalized_shape)
+    return g_x, g_weight, g_bias
+
+
+_BLOCK: Final = 1 << 17  # elements whose intermediate results stay in the cache
+
+
+def _by_blocks(
+    g: Any,
+    g_mean: Any,
+    g_rstd: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    normalized_shape: tuple[int, ...],
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """:func:`layer_norm_backward` on arrays, a few rows at a time, into two buffers.
+
+    Sums are products with ones, or with the weight, which BLAS does three times as fast.
+    """
+    size = count(normalized_shape)
+    g, rows = g.reshape(-1, size), x.reshape(-1, size)
+    mean, rstd, g_mean, g_rstd = (v.reshape(-1, 1) for v in (mean, rstd, g_mean, g_rstd))
+    height = max(1, min(_BLOCK // size, len(rows)))
+    ones = np.ones(max(height, size), x.dtype)
+    factor = ones[:size] if weight is None else weight.reshape(size)
+    g_x = np.empty(rows.shape, x.dtype) if needs[0] else None
+    g_weight, g_bias = (np.zeros(size, x.dtype) if need else None for need in needs[1:])
+    buffers = np.empty((2, height, size), x.dtype)
+    for start in range(0, len(rows), height):
+        part = slice(start, start + height)
+        g_part, scale = g[part], rstd[part]
+        length = len(g_part)
+        centred, product = buffers[:, :length]
+        if g_bias is not None:
+            g_bias += ones[:length] @ g_part
+        if needs[0] or needs[1]:
+            np.subtract(rows[part], mean[part], out=centred)
+            np.multiply(g_part, centred, out=product)
+        if g_weight is not None:
+            g_weight += scale[:, 0] @ product
+        if g_x is not None:
+            shift = ((g_part @ factor)[:, None] * scale - g_mean[part]) / size
+            slope = ((product @ factor)[:, None] + g_rstd[part]) * (scale * scale * scale) / size
+            result = np.multiply(g_part, scale, out=g_x[part])
+            if weight is not None:
+                result *= factor
+            centred *= slope
+            centred += shift
+            result -= centred
+    shapes = (x.shape, normalized_shape, normalized_shape)
+    pairs = zip((g_x, g_weight, g_bias), shapes, strict=True)
+    g_x, g_weight, g_bias = (None if v is None else v.reshape(shape) for v, shape in pairs)
+    return g_x, g_weight, g_bias

@@ -1,0 +1,182 @@
+"""Pooling over windows of images."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import Second, op
+from autograd_core.ops.checks import check_not_bool
+from autograd_core.ops.networks.windows import Windows
+from autograd_core.ops.pointwise.elementwise import masked
+
+
+@op(
+    self=lambda g, self, result1, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, result1, self.shape, kernel_size, stride, padding, dilation
+    ),
+    second=Second(
+        "MaxPool2DWithIndicesBackwardBackward0",
+        lambda g, result1, kernel_size, stride, padding, dilation: max_pool_gather(
+            g, result1, kernel_size, stride, padding, dilation
+        ),
+    ),
+    outputs="result result1",
+    nondiff="result1",
+    hidden="result1",
+    node="MaxPool2DWithIndicesBackward0",
+)
+def max_pool2d(self, /, kernel_size, stride, padding=(0, 0), dilation=(1, 1), ceil_mode=False):
+    """The largest element in each window of images (..., H, W), the first of equals.
+
+    ``result1`` says where in its window each was found, counting row by row.
+    """
+    check_not_bool("max_pool2d", self)
+    return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
+
+
+@op(
+    self=lambda g, self, result1, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, result1, self.shape, kernel_size, stride, padding, dilation
+    ),
+    second=Second(
+        "MaxPool3DWithIndicesBackwardBackward0",
+        lambda g, result1, kernel_size, stride, padding, dilation: max_pool_gather(
+            g, result1, kernel_size, stride, padding, dilation
+        ),
+    ),
+    outputs="result result1",
+    nondiff="result1",
+    hidden="result1",
+    node="MaxPool3DWithIndicesBackward0",
+)
+def max_pool3d(
+    self, /, kernel_size, stride, padding=(0, 0, 0), dilation=(1, 1, 1), ceil_mode=False
+):
+    """The largest element in each window of volumes (..., D, H, W), the first of equals."""
+    check_not_bool("max_pool3d", self)
+    return _largest(self, Windows(kernel_size, stride, padding, dilation), ceil_mode)
+
+
+def _largest(x: Any, windows: Windows, ceil_mode: bool) -> tuple[Any, Any]:
+    size = x.shape[x.ndim - len(windows.kernel) :]
+    output = pooled_size(x, windows, ceil_mode)
+    padded = x
+    if windows.padded_size(size, output) != size:
+        lowest = -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
+        padded = padded_image(x.shape, windows, output, x.dtype, lowest)
+        padded[(..., *windows.inside(size))] = x
+    patches = [patch for _, patch in windows.offsets(padded, output, axis=x.ndim - len(size))]
+    result = patches[0].copy()
+    for patch in patches[1:]:
+        np.maximum(result, patch, out=result)  # to it, as to PyTorch, NaN is the largest
+    return result, _first_places(patches, result)
+
+
+def pooled_size(x: Any, windows: Windows, ceil_mode: bool) -> tuple[int, ...]:
+    """How many windows there are in images along each dimension.
+
+    Raises:
+        RuntimeError: there are none.
+    """
+    axis = x.ndim - len(windows.kernel)
+    output = windows.output_size(x.shape[axis:], ceil_mode)
+    if min(output) < 1:
+        before, after = (
+            "x".join(map(str, (x.shape[axis - 1], *size))) for size in (x.shape[axis:], output)
+        )
+        raise RuntimeError(
+            f"Given input size: ({before}). Calculated output size: ({after}). Output size is too "
+            "small"
+        )
+    return output
+
+
+def _first_places(patches: Sequence[Any], largest: Any) -> Any:
+    """The number of the first of ``patches`` to have each of the elements ``largest``; of NaN
+    the last, as PyTorch has it.
+
+    From the back, one more than before, or 0 where it is there: four times as fast as storing
+    where a comparison holds.
+    """
+    places = np.zeros(largest.shape, np.int16)
+    for patch in patches[-2::-1]:
+        places += 1
+        places *= patch != largest
+    if np.isnan(largest).any():
+        for place, patch in enumerate(patches):
+            places[np.isnan(patch)] = place
+    return places
+
+
+def best_places(rows: Any) -> Any:
+    """Where in each row the largest element is, the first of equals; of NaN the last."""
+    places = np.argmax(rows, -1)
+    if rows.dtype.kind == "f":
+        strange = np.isnan(rows)
+        last = rows.shape[-1] - 1 - np.argmax(strange[..., ::-1], -1)
+        places = np.where(np.any(strange, -1), last, places)
+    return places
+
+
+def indices_of(places: Any, windows: Windows, size: tuple[int, ...]) -> Any:
+    """Where in the whole image each place in a window is, counting row by row."""
+    within = np.unravel_index(places.astype(np.int64), windows.kernel)
+    result: Any = 0
+    for axis, offset in enumerate(within):
+        shape = [1] * len(size)
+        shape[axis] = -1
+        count = places.shape[places.ndim - len(size) + axis]
+        start = np.arange(count) * windows.stride[axis] - windows.padding[axis]
+        coordinate = start.reshape(shape) + offset * windows.dilation[axis]
+        result = result * size[axis] + coordinate
+    return result
+
+
+@op(
+    self=lambda g, places, kernel_size, stride, padding, dilation: max_pool_gather(
+        g, places, kernel_size, stride, padding, dilation
+    ),
+    linear=True,
+)
+def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dilation):
+    """Zeros of ``shape`` to which ``self`` was added at ``places`` of the windows."""
+    windows = Windows(kernel_size, stride, padding, dilation)
+    axis = len(shape) - len(kernel_size)
+    output = self.shape[axis:]
+    padded = padded_image(shape, windows, output, self.dtype, 0)
+    for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
+        if windows.overlap:
+            patch += masked(self, places == place)
+        else:  # half of the time
+            patch[...] = masked(self, places == place)
+    return padded[(..., *windows.inside(shape[axis:]))]
+
+
+@op(
+    self=lambda g, places, self_shape, kernel_size, stride, padding, dilation: max_pool_backward(
+        g, places, self_shape, kernel_size, stride, padding, dilation
+    ),
+    linear=True,
+)
+def max_pool_gather(self, places, /, kernel_size, stride, padding, dilation):
+    """The elements of ``self`` at ``places`` of the windows."""
+    windows = Windows(kernel_size, stride, padding, dilation)
+    axis = self.ndim - len(kernel_size)
+    output = places.shape[axis:]
+    padded = padded_image(self.shape, windows, output, self.dtype, 0)
+    padded[(..., *windows.inside(self.shape[axis:]))] = self
+    result = np.empty(places.shape, self.dtype)
+    for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
+        np.copyto(result, patch, where=places == place)
+    return result
+
+
+def padded_image(
+    shape: tuple[int, ...], windows: Windows, output: tuple[int, ...], kind: Any, value: Any
+) -> Any:
+    """An array for images of ``shape`` with their padding, filled with ``value``."""
+    axis = len(shape) - len(windows.kernel)
+    return np.full((*shape[:axis], *windows.padded_size(shape[axis:], output)), value, kind)

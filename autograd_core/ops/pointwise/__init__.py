@@ -1,0 +1,1 @@
+"""Ops and functions on elements, one by one."""

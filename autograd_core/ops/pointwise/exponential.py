@@ -1,0 +1,170 @@
+"""Powers, exponentials and logarithms."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from autograd_core.op import pointwise
+from autograd_core.ops.pointwise.elementwise import (
+    exp,
+    log,
+    natural_log,
+    where,
+    within,
+)
+from autograd_core.ops.pointwise.logic import logical_and
+
+_LN2, _LN10 = math.log(2), math.log(10)
+
+
+@pointwise(
+    np.exp2,
+    result_dtype="float",
+    self=lambda g, result: g * (result * _LN2),
+    variants="function method inplace",
+    aliases="special.exp2",
+)
+def exp2(self):
+    """2 to the power of ``self``."""
+
+
+@pointwise(
+    np.expm1,
+    result_dtype="float",
+    self=lambda g, result: g * (result + 1),
+    variants="function method inplace",
+    aliases="special.expm1",
+)
+def expm1(self):
+    """``exp(self) - 1``, exact also for small ``self``."""
+
+
+@pointwise(
+    np.log1p,
+    result_dtype="float",
+    node="Log1PBackward0",
+    self=lambda g, self: g / (self + 1),
+    variants="function method inplace",
+    aliases="special.log1p",
+)
+def log1p(self):
+    """``log(1 + self)``, exact also for small ``self``."""
+
+
+@pointwise(
+    np.log2,
+    result_dtype="float",
+    self=lambda g, self: g / (self * _LN2),
+    variants="function method inplace",
+)
+def log2(self):
+    """Logarithm to base 2."""
+
+
+@pointwise(
+    np.log10,
+    result_dtype="float",
+    self=lambda g, self: g / (self * _LN10),
+    variants="function method inplace",
+)
+def log10(self):
+    """Logarithm to base 10."""
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, result: g * (result * result * result) / -2,
+    variants="function method inplace",
+)
+def rsqrt(self):
+    """``1 / sqrt(self)``; infinite at 0, NaN below."""
+    return np.reciprocal(np.sqrt(self))
+
+
+@pointwise(
+    floats="logaddexp_cpu",
+    self=lambda g, self, other: g / (1 + exp(other - self)),
+    other=lambda g, self, other: g / (1 + exp(self - other)),
+    variants="function method",
+)
+def logaddexp(self, other):
+    """``log(exp(self) + exp(other))`` without overflow."""
+    return np.logaddexp(self, other)
+
+
+@pointwise(
+    floats="logaddexp2_cpu",
+    self=lambda g, self, other: g / (1 + exp2(other - self)),
+    other=lambda g, self, other: g / (1 + exp2(self - other)),
+    variants="function method",
+)
+def logaddexp2(self, other):
+    """``log2(2**self + 2**other)`` without overflow."""
+    return np.logaddexp2(self, other)
+
+
+def _xlogy(x, y):
+    return np.where(np.logical_and(x == 0, ~np.isnan(y)), 0, x * np.log(y)).astype(y.dtype)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self, other: where(logical_and(self == 0, other <= 0), 0, g * log(other)),
+    other=lambda g, self, other: g * self / other,
+)
+def xlogy(self, other):
+    """``self * log(other)``, and 0 where ``self`` is, unless ``other`` is NaN."""
+    return _xlogy(self, other)
+
+
+@pointwise(
+    of="xlogy",
+    node="XlogyBackward2",
+    result_dtype="float",
+    linear=True,
+    self=lambda g, other: g * natural_log(other),
+)
+def xlogy_number(self, *, other):
+    """``self * log(other)``."""
+    return _xlogy(self, np.asarray(other, self.dtype))
+
+
+@pointwise(
+    of="xlogy",
+    node="XlogyBackward1",
+    result_dtype="float",
+    other=lambda g, other, self: g * self / other,
+)
+def xlogy_of_number(other, *, self):
+    """``self * log(other)``."""
+    return _xlogy(np.asarray(self, other.dtype), other)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self, eps: where(
+        _inside(self, eps), g / (self * (1 - self)), math.nan if eps is None else 0
+    ),
+)
+def logit(self, *, eps=None):
+    """``log(self / (1 - self))``; with ``eps``, of ``self`` held between that and ``1 - eps``."""
+    if eps is not None:
+        self = np.clip(self, eps, 1 - eps)
+    return np.log(self / (1 - self))
+
+
+def _inside(x, eps):
+    return within(x, min=0, max=1) if eps is None else within(x, min=eps, max=1 - eps)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, other: ldexp(g, other),
+    other=lambda g, result: g * (result * _LN2),
+    variants="function method inplace",
+)
+def ldexp(self, other):
+    """``self * 2**other``."""
+    return np.multiply(self, np.exp2(other, dtype=self.dtype))

@@ -1,0 +1,120 @@
+"""Error, gamma and Bessel functions, computed by SciPy."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import pointwise
+from autograd_core.ops.pointwise.elementwise import exp, where
+
+
+def _scipy(name: str, *arguments: Any) -> Any:
+    """A function of SciPy's, which is imported now, in the dtype of the last argument."""
+    from scipy import special
+
+    with np.errstate(all="ignore"):
+        return np.asarray(getattr(special, name)(*arguments)).astype(arguments[-1].dtype)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self: g * (exp(-self * self) * (2 / math.pi**0.5)),
+    variants="function method inplace",
+    aliases="special.erf",
+)
+def erf(self):
+    """Error function."""
+    return _scipy("erf", self)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self: -g * (exp(-self * self) * (2 / math.pi**0.5)),
+    variants="function method inplace",
+    aliases="special.erfc",
+)
+def erfc(self):
+    """``1 - erf(self)``, exact also for large ``self``."""
+    return _scipy("erfc", self)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, result: g * (exp(result * result) * (math.pi**0.5 / 2)),
+    variants="function method inplace",
+    aliases="special.erfinv",
+)
+def erfinv(self):
+    """Inverse of the error function; NaN beyond -1 and 1."""
+    return _scipy("erfinv", self)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self: g * digamma(self),
+    variants="function method inplace",
+    aliases="special.gammaln",
+)
+def lgamma(self):
+    """Logarithm of the size of the gamma function."""
+    return _scipy("gammaln", self)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self: g * polygamma(self, n=1),
+    variants="function method inplace",
+    aliases="special.digamma special.psi",
+)
+def digamma(self):
+    """Derivative of :func:`lgamma`."""
+    return _scipy("digamma", self)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self, n: g * polygamma(self, n=n + 1),
+)
+def polygamma(self, *, n):
+    """The ``n``-th derivative of :func:`digamma`."""
+    if n < 0:
+        raise RuntimeError("polygamma(n, x) does not support negative n.")
+    return _scipy("polygamma", n, self)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self, p: g * sum(digamma(self - i / 2) for i in range(p)),
+)
+def mvlgamma(self, *, p):
+    """Logarithm of the gamma function of ``p`` variables, for ``self > (p - 1) / 2``."""
+    terms = sum(_scipy("gammaln", self - i / 2) for i in range(p))
+    return terms + p * (p - 1) / 4 * math.log(math.pi)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self: g * i1(self),
+    variants="function method inplace",
+    aliases="special.i0",
+)
+def i0(self):
+    """Modified Bessel function of order 0."""
+    return _scipy("i0", self)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self, result: (
+        g * where(self == 0, 0.5, i0(self) - result / where(self == 0, 1, self))
+    ),
+    of="special_i1",
+    node="SpecialI1Backward0",
+    aliases="special.i1",
+)
+def i1(self):
+    """Modified Bessel function of order 1."""
+    return _scipy("i1", self)

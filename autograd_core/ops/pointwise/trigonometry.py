@@ -1,0 +1,179 @@
+"""Trigonometric and hyperbolic functions, their inverses, and angles."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import pointwise
+from autograd_core.ops.pointwise.elementwise import cos, sqrt, where, zeros_of
+
+
+@pointwise(
+    np.tan,
+    result_dtype="float",
+    self=lambda g, result: g * (1 + result * result),
+    variants="function method inplace",
+)
+def tan(self):
+    """Tangent of an angle in radians."""
+
+
+@pointwise(
+    np.arcsin,
+    result_dtype="float",
+    self=lambda g, self: g / sqrt(1 - self * self),
+    variants="function method inplace",
+    aliases="arcsin",
+)
+def asin(self):
+    """The angle whose sine is ``self``; NaN beyond -1 and 1."""
+
+
+@pointwise(
+    np.arccos,
+    result_dtype="float",
+    self=lambda g, self: -g / sqrt(1 - self * self),
+    variants="function method inplace",
+    aliases="arccos",
+)
+def acos(self):
+    """The angle whose cosine is ``self``; NaN beyond -1 and 1."""
+
+
+@pointwise(
+    np.arctan,
+    result_dtype="float",
+    self=lambda g, self: g / (self * self + 1),
+    variants="function method inplace",
+    aliases="arctan",
+)
+def atan(self):
+    """The angle whose tangent is ``self``."""
+
+
+@pointwise(
+    np.sinh,
+    result_dtype="float",
+    self=lambda g, self: g * cosh(self),
+    variants="function method inplace",
+)
+def sinh(self):
+    """Hyperbolic sine."""
+
+
+@pointwise(
+    np.cosh,
+    result_dtype="float",
+    self=lambda g, self: g * sinh(self),
+    variants="function method inplace",
+)
+def cosh(self):
+    """Hyperbolic cosine."""
+
+
+@pointwise(
+    np.arcsinh,
+    result_dtype="float",
+    self=lambda g, self: g / sqrt(self * self + 1),
+    variants="function method inplace",
+    aliases="arcsinh",
+)
+def asinh(self):
+    """Inverse of the hyperbolic sine."""
+
+
+@pointwise(
+    np.arccosh,
+    result_dtype="float",
+    self=lambda g, self: g / sqrt(self * self - 1),
+    variants="function method inplace",
+    aliases="arccosh",
+)
+def acosh(self):
+    """Inverse of the hyperbolic cosine; NaN below 1."""
+
+
+@pointwise(
+    np.arctanh,
+    result_dtype="float",
+    self=lambda g, self: g / (1 - self * self),
+    variants="function method inplace",
+    aliases="arctanh",
+)
+def atanh(self):
+    """Inverse of the hyperbolic tangent; NaN beyond -1 and 1."""
+
+
+@pointwise(
+    np.arctan2,
+    result_dtype="float",
+    self=lambda g, self, other: _over_square(g, other, self, other),
+    other=lambda g, self, other: _over_square(-g, self, self, other),
+    variants="function method inplace",
+    aliases="arctan2",
+)
+def atan2(self, other):
+    """The angle between the positive abscissa and the point (y, x)."""
+
+
+def _over_square(g: Any, side: Any, x: Any, y: Any) -> Any:
+    """``g * side`` over the squared distance of (y, x) from the origin, and 0 there."""
+    square = x * x + y * y
+    if square.all():
+        return g * (side / square)
+    return g * side * where(square == 0, 0, 1 / square)
+
+
+@pointwise(
+    floats="hypot_cpu",
+    self=lambda g, self, result: g * (self / result),
+    other=lambda g, other, result: g * (other / result),
+    variants="function method inplace",
+)
+def hypot(self, other):
+    """The length of the hypotenuse over ``self`` and ``other``."""
+    return np.hypot(self, other)
+
+
+@pointwise(
+    linear=True,
+    result_dtype="float",
+    node="Deg2RadBackward0",
+    self=lambda g: g * (math.pi / 180),
+    variants="function method inplace",
+)
+def deg2rad(self):
+    """Degrees in radians."""
+    return self * (math.pi / 180)
+
+
+@pointwise(
+    linear=True,
+    result_dtype="float",
+    node="Rad2DegBackward0",
+    self=lambda g: g * (180 / math.pi),
+    variants="function method inplace",
+)
+def rad2deg(self):
+    """Radians in degrees."""
+    return self * (180 / math.pi)
+
+
+@pointwise(
+    result_dtype="float",
+    self=lambda g, self, result: where(self == 0, 0, g * ((cos(self * math.pi) - result) / self)),
+    variants="function method inplace",
+    aliases="special.sinc",
+)
+def sinc(self):
+    """``sin(pi self) / (pi self)``, and 1 at 0."""
+    return np.sinc(self).astype(self.dtype)
+
+
+@pointwise(result_dtype="float", self=lambda g: zeros_of(g), variants="function method")
+def angle(self):
+    """The argument of a real number: 0, or pi where it is negative."""
+    return np.where(np.isnan(self), self, np.where(self < 0, math.pi, 0)).astype(self.dtype)

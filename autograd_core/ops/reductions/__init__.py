@@ -1,0 +1,1 @@
+"""Sums, means, norms, order: what makes one element of many, or goes along a dimension."""

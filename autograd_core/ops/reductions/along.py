@@ -1,0 +1,322 @@
+"""Along a dimension: order, quantiles, running extrema, differences and integrals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from autograd_core import return_types
+from autograd_core.dtype import bool_, float16, get_default_dtype, uint8
+from autograd_core.op import public
+from autograd_core.ops.indices import scatter
+from autograd_core.ops.indices.index import select, slice_
+from autograd_core.ops.pointwise.logic import logical_xor
+from autograd_core.ops.pointwise.select import lerp_number, lerp_tensor
+from autograd_core.ops.reductions import cumulative, sorting
+from autograd_core.ops.reductions.reduce import sum_dim
+from autograd_core.ops.reductions.reduction import cumsum
+from autograd_core.ops.shaping.joining import cat
+from autograd_core.ops.shaping.shape import reshape, squeeze_result, transpose, unsqueeze
+from autograd_core.ops.shaping.shapes import narrow, squeeze
+from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped, wrapped_all
+
+
+@public("function method")
+def sort(
+    self: Tensor, dim: int = -1, descending: bool = False, *, stable: bool | None = None
+) -> return_types.sort:
+    """The elements in order along ``dim``, and where they were."""
+    call = sorting.sort if stable is None else sorting.sort_stable
+    return return_types.sort(*call(self, dim, descending))
+
+
+@public("function method")
+def msort(self: Tensor) -> Tensor:
+    """The elements in order along the first dimension."""
+    return sorting.sort(self, 0)[0]
+
+
+@public("function method")
+def topk(
+    self: Tensor, k: int, dim: int = -1, largest: bool = True, sorted: bool = True
+) -> return_types.topk:
+    """The ``k`` largest, or smallest, elements along ``dim``, and where they were."""
+    return return_types.topk(*sorting.topk(self, k, dim, largest, sorted))
+
+
+@public()
+def searchsorted(
+    sorted_sequence: Tensor,
+    self: Tensor | float,
+    *,
+    right: bool = False,
+    side: str | None = None,
+) -> Tensor:
+    """Where ``self`` would be inserted into a sorted sequence, the last dimension."""
+    if not isinstance(self, Tensor):
+        self = Tensor.from_array(np.asarray(self))
+    return sorting.searchsorted(sorted_sequence, self, right or side == "right")
+
+
+@public()
+def bucketize(self: Tensor | float, boundaries: Tensor, *, right: bool = False) -> Tensor:
+    """Between which of the sorted ``boundaries`` each element lies."""
+    if boundaries.ndim != 1:
+        raise RuntimeError(f"boundaries tensor must be 1 dimension, but got dim({boundaries.ndim})")
+    return searchsorted(boundaries, self, right=right)
+
+
+@public("function method")
+def cummax(self: Tensor, dim: int) -> return_types.cummax:
+    """The largest element so far along ``dim``, and where it is."""
+    return return_types.cummax(*cumulative.cummax(self, dim))
+
+
+@public("function method")
+def cummin(self: Tensor, dim: int) -> return_types.cummin:
+    """The smallest element so far along ``dim``, and where it is."""
+    return return_types.cummin(*cumulative.cummin(self, dim))
+
+
+# Quantiles
+
+
+@public("function method")
+def quantile(
+    self: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """The elements that the shares ``q`` lie below, along ``dim`` or of all; NaN if one is."""
+    return _quantile(self, q, dim, keepdim, interpolation, False)
+
+
+@public("function method")
+def nanquantile(
+    self: Tensor,
+    q: Tensor | float,
+    dim: int | None = None,
+    keepdim: bool = False,
+    *,
+    interpolation: str = "linear",
+) -> Tensor:
+    """:func:`quantile` of what is not NaN."""
+    return _quantile(self, q, dim, keepdim, interpolation, True)
+
+
+def _quantile(
+    x: Tensor, q: Tensor | float, dim: int | None, keepdim: bool, interpolation: str, skip: bool
+) -> Tensor:
+    if interpolation not in ("linear", "lower", "higher", "midpoint", "nearest"):
+        raise RuntimeError(
+            "quantile() interpolation must be one of linear, lower, higher, midpoint or nearest, "
+            f"but got {interpolation}"
+        )
+    if not x.dtype.is_floating_point or x.dtype is float16:
+        raise RuntimeError("quantile() input tensor must be either float or double dtype")
+    if isinstance(q, Tensor) and q.dtype is not x.dtype:
+        raise RuntimeError("quantile() q tensor must be same dtype as the input tensor")
+    shares = np.asarray(q.array if isinstance(q, Tensor) else q, x.dtype.dtype)
+    if shares.size and not (shares.min() >= 0 and shares.max() <= 1):
+        wrong = "q values must be in the range [0, 1]"
+        if not isinstance(q, Tensor):
+            wrong = f"q must be in the range [0, 1] but got {q:g}"
+        raise RuntimeError(f"quantile() {wrong}")
+    if dim is not None:
+        dim = wrapped(dim, x.ndim)
+    if not x.array.size:
+        raise RuntimeError("quantile() input tensor must be non-empty")
+    rows = reshape(x, (-1,)) if dim is None or not x.ndim else _last(x, dim)
+    ordered = sorting.sort(rows)[0]
+    ranks = _ranks(ordered, shares.reshape(-1), skip)
+    low, high = np.floor(ranks), np.ceil(ranks)
+    if interpolation in ("lower", "higher", "nearest"):
+        rank = {"lower": low, "higher": high, "nearest": np.rint(ranks)}[interpolation]
+        found = _at(ordered, rank)
+    elif interpolation == "midpoint":
+        found = lerp_number(_at(ordered, low), _at(ordered, high), weight=0.5)
+    else:
+        weight = Tensor.from_array((ranks - low).astype(x.dtype.dtype))
+        found = lerp_tensor(_at(ordered, low), _at(ordered, high), weight)
+    if shares.ndim:
+        found = transpose(unsqueeze(found, 0), 0, -1)
+    found = squeeze_result(found, -1)
+    return reshape(found, (*shares.shape, *_kept(x, dim))) if keepdim else found
+
+
+def _last(x: Tensor, dim: int) -> Tensor:
+    return x if dim == x.ndim - 1 else squeeze(transpose(unsqueeze(x, -1), dim, -1), dim)
+
+
+def _kept(x: Tensor, dim: int | None) -> tuple[int, ...]:
+    if dim is None:
+        return (1,) * x.ndim
+    return (*x._shape[:dim], 1, *x._shape[dim + 1 :]) if x.ndim else ()
+
+
+def _ranks(ordered: Tensor, shares: Any, skip: bool) -> Any:
+    """At which places, whole or not, of the ordered rows the quantiles are."""
+    strange = np.isnan(ordered.array)
+    number = np.count_nonzero(~strange, axis=-1, keepdims=True)
+    last = ordered._shape[-1] - 1
+    if skip:
+        ranks = shares * np.maximum(number - 1, 0)
+    else:
+        ranks = np.where(number <= last, last, shares * last)
+    return ranks.astype(ordered.dtype.dtype)
+
+
+def _at(ordered: Tensor, ranks: Any) -> Tensor:
+    return scatter.gather(ordered, Tensor.from_array(ranks.astype(np.int64)), -1)
+
+
+# Differences and integrals
+
+
+@public("function method")
+def diff(
+    self: Tensor,
+    n: int = 1,
+    dim: int = -1,
+    prepend: Tensor | None = None,
+    append: Tensor | None = None,
+) -> Tensor:
+    """Differences of neighbours along ``dim``, taken ``n`` times."""
+    if not self.ndim:
+        raise RuntimeError("diff expects input to be at least one-dimensional")
+    if n < 0:
+        raise RuntimeError(f"order must be non-negative but got {n}")
+    dim = wrapped(dim, self.ndim)
+    parts = [part for part in (prepend, self, append) if part is not None]
+    if len(parts) > 1:
+        self = cat(parts, dim=dim)
+    for _ in range(min(n, self._shape[dim])):
+        count = self._shape[dim] - 1
+        after, before = narrow(self, dim, 1, count), narrow(self, dim, 0, count)
+        self = logical_xor(after, before) if self.dtype.category == 0 else after - before
+    return self
+
+
+def _sides(y: Tensor, dim: int) -> tuple[Tensor, Tensor]:
+    return slice_(y, dim, 1, None, 1), slice_(y, dim, 0, -1, 1)
+
+
+def _steps(y: Tensor, x: Tensor, dim: int) -> Tensor:
+    """The distances of the points ``x``, shaped to be multiplied with those of ``y``."""
+    if x.ndim == 1:
+        if len(x) != y._shape[dim]:
+            raise RuntimeError("trapezoid: There must be one `x` value for each sample point")
+        shape = [1] * y.ndim
+        shape[dim] = -1
+        x = reshape(x, tuple(shape))
+        after, before = _sides(x, dim)
+    else:
+        after, before = _sides(x, dim if dim < 0 else dim - y.ndim)
+    return after - before
+
+
+def _check_numbers(name: str, y: Tensor, x: Tensor | None) -> None:
+    if y.dtype is bool_ or (x is not None and x.dtype is bool_):
+        which = "`y`" if x is None else "`x` or `y`"
+        raise RuntimeError(f"{name}: received a bool input for {which}, but bool is not supported")
+
+
+@public(aliases="trapz")
+def trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """The integral of ``y`` along ``dim``, at points ``x`` or in steps of ``dx``."""
+    _check_numbers("trapezoid", y, x)
+    dim = wrapped(dim, y.ndim, of_scalars=False)
+    if not y._shape[dim]:
+        empty = np.zeros((*y._shape[:dim], *y._shape[dim + 1 :]), y.dtype.dtype)
+        return Tensor.from_array(empty)
+    if x is not None:
+        after, before = _sides(y, dim)
+        return sum_dim((after + before) * _steps(y, x, dim), dim) / 2.0
+    ends = (select(y, dim, 0) + select(y, dim, -1)) * 0.5
+    return (sum_dim(y, dim) - ends) * (1.0 if dx is None else dx)
+
+
+@public()
+def cumulative_trapezoid(
+    y: Tensor, x: Tensor | None = None, *, dx: float | None = None, dim: int = -1
+) -> Tensor:
+    """The integrals of ``y`` along ``dim`` up to each point but the first."""
+    _check_numbers("cumulative_trapezoid", y, x)
+    dim = wrapped(dim, y.ndim, of_scalars=False)
+    after, before = _sides(y, dim)
+    if x is not None:
+        return cumsum((after + before) * _steps(y, x, dim), dim) / 2.0
+    return cumsum((after + before) * (0.5 * (1.0 if dx is None else dx)), dim)
+
+
+@public()
+def gradient(
+    self: Tensor,
+    *,
+    spacing: Any = 1,
+    dim: int | Sequence[int] | None = None,
+    edge_order: int = 1,
+) -> tuple[Tensor, ...]:
+    """The slope of ``self`` along each dimension: central differences, one-sided at the ends.
+
+    ``spacing`` is a number, one for each dimension, or a tensor of coordinates for each.
+    """
+    if self.dtype is uint8:
+        raise RuntimeError("torch.gradient does not support uint8 input.")
+    if edge_order not in (1, 2):
+        raise RuntimeError(f"torch.gradient only supports edge_order=1 and edge_order=2, got "
+                           f"{edge_order}")  # fmt: skip
+    listed = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
+    dims = wrapped_all(listed, self.ndim)
+    given = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
+    return tuple(_slope(self, step, d, edge_order) for step, d in zip(given, dims, strict=True))
+
+
+def _slope(x: Tensor, spacing: Any, dim: int, edge_order: int) -> Tensor:
+    last = x._shape[wrapped(dim, x.ndim, of_scalars=False)] - 1
+    if last < edge_order:
+        raise RuntimeError(
+            "torch.gradient expected each dimension size to be at least edge_order+1"
+        )
+
+    def at(place: int) -> Tensor:
+        return narrow(x, dim, place, 1)
+
+    if isinstance(spacing, Tensor):
+        steps = np.diff(spacing.array)
+    else:
+        kind = x.dtype if x.dtype.is_floating_point else get_default_dtype()
+        steps = np.full(last, spacing, kind.dtype)
+    row = [1] * x.ndim
+    row[dim] = -1
+    before, after = (Tensor.from_array(part.reshape(row)) for part in (steps[:-1], steps[1:]))
+    left, here, right = (narrow(x, dim, start, last - 1) for start in range(3))
+    if isinstance(spacing, Tensor):
+        inner = (
+            left * -(after / (before * (before + after)))
+            + here * ((after - before) / (before * after))
+            + right * (before / (after * (before + after)))
+        )
+    else:
+        inner = (right - left) / 2 / spacing
+    first, final = float(steps[0]), float(steps[-1])
+    if edge_order == 1:
+        start, end = (at(1) - at(0)) / first, (at(last) - at(last - 1)) / final
+    else:
+        second, before_final = float(steps[1]), float(steps[-2])
+        start = _edge(at(0), at(1), at(2), first, second)
+        end = -_edge(at(last), at(last - 1), at(last - 2), final, before_final)
+    return cat([start, inner, end], dim=dim)
+
+
+def _edge(x: Tensor, y: Tensor, z: Tensor, h: float, k: float) -> Tensor:
+    """The slope at ``x`` of the parabola through three points at distances ``h`` and ``k``."""
+    return x * -((2 * h + k) / (h * (h + k))) + y * ((h + k) / (h * k)) + z * -(h / (k * (h + k)))

@@ -1,0 +1,82 @@
+"""How often what occurs, and whether: of plain numbers, outside any graph."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import Number
+from autograd_core.op import public
+from autograd_core.ops.indices.indexing import check_slices
+from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
+
+
+@public()
+def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Tensor:
+    """How many elements fall into each of ``bins`` equal parts of what lies from ``min`` to
+    ``max``; of the range of ``self``, if these are equal."""
+    if bins <= 0:
+        raise RuntimeError(f"torch.histogram(): bins must be > 0, but got {bins} for dimension 0")
+    if not (math.isfinite(min) and math.isfinite(max)):
+        raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
+    if min > max:
+        raise RuntimeError("torch.histc: max must be larger than min")
+    low, high = (
+        (min, max) if min != max or not self.array.size else (self.array.min(), self.array.max())
+    )
+    if low == high:
+        low, high = low - 1, high + 1
+    counts, _ = np.histogram(self.array, bins, (float(low), float(high)))
+    return Tensor.from_array(counts.astype(self.array.dtype))
+
+
+@public()
+def isin(
+    elements: Any, test_elements: Any, *, assume_unique: bool = False, invert: bool = False
+) -> Tensor:
+    """Whether each of ``elements`` is among ``test_elements``."""
+    each, among = (
+        t.array if isinstance(t, Tensor) else np.asarray(t) for t in (elements, test_elements)
+    )
+    found = np.isin(each, among, assume_unique=assume_unique, invert=invert)
+    return Tensor.from_array(np.asarray(found))
+
+
+@public()
+def unique_consecutive(
+    self: Tensor, return_inverse: bool = False, return_counts: bool = False, dim: int | None = None
+) -> Any:
+    """``self`` flattened, or the slices of ``dim``, without what equals the one before; where each
+    went, how many."""
+    if dim is not None:
+        dim = wrapped(dim, self.ndim, of_scalars=False)
+        check_slices(self, dim)
+    slices = self.array.reshape(-1) if dim is None else np.moveaxis(self.array, dim, 0)
+    count = len(slices)
+    rows = slices.reshape(count, math.prod(slices.shape[1:]))
+    first = np.ones(count, np.bool_)
+    first[1:] = (rows[1:] != rows[:-1]).any(-1)
+    kept = slices[first] if dim is None else np.moveaxis(slices[first], 0, dim)
+    found = [kept.copy()]
+    if return_inverse:
+        where = np.cumsum(first) - 1
+        found.append(where.reshape(self._shape) if dim is None else where)
+    if return_counts:
+        found.append(np.diff(np.append(np.flatnonzero(first), count)))
+    tensors = tuple(Tensor.from_array(np.asarray(each)) for each in found)
+    return tensors if len(tensors) > 1 else tensors[0]
+
+
+@public()
+def gcd(self: Tensor, other: Tensor) -> Tensor:
+    """The greatest common divisor of each pair of integers."""
+    return Tensor.from_array(np.asarray(np.gcd(self.array, other.array)))
+
+
+@public()
+def lcm(self: Tensor, other: Tensor) -> Tensor:
+    """The least common multiple of each pair of integers."""
+    return Tensor.from_array(np.asarray(np.lcm(self.array, other.array)))

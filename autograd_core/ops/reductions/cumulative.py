@@ -1,0 +1,160 @@
+"""Running sums, products and extrema along a dimension, and products over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.dtype import bool_
+from autograd_core.op import op
+from autograd_core.ops.checks import check_implemented
+from autograd_core.ops.indices.scatter import scatter_zeros
+from autograd_core.ops.pointwise.elementwise import exp, zeros_of
+from autograd_core.ops.reductions.reduce import converted, kept_shape, sum_dim, sum_kind
+from autograd_core.ops.reductions.statistics import all as all_of
+from autograd_core.ops.shaping.diagonals import diag_embed, tril, triu
+from autograd_core.ops.shaping.rearrange import flip
+from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape, transpose, unsqueeze
+
+
+@op(
+    self=lambda g, dim: sums_from(g, dim),
+    linear=True,
+)
+def cumsum(self, /, dim, dtype=None):
+    """Running sums along ``dim``; integers and bools add up in int64, unless ``dtype`` is given."""
+    return _running("cumsum", np.cumsum, self, dim, dtype)
+
+
+def _running(name, compute, x, dim, dtype):
+    if dtype is bool_:
+        raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
+    x, kind = converted(x, dtype), sum_kind(x, dtype)
+    if x.dtype == np.float16:  # rounded once, not at every step
+        return compute(x, axis=dim, dtype=np.float32).astype(x.dtype).reshape(x.shape)
+    return compute(x, axis=dim, dtype=kind).reshape(x.shape)
+
+
+def sums_from(g: Any, dim: int) -> Any:
+    """For each place the sum from there to the end."""
+    return flip(cumsum(flip(g, (dim,)), dim), (dim,))
+
+
+@op(
+    self=lambda g, self, result, dim: cumprod_slope(g, self, result, dim),
+)
+def cumprod(self, /, dim, dtype=None):
+    """Running products along ``dim``."""
+    return _running("cumprod", np.cumprod, self, dim, dtype)
+
+
+def cumprod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
+    """The gradient of :func:`cumprod`; without division where there are zeros."""
+    if not x.ndim:
+        return g
+    if all_of(x):
+        return sums_from(g * ans, dim) / x
+    later = triu(cumprod(but_one(x, dim), -1) * unsqueeze(transpose(g, dim, -1), -2))
+    return transpose(sum_dim(later, -1), dim, -1)
+
+
+def but_one(x: Any, dim: int) -> Any:
+    """For each element along ``dim`` its row, with a 1 in its own place, as last dimension."""
+    rows = transpose(x, dim, -1)
+    length = rows.shape[-1]
+    square = expand(unsqueeze(rows, -2), (*tuple(rows.shape[:-1]), length, length))
+    return triu(square, 1) + tril(square, -1) + diag_embed(zeros_of(rows) + 1)
+
+
+@op(
+    self=lambda g, self, self_shape, result: reshape(
+        prod_slope(g, reshape(self, (-1,)), result, 0), self_shape
+    ),
+    of="prod",
+    node="ProdBackward0",
+)
+def prod_all(self, /, dtype=None):
+    """The product of all elements."""
+    return np.prod(converted(self, dtype), dtype=sum_kind(self, dtype))
+
+
+@op(
+    self=lambda g, self, self_shape, result, dim, keepdim: prod_slope(
+        g if keepdim else reshape(g, kept_shape(self_shape, dim)),
+        self,
+        result if keepdim else reshape(result, kept_shape(self_shape, dim)),
+        dim,
+    ),
+    of="prod",
+    node="ProdBackward1",
+)
+def prod_dim(self, /, dim, keepdim=False, dtype=None):
+    """The product along ``dim``."""
+    kind = sum_kind(self, dtype)
+    return np.prod(converted(self, dtype), axis=dim, keepdims=keepdim, dtype=kind)
+
+
+def prod_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
+    """The gradient of a product, which kept its dimension; without division where there are
+    zeros."""
+    if not x.ndim:
+        return g
+    if all_of(x):
+        return g * ans / x
+    return g * transpose(prod_dim(but_one(x, dim), -1), dim, -1)
+
+
+@op(
+    self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
+    outputs="values indices",
+    nondiff="indices",
+)
+def cummax(self, /, dim):
+    """The largest element so far along ``dim``, and where it is (the last of equals)."""
+    return _extrema(self, np.maximum, dim)
+
+
+@op(
+    self=lambda g, indices, self_shape, dim: scatter_zeros(g, indices, self_shape, dim),
+    outputs="values indices",
+    nondiff="indices",
+)
+def cummin(self, /, dim):
+    """The smallest element so far along ``dim``, and where it is (the last of equals)."""
+    return _extrema(self, np.minimum, dim)
+
+
+def _extrema(x, ufunc, dim):
+    if not x.ndim:
+        name = "cummax" if ufunc is np.maximum else "cummin"
+        if dim not in (0, -1):
+            raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
+        return np.array(x), np.zeros((), np.int64)
+    values = ufunc.accumulate(x, axis=dim)
+    shape = [1] * x.ndim
+    shape[dim] = -1
+    own = np.arange(x.shape[dim]).reshape(shape)
+    here = (x == values) | np.isnan(x)
+    return values, np.maximum.accumulate(np.where(here, own, 0), axis=dim)
+
+
+@op(
+    self=lambda g, self, result, dim: logcumsumexp_slope(g, self, result, dim),
+    variants="function method",
+)
+def logcumsumexp(self, /, dim):
+    """``log(cumsum(exp(self)))`` along ``dim``, without overflow."""
+    check_implemented("logcumsumexp_out_cpu", self)
+    return np.logaddexp.accumulate(at_least_1d(self), axis=dim).reshape(self.shape)
+
+
+def logcumsumexp_slope(g: Any, x: Any, ans: Any, dim: int) -> Any:
+    """The share of each element in all sums from there on, weighted by their gradients.
+
+    Each pair by itself: a running sum of ``g * exp(-ans)`` would overflow.
+    """
+    shape = tuple(x.shape)
+    g, x, ans = (transpose(at_least_1d(each), dim, -1) for each in (g, x, ans))
+    shares = triu(exp(triu(unsqueeze(x, -1) - unsqueeze(ans, -2)))) * unsqueeze(g, -2)
+    return reshape(transpose(sum_dim(shares, -1), dim, -1), shape)

@@ -1,0 +1,246 @@
+"""Reductions: sums, means, extrema."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import op
+from autograd_core.ops.pointwise.elementwise import div, where
+from autograd_core.ops.shaping.shape import at_least_1d, expand, reshape
+from autograd_core.tensor.dimensions import wrapped_all
+
+
+def kept_shape(shape: tuple[int, ...], dim: int | tuple[int, ...]) -> tuple[int, ...]:
+    """``shape`` after a reduction over ``dim`` that keeps dimensions, as ones."""
+    dims = {d % len(shape) for d in ((dim,) if isinstance(dim, int) else dim)} if shape else set()
+    return tuple(1 if axis in dims else n for axis, n in enumerate(shape))
+
+
+def every(shape: tuple[int, ...], dim: Any) -> Any:
+    """``dim``, and all dimensions where it is None or empty; none of a tensor that has none."""
+    if dim is None or dim == ():
+        return tuple(range(len(shape)))
+    if not shape:
+        wrapped_all((dim,) if isinstance(dim, int) else dim, 0)
+        return ()
+    return dim
+
+
+def spread(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """A reduction's gradient over the elements that were reduced."""
+    return expand(g if keepdim else reshape(g, kept_shape(shape, dim)), shape)
+
+
+@op(
+    self=lambda g, self_shape: expand(g, self_shape),
+    linear=True,
+    of="sum",
+    node="SumBackward0",
+)
+def sum_all(self, /, dtype=None):
+    """The sum of all elements; integers and bools add up in int64, unless ``dtype`` is given."""
+    return np.add.reduce(converted(self, dtype), axis=None, dtype=sum_kind(self, dtype))
+
+
+@op(
+    self=lambda g, self_shape, dim, keepdim: spread(g, self_shape, dim, keepdim),
+    linear=True,
+    of="sum",
+    node="SumBackward1",
+)
+def sum_dim(self, /, dim, keepdim=False, dtype=None):
+    """The sum over one dimension, or several."""
+    kind = sum_kind(self, dtype)
+    return np.add.reduce(converted(self, dtype), axis=dim, dtype=kind, keepdims=keepdim)
+
+
+def converted(x: Any, dtype: Any) -> Any:
+    """An array in the dtype that is asked for."""
+    return x if dtype is None else x.astype(dtype.dtype, copy=False)
+
+
+def sum_kind(x: Any, dtype: Any) -> Any:
+    """What numbers like those of ``x`` add up in; None for their own dtype."""
+    if dtype is not None:
+        return dtype.dtype
+    return np.int64 if x.dtype.kind in "biu" else None
+
+
+@op(
+    self=lambda g, self_shape: expand(g / count(self_shape), self_shape),
+    linear=True,
+    of="mean",
+    node="MeanBackward0",
+)
+def mean_all(self, /, dtype=None):
+    """The mean of all elements."""
+    self = converted(self, dtype)
+    if self.dtype.itemsize == 2:
+        return _half_mean(self, None, False)
+    return np.add.reduce(self, axis=None) / self.dtype.type(self.size)
+
+
+@op(
+    self=lambda g, self_shape, dim, keepdim: div(
+        spread(g, self_shape, dim, keepdim), count(self_shape, dim)
+    ),
+    linear=True,
+    of="mean",
+    node="MeanBackward1",
+)
+def mean_dim(self, /, dim, keepdim=False, dtype=None):
+    """The mean over one dimension, or several."""
+    self = converted(self, dtype)
+    if self.dtype.itemsize == 2:
+        return _half_mean(self, dim, keepdim)
+    total = np.add.reduce(self, axis=dim, keepdims=keepdim)
+    return total / self.dtype.type(count(self.shape, dim))
+
+
+def _half_mean(x, dim, keepdim):
+    """The mean of numbers whose sum may be too large for their dtype."""
+    total = np.add.reduce(x, axis=dim, keepdims=keepdim, dtype=np.float32)
+    return (total / np.float32(count(x.shape, dim))).astype(x.dtype)
+
+
+def count(shape: tuple[int, ...], dim: int | tuple[int, ...] | None = None) -> int:
+    """How many elements are reduced into one."""
+    if dim is None:
+        return math.prod(shape)
+    dims = (dim,) if isinstance(dim, int) else dim
+    return math.prod([shape[d] for d in dims])
+
+
+@op(
+    self=lambda g, self, result: evenly(g, self, result),
+    of="max",
+    node="MaxBackward1",
+)
+def max_all(self, /):
+    """The largest element; the gradient is shared evenly among equals."""
+    check_some("max", self)
+    return np.maximum.reduce(self, axis=None)
+
+
+@op(
+    self=lambda g, self, result: evenly(g, self, result),
+    of="min",
+    node="MinBackward1",
+)
+def min_all(self, /):
+    """The smallest element; the gradient is shared evenly among equals."""
+    check_some("min", self)
+    return np.minimum.reduce(self, axis=None)
+
+
+def check_not_empty(name: str, x: Any, dim: int) -> None:
+    """``x`` has elements along ``dim``, one of which can be picked."""
+    if x.ndim and not x.shape[dim]:
+        raise IndexError(f"{name}(): Expected reduction dim {dim} to have non-zero size.")
+
+
+def check_some(name: str, x: Any) -> None:
+    """``x`` has elements, one of which can be picked."""
+    if not x.size:
+        raise RuntimeError(
+            f"{name}(): Expected reduction dim to be specified for input.numel() == 0. "
+            "Specify the reduction dim with the 'dim' argument."
+        )
+
+
+def evenly(g: Any, x: Any, extreme: Any) -> Any:
+    """``g`` divided among the elements of ``x`` that equal ``extreme``, or are NaN as it is."""
+    mask = x == extreme
+    number = int(sum_all(mask))
+    if not number:
+        mask = x != x
+        number = int(sum_all(mask))
+    return where(mask, g / max(number, 1), 0)
+
+
+@op(
+    self=lambda g, self_shape, indices, dim, keepdim: put_along(
+        g, indices, self_shape, dim, keepdim
+    ),
+    outputs="values indices",
+    nondiff="indices",
+    of="max",
+    node="MaxBackward0",
+)
+def max_dim(self, /, dim, keepdim=False):
+    """The largest element along ``dim``, and where it is (the first of equals)."""
+    return picked(self, np.expand_dims(np.argmax(at_least_1d(self), dim), dim), dim, keepdim)
+
+
+@op(
+    self=lambda g, self_shape, indices, dim, keepdim: put_along(
+        g, indices, self_shape, dim, keepdim
+    ),
+    outputs="values indices",
+    nondiff="indices",
+    of="min",
+    node="MinBackward0",
+)
+def min_dim(self, /, dim, keepdim=False):
+    """The smallest element along ``dim``, and where it is (the first of equals)."""
+    return picked(self, np.expand_dims(np.argmin(at_least_1d(self), dim), dim), dim, keepdim)
+
+
+def picked(x: Any, places: Any, dim: int, keepdim: bool) -> tuple[Any, Any]:
+    """The elements at ``places``, one along ``dim``, and these."""
+    values = np.take_along_axis(at_least_1d(x), places, dim)
+    if keepdim and x.ndim:
+        return values, places
+    return np.squeeze(values, dim), np.squeeze(places, dim)
+
+
+@op(
+    self=lambda g, indices, dim, keepdim: take_along(g, indices, dim, keepdim),
+    linear=True,
+)
+def put_along(self, indices, /, shape, dim, keepdim):
+    """Zeros of ``shape`` with ``self`` at ``indices`` along ``dim``."""
+    if not shape:
+        return np.array(self)
+    if not keepdim:
+        self, indices = np.expand_dims(self, dim), np.expand_dims(indices, dim)
+    result = np.zeros(shape, self.dtype)
+    np.put_along_axis(result, indices, self, dim)
+    return result
+
+
+@op(
+    self=lambda g, self_shape, indices, dim, keepdim: put_along(
+        g, indices, self_shape, dim, keepdim
+    ),
+    linear=True,
+)
+def take_along(self, indices, /, dim, keepdim):
+    """The elements of ``self`` at ``indices`` along ``dim``."""
+    if not self.ndim:
+        return np.array(self)
+    places = indices if keepdim else np.expand_dims(indices, dim)
+    values = np.take_along_axis(self, places, dim)
+    return values if keepdim else np.squeeze(values, dim)
+
+
+@op(variants="function method")
+def argmax(self, /, dim=None, keepdim=False):
+    """Where the largest element is; in the flattened tensor without ``dim``."""
+    _check_order("argmax", self)
+    return np.argmax(self, axis=dim, keepdims=keepdim)
+
+
+@op(variants="function method")
+def argmin(self, /, dim=None, keepdim=False):
+    """Where the smallest element is; in the flattened tensor without ``dim``."""
+    _check_order("argmin", self)
+    return np.argmin(self, axis=dim, keepdims=keepdim)
+
+
+def _check_order(name, x):
+    if x.dtype.kind == "b":
+        raise RuntimeError(f"{name}(): does not support bool input")

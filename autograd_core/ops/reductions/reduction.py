@@ -1,0 +1,351 @@
+"""Reductions to one element, or along dimensions."""
+
+from __future__ import annotations
+
+import builtins
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core import return_types
+from autograd_core.dtype import Number, bool_, dtype
+from autograd_core.op import public
+from autograd_core.ops.algebra.linalg import mm
+from autograd_core.ops.losses import loss
+from autograd_core.ops.pointwise import select
+from autograd_core.ops.pointwise.arithmetic import clamp
+from autograd_core.ops.pointwise.elementwise import div, sqrt
+from autograd_core.ops.pointwise.logic import isnan, logical_not
+from autograd_core.ops.reductions import cumulative, distance, norms, order_statistics, reduce
+from autograd_core.ops.reductions import statistics as statistics_ops
+from autograd_core.ops.shaping.convert import check_gradient, to_dtype
+from autograd_core.ops.shaping.diagonals import diagonal
+from autograd_core.ops.shaping.shape import reshape, squeeze_all, t, unsqueeze
+from autograd_core.tensor import Tensor
+
+Dim = int | Sequence[int] | None
+
+
+def _dims(dim: Dim) -> int | tuple[int, ...] | None:
+    return dim if dim is None or isinstance(dim, int) else tuple(dim)
+
+
+def _check_into(x: Tensor, kind: dtype | None) -> None:
+    if kind is not None:
+        check_gradient(kind, x)
+
+
+@public("function method")
+def sum(
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The sum of all elements, or over ``dim``."""
+    _check_into(self, dtype)
+    if dim is None:
+        return reduce.sum_all(self, dtype)
+    return reduce.sum_dim(self, _every(self, dim), keepdim, dtype)
+
+
+def _every(x: Tensor, dim: Dim) -> Any:
+    return reduce.every(x._shape, _dims(dim))
+
+
+@public("function method")
+def mean(
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The mean of all elements, or over ``dim``; floating point tensors only."""
+    kind = self.dtype if dtype is None else dtype
+    if not kind.is_floating_point:
+        raise _no_mean("mean", "Input" if dtype is None else "Optional", kind)
+    if dim is None:
+        return reduce.mean_all(self, dtype)
+    return reduce.mean_dim(self, _every(self, dim), keepdim, dtype)
+
+
+def _no_mean(name: str, which: str, kind: dtype) -> RuntimeError:
+    return RuntimeError(
+        f"{name}(): could not infer output dtype. {which} dtype must be either a floating point or "
+        f"complex dtype. Got: {kind.scalar_name}"
+    )
+
+
+@public("function method")
+def nansum(
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The sum without what is NaN."""
+    _check_into(self, dtype)
+    return statistics_ops.nansum(self, _dims(dim), keepdim, dtype)
+
+
+@public("function method")
+def nanmean(
+    self: Tensor, dim: Dim = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The mean of what is not NaN."""
+    if not self.dtype.is_floating_point:
+        raise RuntimeError(
+            "nanmean(): expected input to have floating point or complex dtype but got "
+            + self.dtype.scalar_name
+        )
+    if dtype is not None and not dtype.is_floating_point:
+        raise _no_mean("nanmean", "Optional", dtype)
+    number = sum(logical_not(isnan(self)), dim, keepdim)
+    return div(nansum(self, dim, keepdim, dtype=dtype), number)
+
+
+@public("function method")
+def prod(
+    self: Tensor, dim: int | None = None, keepdim: bool = False, *, dtype: dtype | None = None
+) -> Tensor:
+    """The product of all elements, or along ``dim``."""
+    _check_into(self, dtype)
+    if dim is None:
+        return cumulative.prod_all(self, dtype)
+    return cumulative.prod_dim(self, dim, keepdim, dtype)
+
+
+@public("function method inplace_dtype")
+def cumsum(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+    """Running sums along ``dim``."""
+    _check_into(self, dtype)
+    return cumulative.cumsum(self, dim, dtype)
+
+
+@public("function method inplace_dtype")
+def cumprod(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
+    """Running products along ``dim``."""
+    _check_into(self, dtype)
+    return cumulative.cumprod(self, dim, dtype)
+
+
+@public("function method", aliases="special.softmax")
+def softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
+    return loss.softmax(self if dtype is None else to_dtype(self, dtype), dim)
+
+
+@public("function method", aliases="special.log_softmax")
+def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
+    """The logarithm of :func:`softmax`, without its underflow."""
+    return loss.log_softmax(self if dtype is None else to_dtype(self, dtype), dim)
+
+
+@public("function method")
+def max(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The largest element; with ``dim`` a pair of the largest along it and their indices; with
+    another tensor the larger of two, elementwise."""
+    if isinstance(dim, Tensor):
+        return select.maximum(self, dim)
+    if dim is None:
+        return reduce.max_all(self)
+    return return_types.max(*reduce.max_dim(self, dim, keepdim))
+
+
+@public("function method")
+def min(self: Tensor, dim: Any = None, keepdim: bool = False) -> Any:
+    """The smallest element; with ``dim`` a pair of the smallest along it and their indices; with
+    another tensor the smaller of two, elementwise."""
+    if isinstance(dim, Tensor):
+        return select.minimum(self, dim)
+    if dim is None:
+        return reduce.min_all(self)
+    return return_types.min(*reduce.min_dim(self, dim, keepdim))
+
+
+@public("function method")
+def amax(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
+    """The largest elements over some dimensions, or of all; equals share the gradient."""
+    return statistics_ops.amax(self, _dims(dim), keepdim)
+
+
+@public("function method")
+def amin(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
+    """The smallest elements over some dimensions, or of all; equals share the gradient."""
+    return statistics_ops.amin(self, _dims(dim), keepdim)
+
+
+@public("function method")
+def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
+    """The smallest and the largest elements along ``dim``, or of all."""
+    return return_types.aminmax(*statistics_ops.aminmax(self, dim, keepdim))
+
+
+def _spread(
+    dim: Any, unbiased: bool | None, correction: Number | None
+) -> tuple[int | tuple[int, ...] | None, Number]:
+    """Dimensions and correction, from the old signature, ``(dim, unbiased)``, or the new one."""
+    if isinstance(dim, bool):
+        dim, unbiased = None, dim
+    if correction is None:
+        correction = 1 if unbiased is None else int(unbiased)
+    return _dims(dim), correction
+
+
+@public("function method")
+def var(
+    self: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """The variance: squared distances from the mean over ``count - correction``."""
+    return statistics_ops.var(self, *_spread(dim, unbiased, correction), keepdim)
+
+
+@public("function method")
+def std(
+    self: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> Tensor:
+    """The standard deviation, root of the variance."""
+    return statistics_ops.std(self, *_spread(dim, unbiased, correction), keepdim)
+
+
+@public()
+def var_mean(
+    self: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The variance and the mean."""
+    return statistics_ops.var_mean(self, *_spread(dim, unbiased, correction), keepdim)
+
+
+@public()
+def std_mean(
+    self: Tensor,
+    dim: Any = None,
+    unbiased: bool | None = None,
+    keepdim: bool = False,
+    *,
+    correction: Number | None = None,
+) -> tuple[Tensor, Tensor]:
+    """The standard deviation and the mean."""
+    return statistics_ops.std_mean(self, *_spread(dim, unbiased, correction), keepdim)
+
+
+@public("function method", aliases="special.logsumexp")
+def logsumexp(self: Tensor, dim: Dim, keepdim: bool = False) -> Tensor:
+    """``log(sum(exp(self)))`` over ``dim``, without overflow."""
+    return statistics_ops.logsumexp(self, _dims(dim), keepdim)
+
+
+@public("function method")
+def norm(
+    self: Tensor,
+    p: float | str | None = "fro",
+    dim: Dim = None,
+    keepdim: bool = False,
+    dtype: dtype | None = None,
+) -> Tensor:
+    """The root of the sum of sizes to the power of ``p``; "fro" is 2."""
+    if p == "nuc":
+        raise NotImplementedError("norm(p='nuc') is autograd_core.linalg.matrix_norm(ord='nuc')")
+    order = 2 if p is None or p == "fro" else float(p)
+    check_norm_dtype("linalg.vector_norm", self, dtype)
+    return norms.vector_norm(self, order, _dims(dim), keepdim, dtype)
+
+
+def check_norm_dtype(name: str, x: Tensor, kind: dtype | None) -> None:
+    """A norm is that of floating point numbers, and may be a longer one, not a shorter one."""
+    if kind is None:
+        return
+    if not x.dtype.is_floating_point:
+        raise RuntimeError(
+            f"{name}: Expected a floating point or complex tensor as input. Got "
+            + x.dtype.scalar_name
+        )
+    if not kind.is_floating_point:
+        raise RuntimeError(
+            f"{name}: dtype should be floating point or complex, but got {kind.scalar_name}"
+        )
+    if kind.itemsize < x.dtype.itemsize:
+        raise RuntimeError(
+            f"{name}: the dtype of the input ({x.dtype.scalar_name}) should be convertible without "
+            f"narrowing to the specified dtype ({kind.scalar_name})"
+        )
+
+
+@public("function method")
+def dist(self: Tensor, other: Tensor, p: float = 2) -> Tensor:
+    """The ``p``-norm of the difference."""
+    return distance.dist(self, other, p)
+
+
+@public("function method inplace")
+def renorm(self: Tensor, p: float, dim: int, maxnorm: float) -> Tensor:
+    """``self`` with those slices of ``dim`` whose ``p``-norm is above ``maxnorm`` scaled to it."""
+    return distance.renorm(self, p, dim, maxnorm)
+
+
+# One element picked
+
+
+@public("function method")
+def median(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower of the middle elements; along ``dim`` with where it is."""
+    if dim is None:
+        return order_statistics.median_all(self)
+    return return_types.median(*order_statistics.median_dim(self, dim, keepdim))
+
+
+@public("function method")
+def nanmedian(self: Tensor, dim: int | None = None, keepdim: bool = False) -> Any:
+    """The lower of the middle elements that are not NaN; along ``dim`` with where it is."""
+    if dim is None:
+        return order_statistics.nanmedian_all(self)
+    return return_types.nanmedian(*order_statistics.nanmedian_dim(self, dim, keepdim))
+
+
+@public("function method")
+def mode(self: Tensor, dim: int = -1, keepdim: bool = False) -> return_types.mode:
+    """The most frequent element along ``dim``, and where it is."""
+    return return_types.mode(*order_statistics.mode(self, dim, keepdim))
+
+
+@public("function method")
+def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> return_types.kthvalue:
+    """The ``k``-th smallest element along ``dim``, and where it is."""
+    return return_types.kthvalue(*order_statistics.kthvalue(self, k, dim, keepdim))
+
+
+# Covariance
+
+
+@public("function method")
+def cov(self: Tensor, *, correction: int = 1) -> Tensor:
+    """The covariances of the variables in the rows of ``self``, whose columns are observations."""
+    if self.ndim > 2:
+        raise RuntimeError(
+            "cov(): expected input to have two or fewer dimensions but got an input with "
+            f"{self.ndim} dimensions"
+        )
+    if self.dtype is bool_:
+        raise RuntimeError("cov(): bool dtype is not supported for input")
+    rows = reshape(self, (1, -1)) if self.ndim < 2 else self
+    number = rows._shape[1]
+    apart = rows - unsqueeze(div(reduce.sum_dim(rows, 1), number), 1)
+    freedom = builtins.max(number - correction, 0)
+    return squeeze_all(div(mm(apart, t(apart)), freedom if freedom else math.nan))
+
+
+@public("function method")
+def corrcoef(self: Tensor) -> Tensor:
+    """The correlation coefficients of the variables in the rows of ``self``."""
+    matrix = cov(self)
+    if not matrix.ndim:
+        return matrix / matrix
+    deviation = sqrt(diagonal(matrix))
+    scaled = div(div(matrix, reshape(deviation, (-1, 1))), reshape(deviation, (1, -1)))
+    return clamp(scaled, -1, 1)

@@ -1,0 +1,230 @@
+"""Reductions beyond sum and mean: extrema, variance, truth."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import op
+from autograd_core.ops.pointwise.elementwise import exp, where
+from autograd_core.ops.reductions.reduce import (
+    check_some,
+    converted,
+    count,
+    every,
+    kept_shape,
+    mean_dim,
+    spread,
+    sum_dim,
+    sum_kind,
+)
+from autograd_core.ops.shaping.shape import expand, reshape
+
+
+@op()
+def float_mask(mask, self, /):
+    """The truth values ``mask`` as 0 and 1 of the dtype of ``self``."""
+    return mask.astype(self.dtype)
+
+
+def shared(g: Any, x: Any, ans: Any, dim: Any, keepdim: bool) -> Any:
+    """A reduction's gradient, shared by the elements of ``x`` that equal the result; NaN where
+    that is NaN, which equals none."""
+    shape = tuple(x.shape)
+    dims = every(shape, dim)
+    same = float_mask(x == spread(ans, shape, dims, keepdim), x)
+    return spread(g, shape, dims, keepdim) * same / sum_dim(same, dims, True)
+
+
+@op(
+    self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
+)
+def amax(self, /, dim=(), keepdim=False):
+    """The largest elements over some dimensions; equals share the gradient."""
+    return _extreme("amax", np.maximum, self, dim, keepdim)
+
+
+@op(
+    self=lambda g, self, result, dim, keepdim: shared(g, self, result, dim, keepdim),
+)
+def amin(self, /, dim=(), keepdim=False):
+    """The smallest elements over some dimensions; equals share the gradient."""
+    return _extreme("amin", np.minimum, self, dim, keepdim)
+
+
+def _extreme(name, ufunc, x, dim, keepdim):
+    if dim == ():
+        check_some(name, x)
+    return ufunc.reduce(x, axis=every(x.shape, dim), keepdims=keepdim)
+
+
+@op(
+    self=lambda g, self, min, max, dim, keepdim: (
+        shared(g[0], self, min, dim, keepdim) + shared(g[1], self, max, dim, keepdim)
+    ),
+    outputs="min max",
+)
+def aminmax(self, /, dim=None, keepdim=False):
+    """The smallest and the largest elements along ``dim``, or of all."""
+    dims = every(self.shape, dim)
+    return (
+        np.minimum.reduce(self, axis=dims, keepdims=keepdim),
+        np.maximum.reduce(self, axis=dims, keepdims=keepdim),
+    )
+
+
+@op(
+    self=lambda g, self, self_shape, dim, keepdim: (
+        spread(g, self_shape, every(self_shape, dim), keepdim) * float_mask(self == self, self)
+    ),
+)
+def nansum(self, /, dim=None, keepdim=False, dtype=None):
+    """The sum without what is NaN."""
+    numbers = np.where(np.isnan(self), 0, self) if self.dtype.kind == "f" else self
+    axis, kind = every(self.shape, dim), sum_kind(self, dtype)
+    return np.add.reduce(converted(numbers, dtype), axis=axis, dtype=kind, keepdims=keepdim)
+
+
+# Variance
+
+
+def variance_slope(g: Any, x: Any, dim: Any, correction: float) -> Any:
+    """The gradient of ``x`` from that of its variance, which kept its dimensions."""
+    shape = tuple(x.shape)
+    dims = every(shape, dim)
+    freedom = max(count(shape, dims) - correction, 0)
+    apart = x - mean_dim(x, dims, True)
+    if freedom:
+        return g * apart * (2 / freedom)
+    if dim is None or not shape:
+        return g * where(apart == 0, math.nan, math.inf)
+    return g * apart * math.inf
+
+
+def deviation_slope(g: Any, x: Any, ans: Any, dim: Any, correction: float) -> Any:
+    """The gradient of ``x`` from that of its standard deviation; 0 where this is 0."""
+    return variance_slope(where(ans == 0, 0, g / (2 * where(ans == 0, 1, ans))), x, dim, correction)
+
+
+def mean_slope(g: Any, shape: tuple[int, ...], dim: Any) -> Any:
+    """The gradient of ``x`` from that of its mean, which kept its dimensions."""
+    return expand(g / count(shape, every(shape, dim)), shape)
+
+
+def keep(g: Any, shape: tuple[int, ...], dim: Any, keepdim: bool) -> Any:
+    """``g`` with the reduced dimensions as ones."""
+    return g if keepdim else reshape(g, kept_shape(shape, every(shape, dim)))
+
+
+def _variance(x, dim, correction, keepdim, name="std and var"):
+    if x.dtype.kind != "f":
+        raise RuntimeError(f"{name} only support floating point and complex dtypes")
+    dims = every(x.shape, dim)
+    freedom = max(count(x.shape, dims) - correction, 0)
+    apart = x - np.mean(x, axis=dims, keepdims=True, dtype=x.dtype)
+    total = np.add.reduce(apart * apart, axis=dims, keepdims=keepdim)
+    return np.divide(total, freedom, dtype=x.dtype)
+
+
+@op(
+    self=lambda g, self, self_shape, dim, correction, keepdim: variance_slope(
+        keep(g, self_shape, dim, keepdim), self, dim, correction
+    ),
+)
+def var(self, /, dim=None, correction=1, keepdim=False):
+    """The variance: squared distances from the mean over ``count - correction``."""
+    return _variance(self, dim, correction, keepdim)
+
+
+@op(
+    self=lambda g, self, self_shape, result, dim, correction, keepdim: deviation_slope(
+        keep(g, self_shape, dim, keepdim),
+        self,
+        keep(result, self_shape, dim, keepdim),
+        dim,
+        correction,
+    ),
+)
+def std(self, /, dim=None, correction=1, keepdim=False):
+    """The standard deviation, root of the variance."""
+    return np.sqrt(_variance(self, dim, correction, keepdim))
+
+
+@op(
+    self=lambda g, self, self_shape, dim, correction, keepdim: (
+        variance_slope(keep(g[0], self_shape, dim, keepdim), self, dim, correction)
+        + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
+    ),
+    outputs="result0 result1",
+)
+def var_mean(self, /, dim=None, correction=1, keepdim=False):
+    """The variance and the mean."""
+    mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
+    return _variance(self, dim, correction, keepdim, "var_mean"), mean
+
+
+@op(
+    self=lambda g, self, self_shape, result0, dim, correction, keepdim: (
+        deviation_slope(
+            keep(g[0], self_shape, dim, keepdim),
+            self,
+            keep(result0, self_shape, dim, keepdim),
+            dim,
+            correction,
+        )
+        + mean_slope(keep(g[1], self_shape, dim, keepdim), self_shape, dim)
+    ),
+    outputs="result0 result1",
+)
+def std_mean(self, /, dim=None, correction=1, keepdim=False):
+    """The standard deviation and the mean."""
+    mean = np.mean(self, axis=every(self.shape, dim), keepdims=keepdim, dtype=self.dtype)
+    return np.sqrt(_variance(self, dim, correction, keepdim, "std_mean")), mean
+
+
+@op(
+    self=lambda g, self, self_shape, result, dim, keepdim: (
+        expand(keep(g, self_shape, dim, keepdim), self_shape)
+        * exp(self - keep(result, self_shape, dim, keepdim))
+    ),
+)
+def logsumexp(self, /, dim, keepdim=False):
+    """``log(sum(exp(self)))`` over ``dim``, without overflow."""
+    if self.dtype.kind != "f":
+        self = self.astype(np.float32)
+    dims = every(self.shape, dim)
+    top = np.maximum.reduce(self, axis=dims, keepdims=True, initial=-np.inf)
+    top = np.where(np.isfinite(top), top, 0).astype(self.dtype)
+    found = np.log(np.add.reduce(np.exp(self - top), axis=dims, keepdims=True)) + top
+    return found if keepdim else np.squeeze(found, dims)
+
+
+# Truth
+
+
+def _some(shape, dim):
+    return () if dim == () else every(shape, dim)
+
+
+def _truth(result, x):
+    return result.astype(np.uint8) if x.dtype == np.uint8 else result
+
+
+@op(variants="function method")
+def all(self, /, dim=None, keepdim=False):
+    """Whether all elements along ``dim`` are not 0; each by itself, if ``dim`` is empty."""
+    return _truth(np.all(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
+
+
+@op(variants="function method")
+def any(self, /, dim=None, keepdim=False):
+    """Whether one of the elements along ``dim`` is not 0; each by itself, if ``dim`` is empty."""
+    return _truth(np.any(self, axis=_some(self.shape, dim), keepdims=keepdim), self)
+
+
+@op(variants="function method")
+def count_nonzero(self, /, dim=None):
+    """How many elements along ``dim`` are not 0."""
+    return np.count_nonzero(self, axis=every(self.shape, dim))

@@ -1,0 +1,134 @@
+"""Diagonals and triangles of matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from autograd_core.op import op
+from autograd_core.ops.checks import check_not_bool
+from autograd_core.ops.pointwise.elementwise import zeros_of
+from autograd_core.ops.shaping.shape import expand
+from autograd_core.tensor.dimensions import wrapped
+
+
+@op(
+    self=lambda g, diagonal: tril(g, diagonal),
+    linear=True,
+    variants="function method inplace",
+)
+def tril(self, /, diagonal=0):
+    """The lower triangle of matrices, 0 above the ``diagonal``-th diagonal."""
+    _check_matrix("tril", self)
+    return np.tril(self, diagonal)
+
+
+@op(
+    self=lambda g, diagonal: triu(g, diagonal),
+    linear=True,
+    variants="function method inplace",
+)
+def triu(self, /, diagonal=0):
+    """The upper triangle of matrices, 0 below the ``diagonal``-th diagonal."""
+    _check_matrix("triu", self)
+    return np.triu(self, diagonal)
+
+
+def _check_matrix(name: str, x: Any) -> None:
+    if x.ndim < 2:
+        raise RuntimeError(f"{name}: input tensor must have at least 2 dimensions")
+
+
+@op(
+    self=lambda g, self_shape, offset, dim1, dim2: diagonal_backward(
+        g, self_shape, offset, dim1, dim2
+    ),
+    view=True,
+    linear=True,
+    variants="function method",
+)
+def diagonal(self, /, offset=0, dim1=0, dim2=1):
+    """The diagonal of the plane of two dimensions, as last dimension."""
+    _plane(dim1, dim2, self.ndim)
+    return _writable_diagonal(self, offset, dim1, dim2)
+
+
+def _plane(dim1, dim2, rank):
+    """The two dimensions of the plane that has a diagonal."""
+    found = wrapped(dim1, rank), wrapped(dim2, rank)
+    if found[0] == found[1]:
+        raise RuntimeError(f"diagonal dimensions cannot be identical {dim1}, {dim2}")
+    return found
+
+
+def _writable_diagonal(x, offset, dim1, dim2):
+    result = np.diagonal(x, offset, dim1, dim2)
+    result.flags.writeable = x.flags.writeable  # NumPy's is read-only, a view here is not
+    return result
+
+
+@op(
+    grad_output=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    linear=True,
+)
+def diagonal_backward(grad_output, /, shape, offset, dim1, dim2):
+    """Zeros of ``shape`` with ``grad_output`` on that diagonal."""
+    result = np.zeros(shape, grad_output.dtype)
+    _writable_diagonal(result, offset, dim1, dim2)[...] = grad_output
+    return result
+
+
+@op(
+    self=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    linear=True,
+    variants="function method",
+)
+def diag_embed(self, /, offset=0, dim1=-2, dim2=-1):
+    """Matrices of zeros with the last dimension of ``self`` on a diagonal."""
+    plane = _plane(dim1, dim2, self.ndim + 1)
+    size, shape = self.shape[-1] + abs(offset), list(self.shape[:-1])
+    for dim in sorted(plane):
+        shape.insert(dim, size)
+    result = np.zeros(shape, self.dtype)
+    _writable_diagonal(result, offset, dim1, dim2)[...] = self
+    return result
+
+
+@op(
+    self=lambda g, offset, dim1, dim2: diagonal_scatter(
+        g, zeros_of(diagonal(g, offset, dim1, dim2)), offset, dim1, dim2
+    ),
+    src=lambda g, offset, dim1, dim2: diagonal(g, offset, dim1, dim2),
+    linear=True,
+)
+def diagonal_scatter(self, src, /, offset=0, dim1=0, dim2=1):
+    """``self`` with ``src`` on its diagonal."""
+    _plane(dim1, dim2, self.ndim)
+    result = np.array(self)
+    part = _writable_diagonal(result, offset, dim1, dim2)
+    if part.shape != src.shape:
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(part.shape)}"
+        )
+    part[...] = src
+    return result
+
+
+@op(
+    self=lambda g, self_shape: trace_backward(g, self_shape),
+    linear=True,
+    variants="function method",
+)
+def trace(self, /):
+    """The sum of a matrix's diagonal."""
+    if self.ndim != 2:
+        raise RuntimeError("trace: expected a matrix")
+    check_not_bool("trace", self)
+    return np.trace(self, dtype=np.int64 if self.dtype.kind in "biu" else None)
+
+
+def trace_backward(g, shape):
+    """``g`` all along the diagonal of zeros of ``shape``."""
+    return diagonal_backward(expand(g, (min(shape),)), shape, 0, 0, 1)

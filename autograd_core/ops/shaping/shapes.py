@@ -1,0 +1,235 @@
+"""Other shapes of a tensor: views where that is possible."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from autograd_core.op import public
+from autograd_core.ops.indices import index as index_ops
+from autograd_core.ops.reductions.reduce import sum_dim
+from autograd_core.ops.shaping import copies, diagonals, rearrange, shape
+from autograd_core.ops.shaping.shape import reshape as reshape
+from autograd_core.own_files import warn
+from autograd_core.tensor import Tensor
+from autograd_core.tensor.dimensions import wrapped
+from autograd_core.tensor.views import root_of
+
+
+def tuple_of(value: Any) -> tuple[Any, ...]:
+    """One number, or several, as a tuple."""
+    return (value,) if isinstance(value, int) else tuple(value)
+
+
+def several(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Numbers that are given one by one, or as one sequence."""
+    return tuple(values[0]) if len(values) == 1 and not isinstance(values[0], int) else values
+
+
+@public("function method")
+def flatten(self: Tensor, start_dim: int = 0, end_dim: int = -1) -> Tensor:
+    """The dimensions from ``start_dim`` to ``end_dim`` made one."""
+    first, last = wrapped(start_dim, self.ndim), wrapped(end_dim, self.ndim)
+    if first > last:
+        raise RuntimeError("flatten() has invalid args: start_dim cannot come after end_dim")
+    if first == last and self.ndim:
+        return self
+    shape = self._shape
+    return reshape(self, (*shape[:first], math.prod(shape[first : last + 1]), *shape[last + 1 :]))
+
+
+@public("function method")
+def ravel(self: Tensor) -> Tensor:
+    """All elements in one dimension."""
+    return reshape(self, (-1,))
+
+
+@public("function method")
+def unflatten(self: Tensor, dim: int, sizes: Sequence[int]) -> Tensor:
+    """Dimension ``dim`` taken apart into several; one of the sizes may be -1."""
+    dim = wrapped(dim, self.ndim)
+    if not sizes:
+        raise RuntimeError("unflatten: sizes must be non-empty")
+    try:
+        wrapped(dim, self.ndim, of_scalars=False)
+        whole = shape.infer_size(self._shape[dim : dim + 1], sizes)
+    except (IndexError, RuntimeError) as error:
+        if "invalid for input of size" not in str(error):
+            raise RuntimeError(f"unflatten got an unexpected error:\n{error}") from None
+        raise RuntimeError(
+            f"unflatten: Provided sizes {list(sizes)} don't multiply up to the size of dim {dim} "
+            f"({self._shape[dim]}) in the input tensor"
+        ) from None
+    return shape.view(self, (*self._shape[:dim], *whole, *self._shape[dim + 1 :]))
+
+
+def reversed_dims(x: Tensor) -> Tensor:
+    """``x.T``: the dimensions in reverse order."""
+    if x.ndim not in (0, 2):
+        warn(
+            "The use of `x.T` on tensors of dimension other than 2 to reverse their shape is "
+            "deprecated and it will throw an error in a future release. Consider `x.mT` to "
+            "transpose batches of matrices or `x.permute(*torch.arange(x.ndim - 1, -1, -1))` to "
+            "reverse the dimensions of a tensor."
+        )
+    return shape.permute(x, tuple(reversed(range(x.ndim))))
+
+
+@public("function method", name="adjoint")
+def mT(self: Tensor) -> Tensor:
+    """The last two dimensions exchanged."""
+    return shape.transpose(self, -2, -1)
+
+
+def H(x: Tensor) -> Tensor:
+    """A matrix transposed."""
+    if x.ndim not in (0, 2):
+        raise RuntimeError(
+            f"tensor.H is only supported on matrices (2-D tensors). Got {x.ndim}-D tensor."
+        )
+    return shape.transpose(x, 0, 1) if x.ndim else x
+
+
+@public("function method inplace_view")
+def swapdims(self: Tensor, dim0: int, dim1: int) -> Tensor:
+    """Two dimensions exchanged."""
+    return shape.transpose(self, dim0, dim1)
+
+
+@public("function method inplace_view")
+def swapaxes(self: Tensor, axis0: int, axis1: int) -> Tensor:
+    """:func:`swapdims` under NumPy's name."""
+    return shape.transpose(self, axis0, axis1)
+
+
+@public("function method", aliases="moveaxis")
+def movedim(self: Tensor, source: int | Sequence[int], destination: int | Sequence[int]) -> Tensor:
+    """Dimensions moved to other places, the rest in the order they had."""
+    given, wanted = tuple_of(source), tuple_of(destination)
+    if len(given) != len(wanted):
+        raise RuntimeError(
+            f"movedim: Invalid source or destination dims: source ({list(given)} dims) should "
+            "contain the same number of dims as destination "
+            f"({list(wanted)} dims)"
+        )
+    sources = [wrapped(dim, self.ndim) for dim in given]
+    places = [wrapped(dim, self.ndim) for dim in wanted]
+    for name, dims, found in (("source", given, sources), ("destination", wanted, places)):
+        if len(set(found)) < len(found):
+            raise RuntimeError(f"movedim: repeated dim in `{name}` ({list(dims)})")
+    rest = (dim for dim in range(self.ndim) if dim not in sources)
+    taken = dict(zip(places, sources, strict=True))
+    return shape.permute(
+        self, tuple(taken[place] if place in taken else next(rest) for place in range(self.ndim))
+    )
+
+
+@public("function method")
+def broadcast_to(self: Tensor, size: Sequence[int]) -> Tensor:
+    """Dimensions of size 1 stretched, without a copy."""
+    return shape.expand(self, tuple(size))
+
+
+@public("function method inplace_view")
+def squeeze(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """All dimensions of size 1 dropped, or those of ``dim`` that are."""
+    if dim is None:
+        return shape.squeeze_all(self)
+    if isinstance(dim, int):
+        return shape.squeeze_dim(self, dim)
+    return rearrange.squeeze_dims(self, tuple(dim))
+
+
+@public("function method inplace_view")
+def unsqueeze(self: Tensor, dim: int) -> Tensor:
+    """A new dimension of size 1 at ``dim``."""
+    return shape.unsqueeze(self, dim)
+
+
+@public("function method")
+def select(self: Tensor, dim: int, index: int) -> Tensor:
+    """The slice at ``index`` of dimension ``dim``, which is dropped."""
+    index_ops.check_select(self._shape, dim, index)
+    return index_ops.select(self, dim, index)
+
+
+@public("function method")
+def narrow(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """``length`` slices of dimension ``dim`` from ``start`` on."""
+    return index_ops.slice_(self, dim, *narrowed(self, dim, start, length), 1)
+
+
+def narrowed(x: Tensor, dim: int, start: int, length: int) -> tuple[int, int]:
+    """Where a narrowed dimension begins and ends."""
+    if not x.ndim:
+        raise RuntimeError("narrow() cannot be applied to a 0-dim tensor.")
+    if length < 0:
+        raise RuntimeError("narrow(): length must be non-negative.")
+    size = x._shape[wrapped(dim, x.ndim)]
+    if not -size <= start <= size:
+        raise IndexError(
+            f"start out of range (expected to be in range of [{-size}, {size}], but got {start})"
+        )
+    start += size if start < 0 else 0
+    if start + length > size:
+        raise RuntimeError(f"start ({start}) + length ({length}) exceeds dimension size ({size}).")
+    return start, start + length
+
+
+@public("function method")
+def diag(self: Tensor, diagonal: int = 0) -> Tensor:
+    """The diagonal of a matrix, or a matrix with a vector as its diagonal."""
+    if self.ndim == 1:
+        return diagonals.diag_embed(self, diagonal)
+    if self.ndim != 2:
+        raise RuntimeError(f"diag(): Supports 1D or 2D tensors. Got {self.ndim}D")
+    return copies.diagonal_copy(self, diagonal)
+
+
+@public("function method")
+def diagflat(self: Tensor, offset: int = 0) -> Tensor:
+    """A matrix with all elements of ``self`` along a diagonal."""
+    return diagonals.diag_embed(ravel(self), offset)
+
+
+def sum_to_size(x: Tensor, *size: Any) -> Tensor:
+    """Summed to ``size``, from which the shape of ``x`` could have been broadcast."""
+    wanted = several(size)
+    added = x.ndim - len(wanted)
+    if added < 0 or any(n not in (1, x._shape[added + i]) for i, n in enumerate(wanted)):
+        raise RuntimeError(
+            f"size {{{list(wanted)}}} is not expandable to size {{{list(x._shape)}}}."
+        )
+    dims = [added + i for i, n in enumerate(wanted) if n == 1 and x._shape[added + i] != 1]
+    if added:
+        x = sum_dim(x, (*range(added), *dims), True)
+        return shape.view(x, wanted)
+    return sum_dim(x, tuple(dims), True) if dims else x
+
+
+@public("function method inplace_view")
+def as_strided(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """The memory of ``self``, which lies in order, read in steps of ``stride`` elements, from
+    ``storage_offset`` of the whole memory on, of which a view may be a part."""
+    return rearrange.as_strided(self, tuple(size), tuple(stride), within(self, storage_offset))
+
+
+def within(x: Tensor, storage_offset: int | None) -> int | None:
+    """How far after the first element of ``x`` a place of the memory is.
+
+    Raises:
+        RuntimeError: it is before that.
+    """
+    if storage_offset is None:
+        return None
+    own, whole = (t.array.__array_interface__["data"][0] for t in (x, root_of(x)))
+    begin: int = (own - whole) // x.array.itemsize
+    if storage_offset < begin:
+        raise RuntimeError(
+            f"as_strided of a view from storage_offset={storage_offset}, which is before its first "
+            f"element, at {begin}, is not supported: take the tensor that it is a view of"
+        )
+    return storage_offset - begin

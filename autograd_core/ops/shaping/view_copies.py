@@ -1,0 +1,97 @@
+"""Views as tensors of their own: copies of what they show, and the whole with it replaced."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from autograd_core.op import public
+from autograd_core.ops.shaping import copies, diagonals, rearrange
+from autograd_core.ops.shaping.convert import check_gradient
+from autograd_core.ops.shaping.shapes import narrowed, within
+from autograd_core.tensor import Tensor
+
+
+@public()
+def squeeze_copy(self: Tensor, dim: int | Sequence[int] | None = None) -> Tensor:
+    """A copy without all dimensions of size 1, or without those of ``dim`` that are."""
+    if dim is None:
+        return copies.squeeze_all_copy(self)
+    if isinstance(dim, int):
+        return copies.squeeze_dim_copy(self, dim)
+    return copies.squeeze_dims_copy(self, tuple(dim))
+
+
+@public("function method")
+def narrow_copy(self: Tensor, dim: int, start: int, length: int) -> Tensor:
+    """A copy of ``length`` slices of dimension ``dim`` from ``start`` on."""
+    return copies.slice_copy(self, dim, *narrowed(self, dim, start, length), 1)
+
+
+@public()
+def as_strided_copy(
+    self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
+) -> Tensor:
+    """A copy of what :func:`as_strided` reads."""
+    return copies.as_strided_copy(self, tuple(size), tuple(stride), within(self, storage_offset))
+
+
+@public()
+def expand_copy(self: Tensor, size: Sequence[int]) -> Tensor:
+    """A copy with dimensions of size 1 stretched."""
+    return copies.expand_copy(self, tuple(size))
+
+
+@public()
+def permute_copy(self: Tensor, dims: Sequence[int]) -> Tensor:
+    """A copy with all dimensions in a new order."""
+    return copies.permute_copy(self, tuple(dims))
+
+
+@public()
+def view_copy(self: Tensor, size: Sequence[int]) -> Tensor:
+    """A copy under another shape."""
+    return copies.view_copy(self, tuple(size))
+
+
+@public("function method")
+def diagonal_scatter(
+    self: Tensor, src: Tensor, offset: int = 0, dim1: int = 0, dim2: int = 1
+) -> Tensor:
+    """``self`` with ``src`` in a diagonal."""
+    check_gradient(self.dtype, src)
+    return diagonals.diagonal_scatter(self, src, offset, dim1, dim2)
+
+
+@public("function method")
+def as_strided_scatter(
+    self: Tensor,
+    src: Tensor,
+    size: Sequence[int],
+    stride: Sequence[int],
+    storage_offset: int | None = None,
+) -> Tensor:
+    """``self`` with ``src`` in the places that :func:`as_strided` reads."""
+    check_gradient(self.dtype, src)
+    offset = within(self, storage_offset)
+    return rearrange.as_strided_scatter(self, src, tuple(size), tuple(stride), offset)
+
+
+@public("function method")
+def select_scatter(self: Tensor, src: Tensor, dim: int, index: int) -> Tensor:
+    """``self`` with ``src`` at ``index`` of dimension ``dim``."""
+    check_gradient(self.dtype, src)
+    return rearrange.select_scatter(self, src, dim, index)
+
+
+@public("function method")
+def slice_scatter(
+    self: Tensor,
+    src: Tensor,
+    dim: int = 0,
+    start: int | None = None,
+    end: int | None = None,
+    step: int = 1,
+) -> Tensor:
+    """``self`` with ``src`` in every ``step``-th slice of ``dim`` from ``start`` to ``end``."""
+    check_gradient(self.dtype, src)
+    return rearrange.slice_scatter(self, src, dim, start, end, step)
