@@ -39,11 +39,10 @@ def nll_loss(
     reduction = validate_reduction(reduction_of(size_average, reduce, reduction))
     if not input.ndim:
         raise ValueError("Expected 1 or more dimensions (got 0)")
+    function = loss.nll_loss if input.ndim < 3 else loss.nll_loss2d
     if weight is not None:
-        check_constant(
-            "nll_loss_forward" if input.ndim < 3 else "nll_loss2d_forward", weight=weight
-        )
-    return loss.nll_loss(input, target, weight, reduction, ignore_index)
+        check_constant(f"{function.__name__}_forward", weight=weight)
+    return function(input, target, weight, reduction, ignore_index)
 
 
 def cross_entropy(

@@ -76,6 +76,57 @@ def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
         reduction: "mean" (by weight), "sum" or "none".
         ignore_index: targets of this value do not count.
     """
+    return _losses(self, target, weight, reduction, ignore_index)
+
+
+@op(
+    self=lambda g, self, target, weight, reduction, ignore_index: nll_loss2d_backward(
+        g, target, weight, self.shape, reduction, ignore_index
+    ),
+    node="NllLoss2DBackward0",
+    second=Second(
+        "NllLoss2DBackwardBackward0",
+        lambda g, target, weight, reduction, ignore_index: nll_loss2d(
+            g, target, weight, reduction, ignore_index
+        ),
+    ),
+)
+def nll_loss2d(self, target, weight=None, /, reduction="mean", ignore_index=-100):
+    """:func:`nll_loss` of an image, or of anything with more than one target for each example.
+
+    Args:
+        self: log probabilities, (N, C, ...).
+    """
+    return _losses(self, target, weight, reduction, ignore_index)
+
+
+@op(
+    grad_output=lambda g, target, weight, reduction, ignore_index: nll_loss(
+        g, target, weight, reduction, ignore_index
+    ),
+    linear=True,
+)
+def nll_loss_backward(
+    grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
+):
+    """The gradient of :func:`nll_loss`, of ``shape``, for that of the loss, ``grad_output``."""
+    return _slopes(grad_output, target, weight, shape, reduction, ignore_index)
+
+
+@op(
+    grad_output=lambda g, target, weight, reduction, ignore_index: nll_loss2d(
+        g, target, weight, reduction, ignore_index
+    ),
+    linear=True,
+)
+def nll_loss2d_backward(
+    grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
+):
+    """The gradient of :func:`nll_loss2d`, of ``shape``, for that of the loss."""
+    return _slopes(grad_output, target, weight, shape, reduction, ignore_index)
+
+
+def _losses(self, target, weight, reduction, ignore_index):
     check_labels(target)
     check_implemented(
         "nll_loss_out_frame" if self.ndim < 3 else "nll_loss2d_forward_out_frame", self
@@ -89,16 +140,7 @@ def nll_loss(self, target, weight=None, /, reduction="mean", ignore_index=-100):
     return total / np.add.reduce(weights, axis=None) if reduction == "mean" else total
 
 
-@op(
-    grad_output=lambda g, target, weight, reduction, ignore_index: nll_loss(
-        g, target, weight, reduction, ignore_index
-    ),
-    linear=True,
-)
-def nll_loss_backward(
-    grad_output, target, weight=None, /, shape=None, reduction="mean", ignore_index=-100
-):
-    """The gradient of :func:`nll_loss`, of ``shape``, for that of the loss, ``grad_output``."""
+def _slopes(grad_output, target, weight, shape, reduction, ignore_index):
     index, weights, axis = _picked(shape, grad_output.dtype, target, weight, ignore_index)
     share = weights / np.add.reduce(weights, axis=None) if reduction == "mean" else weights
     slope = 0.0 - grad_output * share
