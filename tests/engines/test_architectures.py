@@ -1,0 +1,77 @@
+"""Well-known architectures have the same backward graph on PyTorch and on the core."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+pytest.importorskip("torch", reason="PyTorch is not installed")
+
+from autograd_core.dag import Graph
+from autograd_core.dag.serialize import from_json
+from tui.cli import main
+
+pytestmark = pytest.mark.torch
+PROGRAMS = Path(__file__).parent / "architectures"
+# The core takes the steps of an LSTM one by one, PyTorch a whole layer.
+IN_STEPS = {"lstm_language_model": "rnn"}
+
+
+class Backward(NamedTuple):
+    """The backward half of a graph, without what only one engine knows."""
+
+    nodes: list[Any]  # name, scope, shape and line, in the order in which they run
+    edges: Counter[Any]  # between places in `nodes`; of a leaf, its shape
+
+
+def on_the_core(code: str) -> str:
+    code = re.sub(r"^import torch$", "import autograd_core as torch", code, flags=re.MULTILINE)
+    return re.sub(r"^from torch\b", "from autograd_core", code, flags=re.MULTILINE)
+
+
+def drawn(code: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Graph:
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    Path("train.py").write_text(code, "utf-8")
+    assert main(["render", "train.py", "--view", "both", "-o", "graph.json"]) == 0
+    return from_json(Path("graph.json").read_text("utf-8"))
+
+
+def backward(graph: Graph, in_steps: str | None) -> Backward:
+    edges_of_both = list(zip(graph.edge_sources, graph.edge_targets, strict=True))
+    left_out = {index for index in graph.orders if graph.scopes[index] == in_steps}
+    left_out |= {
+        target
+        for source, target in edges_of_both
+        if source in left_out and graph.names[target] == "AccumulateGrad"
+    }
+    places: dict[int, Any] = {}
+    nodes = []
+    for index in sorted(graph.orders.keys() - left_out, key=graph.orders.__getitem__):
+        places[index] = len(nodes)
+        line = graph.sources[index].line if index in graph.sources else None
+        nodes.append((graph.names[index], graph.scopes[index], graph.shapes[index], line))
+    edges = Counter(
+        (places[source], places.get(target, graph.shapes[target]))
+        for source, target in edges_of_both
+        if source in places and target not in left_out
+    )
+    return Backward(nodes, edges)
+
+
+@pytest.mark.parametrize("program", sorted(each.stem for each in PROGRAMS.glob("*.py")))
+def test_both_engines_have_the_same_graph(
+    program: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    code = (PROGRAMS / f"{program}.py").read_text("utf-8")
+    theirs, ours = (
+        backward(drawn(text, tmp_path / name, monkeypatch), IN_STEPS.get(program))
+        for name, text in (("pytorch", code), ("core", on_the_core(code)))
+    )
+    assert len(ours.nodes) > 6
+    assert ours.nodes == theirs.nodes
+    assert ours.edges == theirs.edges
