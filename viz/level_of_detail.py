@@ -13,7 +13,7 @@ from autograd_core.dag.folding.fold import BOTH
 from autograd_core.dag.model import Graph
 from viz.errors import NothingToDraw, UnknownNode
 from viz.layout import lay_out
-from viz.options import HOPS, RenderOptions
+from viz.options import HOPS, MAX_BOXES, RenderOptions
 from viz.picture.compose import make_picture
 from viz.picture.geometry import Layout
 from viz.picture.leaves import box_count
@@ -26,6 +26,9 @@ SCREEN_HEIGHT: Final = 1080
 
 LEAST_SCALE: Final = 0.75
 """The smallest text is 8 pixels high when a picture is scaled down so far."""
+
+MOST_SCREENS: Final = 2
+"""So many screens high a picture may be that shows the inside of what is repeated."""
 
 MOST_TRIES: Final = 3
 
@@ -89,7 +92,7 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, 
         if boxes <= most or options.depth is not None or len(small) == len(graph):
             break
         allowed -= boxes - most  # leaves with boxes of their own
-    if boxes <= most or options.folds:
+    if boxes <= max(most, MAX_BOXES) or options.folds:
         return small, ()
     note = f"{boxes:,} boxes: there are no more scopes or repeats to fold"
     return small, (f"{note}; the options around and path show a part",)
@@ -97,11 +100,12 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, 
 
 class Composed(NamedTuple):
     """A picture, notes on where folding did not do, and the own layout of the picture, if that had
-    to be known to choose it."""
+    to be known to choose it; ``shows_inside`` says that of several things alike one is open."""
 
     picture: Picture
     notes: tuple[str, ...] = ()
     layout: Layout | None = None
+    shows_inside: bool = False
 
 
 class Composer(NamedTuple):
@@ -119,29 +123,42 @@ class Composer(NamedTuple):
             small, options.view, leaves=options.leaves, title=options.title,
             scale=scale_of(small, options.magnitude), position=self.position, links=self.links,
         )  # fmt: skip
-        return Composed(picture, notes)
+        return Composed(picture, notes, shows_inside=_shows_inside(small))
 
     def compose_for_a_screen(self, options: RenderOptions) -> Composed:
         """Make the finest picture that fits a screen; the finest of all where the options say how
-        fine it is to be, or where none that is coarser fits either."""
+        fine it is to be, where none that is coarser fits either, or where only that one shows the
+        inside of a module that is repeated, in both halves, and two screens hold it."""
         finest = self.compose(options)
         if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
             return finest
         picture, layout = finest.picture, lay_out(finest.picture)
-        finest = finest._replace(layout=layout)
+        finest = coarser = finest._replace(layout=layout)
+        if options.view == "both" and finest.shows_inside and fits_a_screen(layout, MOST_SCREENS):
+            return finest
         for _ in range(MOST_TRIES):
             if fits_a_screen(layout):
-                return Composed(picture, finest.notes, layout)
+                return Composed(picture, finest.notes, layout, coarser.shows_inside)
             boxes = len(picture.boxes)
             if boxes < 2:
                 break
-            picture = self.compose(replace(options, max_boxes=boxes - 1)).picture
+            coarser = self.compose(replace(options, max_boxes=boxes - 1))
+            picture = coarser.picture
             if len(picture.boxes) >= boxes:
                 break
             layout = lay_out(picture)
         return finest
 
 
-def fits_a_screen(layout: Layout) -> bool:
-    """Tell whether a picture can be read when it is shown whole on a screen."""
-    return min(SCREEN_WIDTH / layout.width, SCREEN_HEIGHT / layout.height) >= LEAST_SCALE
+def fits_a_screen(layout: Layout, screens: int = 1) -> bool:
+    """Tell whether a picture can be read when it is shown whole on so many screens, one below the
+    other."""
+    height = SCREEN_HEIGHT * screens
+    return min(SCREEN_WIDTH / layout.width, height / layout.height) >= LEAST_SCALE
+
+
+def _shows_inside(graph: Graph) -> bool:
+    """Tell whether a card says that it is like a module that is open."""
+    shown = {group.title for group in graph.groups.values()}
+    cards = (group for group in graph.groups.values() if group.kind in ("repeat", "scope"))
+    return any(card.like and card.like not in shown for card in cards)

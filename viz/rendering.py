@@ -136,7 +136,7 @@ def render_graph(
         if format == "json":
             return Rendering("json", _json(graph, options))
         composer = Composer(folding_of(graph, options.view), position, links)
-        picture, found, own = composer.compose_for_a_screen(options)
+        picture, found, own, _ = composer.compose_for_a_screen(options)
     helpers = default_renderers() if renderers is None else renderers
     notes = list(found)
     asked = options.full or options.max_boxes is not None

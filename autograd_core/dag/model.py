@@ -95,7 +95,7 @@ class HookChange(NamedTuple):
     after: Statistics | None
 
 
-GroupKind = Literal["chain", "scope", "repeat", "loop", "iteration", "band"]
+GroupKind = Literal["chain", "scope", "repeat", "loop", "iteration", "band", "data"]
 
 
 class Group(NamedTuple):
@@ -104,7 +104,7 @@ class Group(NamedTuple):
     A *chain* is one op with the shape ops around it, named in ``title``; a *scope* is a module
     or a named part of the program, ``module`` its class; a *repeat* stands for ``instances`` equal
     scopes, a *loop* for as many equal rounds, an *iteration* for one of these, a *band* for
-    ops that ran one after the other.  ``ops`` and
+    ops that ran one after the other, *data* for such ops without a gradient.  ``ops`` and
     ``members`` (ids in the unfolded graph) are those of its half, ``parameters`` counts
     elements, ``saved_bytes`` is what its nodes keep for the backward pass.  ``like`` names an
     equal instance that is shown before it, "" when there is none.

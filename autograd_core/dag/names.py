@@ -40,9 +40,12 @@ class Names:
         self.optimizers: dict[str, Any] = {
             name: value for name, value in _and_of_self(variables) if _is_optimizer(value)
         }
+        shared = _shared_paths(self.modules)
         for find in (_itself, _parameters, _elements):
             for name, value in variables:
                 for path, tensor in find(name, value):
+                    if find is _parameters and name in shared and isinstance(tensor, Tensor):
+                        path = f"{name}.{path}"
                     if id(tensor) not in self._names:
                         self._names[id(tensor)] = path
                         self._alive.append(tensor)
@@ -109,6 +112,20 @@ def _parameters(name: str, value: Any) -> Named:
         (path if isinstance(tensor, Tensor) or not name else f"{name}.{path}", tensor)
         for path, tensor in value.named_parameters()
     ]
+
+
+def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
+    """Find the modules that have a parameter whose own name another module has for another one:
+    only with the name of the variable can these be told apart."""
+    if len(modules) < 2:
+        return set()
+    owners: dict[int, str] = {}  # of a parameter, the first variable that has it
+    paths: dict[str, set[str]] = {}
+    for name, module in modules.items():
+        for path, tensor in module.named_parameters():
+            if owners.setdefault(id(tensor), name) == name:
+                paths.setdefault(path, set()).add(name)
+    return {name for names in paths.values() if len(names) > 1 for name in names if name}
 
 
 def _is_module(value: Any) -> bool:

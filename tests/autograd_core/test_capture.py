@@ -362,3 +362,54 @@ def test_the_garbage_collector_runs_again_after_a_capture_that_failed() -> None:
         assert not gc.isenabled()
     finally:
         gc.enable()
+
+
+def test_parameters_of_two_models_have_the_names_of_their_variables() -> None:
+    generator, critic = nn.Linear(2, 2), nn.Linear(2, 1)
+    names = Names({"generator": generator, "critic": critic, "again": critic})
+    assert names.of(generator.weight) == "generator.weight"
+    assert names.of(critic.bias) == "critic.bias"
+
+
+def test_the_parameters_of_one_model_have_their_own_names() -> None:
+    model = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 1))
+    names = Names({"model": model, "first": model[0]})
+    assert names.of(model[0].weight) == "0.weight"
+    assert names.of(model[1].weight) == "1.weight"
+
+
+def test_models_whose_parameters_differ_in_name_need_no_more() -> None:
+    cell, readout = nn.LSTMCell(2, 2), nn.Linear(2, 1)
+    names = Names({"cell": cell, "readout": readout})
+    assert names.of(cell.weight_ih) == "weight_ih"
+    assert names.of(readout.weight) == "weight"
+
+
+class Distance(nn.Module):
+    def __init__(self) -> None:
+        super().__init__()
+        self.embed = nn.Linear(3, 2)
+
+    def forward(self, anchor: Any, other: Any) -> Any:
+        noise = torch.ones(2)
+        return (self.embed(anchor) - self.embed(other) * noise).sum()
+
+
+def test_inputs_are_called_as_the_parameters_of_forward() -> None:
+    with trace():
+        loss = Distance()(torch.ones(4, 3), torch.ones(4, 3))
+    graph = capture(loss, names=Names())
+    constants = [node.name for node in graph.nodes() if node.kind == "constant"]
+    assert sorted(constants) == ["anchor", "noise", "other"]
+    assert len({node.address for node in graph.nodes() if node.half == "forward"}) == sum(
+        node.half == "forward" for node in graph.nodes()
+    )
+
+
+def test_a_variable_of_the_program_names_an_input_before_a_parameter_does() -> None:
+    pixels = torch.ones(4, 3)
+    with trace():
+        loss = Distance()(pixels, torch.ones(4, 3))
+    names = [node.name for node in capture(loss, names=Names({"pixels": pixels})).nodes()]
+    assert "pixels" in names
+    assert "anchor" not in names

@@ -24,7 +24,7 @@ from autograd_core.dag.errors import UnknownAddress
 from autograd_core.dag.folding import Folding, fold, neighbourhood, part_between
 from autograd_core.dag.folding.periods import periodic_stretches
 from autograd_core.dag.folding.totals import saved_bytes, saved_bytes_by, totals
-from autograd_core.dag.model import Graph, SavedValue
+from autograd_core.dag.model import Graph, Half, SavedValue
 from autograd_core.dag.serialize import from_json, to_json
 from autograd_core.dag.statistics import statistics
 from tests.viz import sample_graphs
@@ -194,6 +194,33 @@ def test_an_irregular_graph_folds_into_bands_of_what_ran_together(ops: int) -> N
     assert folded.unfolded == totals(graph)
     assert acyclic(folded, "value")
     assert acyclic(folded, "gradient")
+
+
+def prepared(samples: int) -> Graph:
+    """Samples that are scaled, stacked, and go into one op with a weight."""
+    weight = torch.ones(3, requires_grad=True)
+    with trace():
+        rows = [(torch.ones(3) - 0.1) / 0.3 for _ in range(samples)]
+        loss = (torch.stack(rows) * weight).sum()
+    return capture(loss, names=Names({"weight": weight}))
+
+
+def test_what_prepares_data_is_one_box() -> None:
+    graph = prepared(16)
+    both: Sequence[Half] = ("forward", "backward")
+    for halves in (both, both[:1]):
+        folded = fold(graph, halves, max_boxes=400)
+        (data,) = [group for group in folded.groups.values() if group.kind == "data"]
+        assert data.ops == 33
+        names = [node.name for node in folded.nodes() if node.kind == "op"]
+        assert {"mul", "sum"} <= set(names)
+        assert not {"sub", "div", "stack"} & set(names)
+    opened = fold(graph, max_boxes=400, expand=(data.title,))
+    assert "data" not in {group.kind for group in opened.groups.values()}
+
+
+def test_a_few_ops_without_a_gradient_are_drawn_one_by_one() -> None:
+    assert fold(prepared(1), max_boxes=400).groups == {}
 
 
 def test_a_band_opens_by_its_name() -> None:

@@ -204,3 +204,31 @@ def test_with_values_the_forward_half_is_complete() -> None:
     assert Path(source.file).name == "test_torch_graphs.py"
     sources = {graph.names[edge.source] for edge in graph.edges() if edge.target == found["add:2"]}
     assert sources == {"mul", "zeros"}
+
+
+def test_a_number_in_the_arithmetic_is_shown() -> None:
+    x = torch.tensor([1.0, 2.0], requires_grad=True)
+    graph = capture((0.5 * x).sum(), names={"x": x})
+    mul = next(node for node in graph.nodes() if node.name == "mul")
+    assert mul.detail == "0.5 · x"
+    assert mul.pair is not None
+    assert graph.formulas[mul.pair] == "g · 0.5"
+
+
+def test_a_constant_with_a_name_keeps_it_in_the_formula() -> None:
+    x, rate = torch.tensor([1.0, 2.0], requires_grad=True), torch.tensor(0.5)
+    graph = capture((rate * x).sum(), names={"x": x, "rate": rate})
+    assert "g · rate" in list(graph.formulas)
+
+
+def test_a_transposed_convolution_has_its_own_name() -> None:
+    image = torch.ones(1, 1, 4, 4)
+    down = torch.nn.Conv2d(1, 2, 3)
+    up = torch.nn.ConvTranspose2d(2, 1, 3)
+    graph = capture(up(down(image)).sum(), names={})
+    forward = [node.name for node in graph.nodes() if node.half == "forward" and node.kind == "op"]
+    assert forward == ["convolution", "conv_transpose", "sum"]
+    assert [node.address for node in graph.nodes() if node.name == "ConvolutionBackward0"] == [
+        "conv_transpose:1",
+        "convolution:1",
+    ]

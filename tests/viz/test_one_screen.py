@@ -13,6 +13,9 @@ from tests.viz import sample_graphs, sample_programs
 from tests.viz.sample_programs import graph_of
 from viz.level_of_detail import LEAST_SCALE, SCREEN_HEIGHT, SCREEN_WIDTH
 
+OPEN = [sample_programs.mixture]
+"""Programs of which one module of many is drawn open, on two screens."""
+
 
 def size_of(graph: Graph, view: str = "both") -> tuple[float, float]:
     text = viz.render(graph, view=view).text  # type: ignore[arg-type]
@@ -49,7 +52,20 @@ def test_every_view_can_be_read_on_one_screen(
     program: Callable[[], sample_programs.Program], view: str
 ) -> None:
     width, height = size_of(graph_of(program), view)
-    assert min(SCREEN_WIDTH / width, SCREEN_HEIGHT / height) >= LEAST_SCALE
+    screens = 2 if view == "both" and program in OPEN else 1
+    assert min(SCREEN_WIDTH / width, screens * SCREEN_HEIGHT / height) >= LEAST_SCALE
+
+
+@pytest.mark.parametrize("program", OPEN, ids=lambda program: program.__name__)
+def test_both_halves_show_the_inside_of_one_module_of_many(
+    program: Callable[[], sample_programs.Program],
+) -> None:
+    text = viz.render(graph_of(program), format="txt").text
+    like = re.search(r"\blike (\S+)", text)
+    assert like is not None
+    assert re.search(
+        rf"^  {re.escape(like[1])}\.\w+|· {re.escape(like[1])}\.\w+", text, re.MULTILINE
+    )
 
 
 def test_what_is_asked_for_is_drawn_though_it_is_larger_than_a_screen() -> None:

@@ -87,6 +87,8 @@ def _group_detail(graph: Graph, id: int, view: str) -> str:
         parts = [f"like {group.like}"]
     if group.kind in ("loop", "iteration"):
         parts.append(graph.scopes[id])
+    if group.kind == "data":
+        parts.append("no gradient")
     parts.append(plural(group.ops, "op" if forward else "node"))
     if group.parameters and (forward or view != "both"):
         parts.append(f"{formatting.count(group.parameters)} parameters")

@@ -147,7 +147,7 @@ def name_to_open(graph: Graph, id: int) -> str:
     group = graph.groups.get(id)
     if group is None or group.kind == "chain":
         return ""
-    if group.kind == "band":
+    if group.kind in ("band", "data"):
         return group.title
     first = group.title.partition(" … ")[0]
     rolled = group.kind in ("loop", "iteration")
@@ -189,11 +189,21 @@ def flowing(graph: Graph, edge: int) -> Statistics | None:
     return stats
 
 
-def saved_label(graph: Graph, edge: int, value: SavedValue | None) -> str:
-    """Write name and bytes of a saved value, and its state if it is not simply kept."""
+def last_names(path: str) -> str:
+    """Shorten the name of a parameter: the box that a line leaves has it whole.
+
+    >>> last_names("model.layer1.0.conv2.weight"), last_names("fc.weight")
+    ('conv2.weight', 'fc.weight')
+    """
+    return path if "[" in path else ".".join(path.split(".")[-2:])
+
+
+def saved_label(graph: Graph, edge: int, value: SavedValue | None, *, whole: bool = False) -> str:
+    """Write name and bytes of a saved value, and its state if it is not simply kept; ``whole``
+    leaves long names as they are."""
     count, nbytes = graph.edge_counts.get(edge, 1), graph.edge_nbytes.get(edge, 0)
     parts = [
-        graph.edge_labels.get(edge, ""),
+        graph.edge_labels.get(edge, "") if whole else last_names(graph.edge_labels.get(edge, "")),
         plural(count, "value") if count > 1 else "",
         format_bytes(nbytes) if nbytes else "",
         "" if value is None else saved_state(value),
@@ -216,7 +226,7 @@ def saved_labels(graph: Graph, edges: Sequence[int], values: Mapping[int, SavedV
         return saved_label(graph, firsts[0], values.get(firsts[0]))
     count = sum(graph.edge_counts.get(edge, 1) for edge in firsts)
     nbytes = sum(graph.edge_nbytes.get(edge, 0) for edge in firsts)
-    names = [graph.edge_labels.get(edge, "") for edge in firsts]
+    names = [last_names(graph.edge_labels.get(edge, "")) for edge in firsts]
     text = ", ".join(names)
     if len(names) > MOST_NAMES or len(text) > LONGEST_NAMES or not all(names):
         text = plural(count, "value")

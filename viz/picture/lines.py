@@ -57,8 +57,16 @@ def lines_of(
         operand=[(outputs if flow else inputs)[id] for id, flow in zip(ids, flows)],
         label=[formatting.shorten(label, LONGEST_LABEL) for label in labels],
         tooltip=[
-            line_tooltip(graph, id, addresses, label, bundles.get(id, (id,)))
-            for id, label in zip(ids, labels)
+            line_tooltip(
+                graph,
+                id,
+                addresses,
+                label
+                if id in bundles or kind != "saved"
+                else formatting.saved_label(graph, id, values.get(id), whole=True),
+                bundles.get(id, (id,)),
+            )
+            for id, kind, label in zip(ids, kinds, labels)
         ],
         alert=[formatting.in_trouble(one, values.get(id)) for id, one in zip(ids, stats)],
         step=steps,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Final
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
 
 from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number, plus
@@ -47,6 +47,13 @@ def _operand(record: OpRecord, names: Names) -> str:
     found = next((value[0] for value in record.inputs if isinstance(value, tuple)), None)
     name = names.of(found.tensor()) if isinstance(found, LeafRecord) else ""
     return name or names.placeholder("x")
+
+
+def number_detail(op: str, kept: Iterable[tuple[str, Any, Any]]) -> str:
+    """Write the arithmetic with a number that a node keeps, of which nothing else was traced."""
+    numbers = [getattr(value, "number", None) for _, value, _ in kept]
+    found = next((each for each in numbers if isinstance(each, int | float)), None)
+    return _with_number(op, "x", found) if found is not None and op in ("mul", "div") else ""
 
 
 def _with_number(op: str, tensor: str, value: float) -> str:

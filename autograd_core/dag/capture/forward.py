@@ -8,7 +8,7 @@ from typing import Any, Final, NamedTuple
 
 from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.dag.builder import GraphBuilder
-from autograd_core.dag.capture.details import detail
+from autograd_core.dag.capture.details import detail, number_detail
 from autograd_core.dag.capture.saved_values import add_saved
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import NodeKind, short_name
@@ -103,7 +103,7 @@ def _add_record(build: GraphBuilder, record: Record, leaves: _Leaves, names: Nam
     if isinstance(record, LeafRecord):
         name = names.of(record.tensor())
         kind = leaves.kind(record)
-        called = name or (record.cut.how if record.cut else kind)
+        called = name or record.called or (record.cut.how if record.cut else kind)
         return build.node(
             kind, "forward", called, variable=name, shape=record.shape, dtype=record.dtype,
             statistics=record.statistics, detail=leaves.detail(record),
@@ -205,10 +205,10 @@ def _add_derived(
             detail=_REQUIRES_GRAD if runs else _NOT_IN_INPUTS,
             statistics=engine.scalar_statistics(leaf) if leaf is not None else None,
         )  # fmt: skip
-    record = node.record
+    record, stem = node.record, engine.stem(node) or short_name(node.name())
     return build.node(
-        "op", "forward", engine.stem(node) or short_name(node.name()),
+        "op", "forward", stem,
         scope="" if record is None else record.scope,
         source=None if record is None else record.source, shape=shape, dtype=dtype,
-        detail=engine.opaque(node),
+        detail=engine.opaque(node) or number_detail(stem, node.saved()),
     )  # fmt: skip

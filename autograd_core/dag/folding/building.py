@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from itertools import groupby
 
 from autograd_core.dag.folding.bands import MOST_SIBLINGS, WIDTH, cut_into_bands
 from autograd_core.dag.folding.chains import Heads
@@ -11,6 +12,9 @@ from autograd_core.dag.folding.repeats import Rounds, find_rounds
 from autograd_core.dag.folding.tree import Fold, FoldKind, fold_of
 from autograd_core.dag.folding.units import Units
 from autograd_core.dag.model import Graph
+
+LEAST_DATA = 4
+"""Fewer ops without a gradient, as those that make a mask, are drawn one by one."""
 
 _DIGITS = re.compile(r"\d+")
 
@@ -24,6 +28,7 @@ class TreeBuilder:
         self._numbers: dict[object, int] = {}
         self._patterns: dict[str, str] = {}
         self._graph = graph
+        self._data = units.without_gradient()
 
     def build(self) -> Fold:
         """The root, whose label is ""."""
@@ -46,13 +51,15 @@ class TreeBuilder:
             open_scopes[-1][1].append(self._head(unit, scope))
         while len(open_scopes) > 1:
             self._close(open_scopes)
-        children = self._in_bands(self._with_rounds(open_scopes[0][1], ""), "")
+        children = self._with_rounds(self._with_data(open_scopes[0][1], ""), "")
+        children = self._in_bands(children, "")
         return self._inner("scope", "", "", children)
 
     def _close(self, open_scopes: list[tuple[str, list[Fold]]]) -> None:
         """Hand the innermost scope to the one around it; a scope of one thing is that thing."""
         label, children = open_scopes.pop()
-        children = self._in_bands(self._with_rounds(children, label), label)
+        children = self._with_rounds(self._with_data(children, label), label)
+        children = self._in_bands(children, label)
         closed = children[0] if len(children) == 1 else self._inner("scope", label, label, children)
         open_scopes[-1][1].append(closed)
 
@@ -70,6 +77,23 @@ class TreeBuilder:
         if kind in ("repeat", "loop"):
             key = (kind, children[0].signature, len(children))
         return fold_of(kind, label, scope, children, self._number(key))
+
+    def _with_data(self, children: list[Fold], scope: str) -> list[Fold]:
+        """The children, with ops that ran one after the other, and get no gradient, in one fold."""
+        found: list[Fold] = []
+        for is_data, run in groupby(children, self._is_data):
+            parts = list(run)
+            if is_data and len(parts) >= LEAST_DATA:
+                inner = self._in_bands(self._with_rounds(parts, scope), scope)
+                data = self._inner("data", self._ends(parts), scope, inner)
+                parts = [data._replace(boxes=data.width)]
+            found += parts
+        return found
+
+    def _is_data(self, fold: Fold) -> bool:
+        """Return whether none of the ops in a head gets a gradient."""
+        members = self._heads.members(fold.unit) if fold.kind == "head" else ()
+        return bool(members) and self._data.issuperset(members)
 
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
         """The children, with runs of equal ones put into a repeat or a loop each, inner runs

@@ -62,7 +62,7 @@ def choose(root: Fold, options: Options) -> list[Item]:
         UnknownAddress: nothing goes by a name in ``options.expand``.
     """
     wanted = above(root, options.expand)
-    if root.boxes <= options.budget and options.depth is None:
+    if root.boxes <= options.budget and options.depth is None and not wanted:
         return [Item(head) for head in heads_of(root)]
     opened, shown = _open_levels(root, options, wanted)
     items = _flatten(_opened(Item(root), wanted), opened)
@@ -123,7 +123,7 @@ def _must_open(item: Item, options: Options, wanted: set[int]) -> bool:
 
 
 def _may_open(item: Item, options: Options) -> bool:
-    if item.fold.kind == "head" or item.like is not None:
+    if item.fold.kind in ("head", "data") or item.like is not None:
         return False
     return options.depth is None or scope_depth(item.fold) < options.depth
 

@@ -159,8 +159,8 @@ def _name(graph: Graph, item: Item) -> _Name:
         title = first.label if item.instances == 1 else f"{first.label} … {_ending(last.label)}"
         kind: GroupKind = "repeat" if fold.kind == "repeat" else "loop"
         return _Name(kind, title, fold.scope, _module(graph, first.label, first.scope))
-    if fold.kind == "band":
-        return _Name("band", fold.label, fold.scope, "")
+    if fold.kind in ("band", "data"):
+        return _Name("band" if fold.kind == "band" else "data", fold.label, fold.scope, "")
     kind = "iteration" if fold.label.startswith("t = ") else "scope"
     return _Name(kind, fold.label, fold.scope, _module(graph, fold.label, fold.scope))
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, NamedTuple
 
-FoldKind = Literal["head", "scope", "repeat", "loop", "iteration", "band"]
+FoldKind = Literal["head", "scope", "repeat", "loop", "iteration", "band", "data"]
 
 
 class Fold(NamedTuple):
@@ -47,12 +47,13 @@ def fold_of(
 
 
 def heads_of(fold: Fold) -> list[Fold]:
-    """The heads below ``fold``, in order."""
+    """What is drawn of ``fold`` where there is room for all: its heads, in order, and what prepares
+    data as a whole."""
     found: list[Fold] = []
     stack = [fold]
     while stack:
         one = stack.pop()
-        if one.kind == "head":
+        if one.kind in ("head", "data"):
             found.append(one)
         else:
             stack.extend(reversed(one.children))

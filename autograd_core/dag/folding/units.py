@@ -26,7 +26,8 @@ class Units:
     ``of`` is the unit of each node, -1 for nodes that are no ops.  ``inputs`` are the units that
     a unit reads, in the order of its inputs, all of them earlier; ``user_counts`` says how many
     read it, ``last_users`` which is the last of these.  ``final`` are the units that make an
-    output, ``parameters`` the names of those that a unit reads.
+    output, ``parameters`` the names of those that a unit reads, ``fed`` the units that read a leaf
+    which gets a gradient.
     """
 
     forward: list[int]
@@ -37,6 +38,7 @@ class Units:
     last_users: list[int]
     final: set[int]
     parameters: dict[int, dict[str, None]]
+    fed: set[int]
 
     def __len__(self) -> int:
         return len(self.forward)
@@ -49,6 +51,13 @@ class Units:
         """The scope of a unit, on whichever of its nodes it is known."""
         backward = self.backward[unit]
         return graph.scopes[self.node(unit)] or (graph.scopes[backward] if backward >= 0 else "")
+
+    def without_gradient(self) -> set[int]:
+        """The units that no gradient reaches, whose results are data; none where that is all."""
+        reached: list[bool] = []
+        for unit, sources in enumerate(self.inputs):
+            reached.append(unit in self.fed or any(reached[source] for source in sources))
+        return {unit for unit, one in enumerate(reached) if not one} if any(reached) else set()
 
     def nodes(self, unit: int) -> list[int]:
         """The nodes of a unit, one or two."""
@@ -148,9 +157,12 @@ def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[
     final = zip(columns.readers[ends].tolist(), producer[ends].tolist(), strict=True)
     starts = columns.flows & (producer < 0) & (reader >= 0)
     parameters: dict[int, dict[str, None]] = {}
+    fed: set[int] = set()
     for leaf, unit in zip(columns.producers[starts].tolist(), reader[starts].tolist(), strict=True):
         if graph.kinds[leaf] in PARAMETER_KINDS and leaf in graph.variables:
             parameters.setdefault(unit, {})[graph.variables[leaf]] = None
+        if graph.kinds[leaf] in ("leaf", "parameter"):
+            fed.add(unit)
     return Units(
         forward=forward,
         backward=backward,
@@ -160,6 +172,7 @@ def _connect(graph: Graph, columns: Columns, forward: list[int], backward: list[
         last_users=last_users.tolist(),
         final={unit for end, unit in final if graph.kinds[end] in ("output", "seed")},
         parameters=parameters,
+        fed=fed,
     )
 
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any, Literal
 
@@ -28,6 +29,7 @@ from autograd_core.dag.statistics import statistics
 from autograd_core.dag.trace.cut import Cut, Departure, leaves_behind
 from autograd_core.dag.trace.inputs import BUDGET, InputRecorder
 from autograd_core.dag.trace.records import (
+    LeafRecord,
     OpRecord,
     leaf_record,
     next_number,
@@ -58,7 +60,13 @@ class GraphTracer:
         outputs: tuple[Tensor, ...],
         node: Node | None,
     ) -> None:
-        inputs = tuple(origin(v) for v in values if v is not None)
+        given = [v for v in values if v is not None]
+        inputs = tuple(map(origin, given))
+        for tensor, found in zip(given, inputs, strict=True):
+            if isinstance(found, tuple) and isinstance(found[0], LeafRecord):
+                leaf = found[0]
+                if leaf.called is None:
+                    leaf.called = "" if leaf.requires_grad else called(tensor, sys._getframe(2))
         record = OpRecord(name, inputs, attributes)
         record.scope = ".".join(scope for scope in self._scopes if scope)
         record.source = user_source(sys._getframe(2))
@@ -209,6 +217,21 @@ def scope(name: str) -> Iterator[None]:
         return
     with mode.tracer.scope(name):
         yield
+
+
+def called(tensor: Tensor, frame: FrameType | None) -> str:
+    """Return the name of ``tensor`` in the outermost call in which a local variable, or a
+    parameter, is that tensor; "" where there is none."""
+    found = ""
+    while frame is not None:
+        code = frame.f_code
+        if code.co_flags & CO_OPTIMIZED and is_user_file(code.co_filename):
+            for name, value in frame.f_locals.items():
+                if value is tensor:
+                    found = name
+                    break
+        frame = frame.f_back
+    return found
 
 
 def user_source(frame: FrameType | None) -> Source | None:

@@ -25,11 +25,12 @@ class LeafRecord:
 
     It belongs to no scope and no line.  ``cut`` says where it was taken out of a graph,
     ``departure`` where a value that was computed from it last became a NumPy array or a number.
+    ``called`` is what the program called it where it was first used, None before that is known.
     """
 
     __slots__ = (
-        "__weakref__", "copies", "cut", "departure", "dtype", "number", "requires_grad", "shape",
-        "statistics", "tensor",
+        "__weakref__", "called", "copies", "cut", "departure", "dtype", "number", "requires_grad",
+        "shape", "statistics", "tensor",
     )  # fmt: skip
 
     scope: Final = ""
@@ -46,6 +47,7 @@ class LeafRecord:
     ) -> None:
         self.number = next_number()
         self.cut = cut
+        self.called: str | None = None
         self.departure: Departure | None = None
         self.copies: dict[int, ref[Copy]] = {}
         self.tensor = tensor

@@ -99,7 +99,7 @@ class PyTorchEngine:
         return node.tensor if isinstance(node, TorchLeaf) else None
 
     def stem(self, node: TorchNode) -> str:
-        return stem(node.name())
+        return "conv_transpose" if node.transposed else stem(node.name())
 
     def formula(self, node: TorchNode, kept: Iterable[Any], names: Any) -> str:
         return formula(node, kept, names)

@@ -33,7 +33,7 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
     """Return the rules of the inputs of ``node`` that need a gradient, with the names of the
     program's tensors put in; "" where they are unknown, or too long to read."""
     name = node.name()
-    entry = entry_of(name)
+    entry, kept = entry_of(name), list(kept)
     if entry is None:
         return ""
     called = tuple([(key, names.of(value)) for key, value, _ in kept if value is not None])
@@ -42,6 +42,11 @@ def formula(node: Any, kept: Iterable[Any], names: Any) -> str:
             (key, value)
             for key in entry.plain
             if isinstance(value := getattr(node.origin, f"_saved_{key}", None), int | float)
+        ]
+        + [
+            (key, value.number)
+            for key, value, _ in kept
+            if value is not None and isinstance(value.number, int | float) and not names.of(value)
         ]
     )
     needed = tuple([edge is not None for edge in node.edges])

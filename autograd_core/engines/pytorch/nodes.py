@@ -32,6 +32,7 @@ from autograd_core.engines.pytorch.tensors import (
 )
 
 _ACCUMULATE_GRAD = "torch::autograd::AccumulateGrad"
+_CONVOLUTION = "ConvolutionBackward0"
 _NO_DTYPE = DType("", 0)
 _NONE: Final[dict[str, tuple[Source, ...]]] = {}
 
@@ -53,6 +54,7 @@ class TorchNode:
     saved_names: ClassVar[tuple[str, ...]]
     opaque: ClassVar[str]
     is_function: ClassVar[bool]  # a custom Function, with code of the program's
+    transposed: ClassVar[bool] = False  # of a convolution, whose node has the same name
 
     def __init__(self, origin: Any, graph: TorchGraph) -> None:
         metadata = metadata_of(origin)
@@ -168,7 +170,7 @@ class TorchGraph:
         self.nodes: dict[Any, TorchNode] = {}
         self.leaves: dict[int, TorchLeaf] = {}  # by the identity of the tensor
         self.plans: dict[Any, Any] = {}  # of passes, by the edges that they begin at
-        self._classes: dict[tuple[str, bool], type[TorchNode]] = {}
+        self._classes: dict[tuple[str, type, bool], type[TorchNode]] = {}
 
     def tensor(self, origin: Any) -> SeenTensor:
         """Return a tensor, or a GradientEdge, as a root; reads the graph behind it."""
@@ -222,7 +224,9 @@ class TorchGraph:
             self.leaves[leaf.tensor.gradstep_identity] = leaf
             return leaf
         # two custom Functions of one name are two classes, and save different things
-        kind: Any = self._classes.get((name, type(origin)))  # type: ignore[arg-type]
+        transposed = name == _CONVOLUTION and bool(getattr(origin, "_saved_transposed", False))
+        key = (name, type(origin), transposed)
+        kind: Any = self._classes.get(key)
         if kind is None:
             saved = tuple(
                 [each.removeprefix("_raw_saved_") for each in dir(type(origin))
@@ -231,10 +235,10 @@ class TorchGraph:
             opaque = why_opaque(type(origin))
             members = {
                 "__slots__": (), "torch_name": name, "saved_names": saved, "opaque": opaque,
-                "is_function": issubclass(type(origin), FunctionNode),
+                "is_function": issubclass(type(origin), FunctionNode), "transposed": transposed,
             }  # fmt: skip
             kind = type(name.rpartition("::")[2], (TorchNode,), members)
-            self._classes[name, type(origin)] = kind  # type: ignore[index]
+            self._classes[key] = kind
         made: TorchNode = kind(origin, self)
         return made
 
@@ -342,4 +346,7 @@ def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
     owner = edge.node if type(edge) is Port else edge
     ops = node.graph.origins.ops
     record = None if ops is None else ops.origin(tensor)
-    return SavedTensor(extent_of(tensor), edge, id(tensor), owner is node, record)
+    number = None
+    if edge is None and tensor.dim() == 0 and tensor.device.type == "cpu":
+        number = tensor.item()
+    return SavedTensor(extent_of(tensor), edge, id(tensor), owner is node, record, number)

@@ -79,13 +79,17 @@ class SeenTensor:
 
 
 class SavedTensor(NamedTuple):
-    """A value that a node keeps, as it was when the graph was read; it holds no tensor."""
+    """A value that a node keeps, as it was when the graph was read; it holds no tensor.
+
+    ``number`` is that of a constant of one element and no dimension, as ``0.5`` in ``0.5 * x``.
+    """
 
     extent: Extent
     edge: Any
     gradstep_identity: int
     is_result: bool
     record: Any = None
+    number: float | None = None
 
 
 def shape_of(tensor: Any) -> tuple[int, ...] | None:
