@@ -346,7 +346,16 @@ def _seen(node: TorchNode, tensor: torch.Tensor) -> SavedTensor:
     owner = edge.node if type(edge) is Port else edge
     ops = node.graph.origins.ops
     record = None if ops is None else ops.origin(tensor)
-    number = None
-    if edge is None and tensor.dim() == 0 and tensor.device.type == "cpu":
-        number = tensor.item()
+    number = _number_of(tensor) if edge is None and tensor.dim() == 0 else None
     return SavedTensor(extent_of(tensor), edge, id(tensor), owner is node, record, number)
+
+
+def _number_of(tensor: torch.Tensor) -> float | None:
+    """Read a constant; without an op, which a mode of the program's would see."""
+    if type(tensor) is not torch.Tensor or tensor.device.type != "cpu":
+        return None
+    try:
+        found = tensor.numpy().item()
+    except (TypeError, RuntimeError):  # NumPy has no such dtype, or there is no data
+        return None
+    return found if isinstance(found, int | float) else None
