@@ -100,12 +100,14 @@ def folded(folding: Folding, options: RenderOptions) -> tuple[Graph, tuple[str, 
 
 class Composed(NamedTuple):
     """A picture, notes on where folding did not do, and the own layout of the picture, if that had
-    to be known to choose it; ``shows_inside`` says that of several things alike one is open."""
+    to be known to choose it; ``shows_inside`` says that of several things alike one is open, and
+    ``graph`` is what is drawn."""
 
     picture: Picture
     notes: tuple[str, ...] = ()
     layout: Layout | None = None
     shows_inside: bool = False
+    graph: Graph | None = None
 
 
 class Composer(NamedTuple):
@@ -123,7 +125,7 @@ class Composer(NamedTuple):
             small, options.view, leaves=options.leaves, title=options.title,
             scale=scale_of(small, options.magnitude), position=self.position, links=self.links,
         )  # fmt: skip
-        return Composed(picture, notes, shows_inside=_shows_inside(small))
+        return Composed(picture, notes, shows_inside=_shows_inside(small), graph=small)
 
     def compose_for_a_screen(self, options: RenderOptions) -> Composed:
         """Make the finest picture that fits a screen; the finest of all where the options say how
@@ -138,7 +140,7 @@ class Composer(NamedTuple):
             return finest
         for _ in range(MOST_TRIES):
             if fits_a_screen(layout):
-                return Composed(picture, finest.notes, layout, coarser.shows_inside)
+                return coarser._replace(notes=finest.notes, layout=layout)
             boxes = len(picture.boxes)
             if boxes < 2:
                 break

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import ceil
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -29,13 +30,14 @@ from viz.output.dot import write_dot
 from viz.output.files import write_atomically
 from viz.output.mermaid import write_mermaid
 from viz.output.pages import write_graph_page
-from viz.output.pages.expansion import pictures_within
+from viz.output.pages.contents import contents_of
+from viz.output.pages.expansion import MOST_NODES, PagePicture, pictures_within
 from viz.output.renderers import Renderer, all_failed, default_renderers
 from viz.output.svg import escape, title_of, write_svg
 from viz.output.text import write_text
 from viz.picture.geometry import Layout
 from viz.picture.links import Links
-from viz.picture.model import Picture, View
+from viz.picture.model import HALVES, Picture, View
 
 FORMATS = ("svg", "png", "pdf", "dot", "html", "json", "mermaid", "txt")
 
@@ -136,7 +138,7 @@ def render_graph(
         if format == "json":
             return Rendering("json", _json(graph, options))
         composer = Composer(folding_of(graph, options.view), position, links)
-        picture, found, own, _ = composer.compose_for_a_screen(options)
+        picture, found, own, _, small = composer.compose_for_a_screen(options)
     helpers = default_renderers() if renderers is None else renderers
     notes = list(found)
     asked = options.full or options.max_boxes is not None
@@ -148,6 +150,13 @@ def render_graph(
         svg = write_svg(opened, places, options.theme, legend=options.legend, linked=False)
         return opened, svg
 
+    def draw_half(view: View) -> tuple[Picture, str]:
+        half = replace(options, view=view)
+        composed = Composer(folding_of(graph, view), position, links).compose_for_a_screen(half)
+        places, _ = place(composed.picture, options.layout, helpers, composed.layout)
+        svg = write_svg(composed.picture, places, options.theme, legend=options.legend)
+        return composed.picture, svg
+
     if not picture.boxes:
         raise _nothing(graph, options.view)
     if format in _WRITERS:
@@ -157,7 +166,9 @@ def render_graph(
         notes.extend(said)
         data = _render_binary(picture, places, format, options.theme, options.legend, helpers)
     elif format == "html":
-        data = write_graph_page(pictures_within(draw, len(graph)), options.theme).encode()
+        pages = pictures_within(draw, len(graph)) + _halves(graph, options, draw_half)
+        contents = contents_of(small, graph, picture)
+        data = write_graph_page(pages, options.theme, contents).encode()
     else:
         places, said = place(picture, options.layout, helpers, own)
         notes.extend(said)
@@ -172,6 +183,15 @@ _WRITERS: dict[str, Callable[[Picture, bool], str]] = {
     "mermaid": write_mermaid,
     "txt": write_text,
 }
+
+
+def _halves(
+    graph: Graph, options: RenderOptions, draw: Callable[[View], tuple[Picture, str]]
+) -> list[PagePicture]:
+    """Draw each half alone, for a page that shows both and can switch between them."""
+    if options.view != "both" or set(graph.halves) != set(HALVES) or len(graph) > MOST_NODES // 4:
+        return []
+    return [PagePicture(*draw(half), "", -1, {}) for half in HALVES]
 
 
 def _size(picture: Picture, places: Layout, data: bytes) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
+from xml.etree import ElementTree
 
 import pytest
 
 import autograd_core as torch
 import viz
 from autograd_core.dag import scope, trace
+from tests.viz import sample_graphs
 from tests.viz.browser import CHROMIUM, Browser
 
 
@@ -255,3 +257,111 @@ def test_a_line_of_the_program_is_a_link_in_the_details(browse, loss):
     href, said = browse(page, script)
     assert re.fullmatch(r"https://host/tests/viz/test_pages.py#L\d+", href)
     assert re.fullmatch(r"test_pages.py:\d+", said)
+
+
+@pytest.fixture(scope="module")
+def blocks_page():
+    return viz.render(sample_graphs.residual(40), format="html").text
+
+
+def type_in(text):
+    return f'search.value = "{text}"; search.dispatchEvent(new Event("input"));'
+
+
+def test_search_finds_parameters_and_what_is_folded_and_offers_to_open_it(browse, blocks_page):
+    script = f"""
+    {type_in("blocks.17")}
+    const said = found.textContent;
+    {press("Enter", "search")}
+    const inside = [...detail.querySelectorAll("li")].map(item => item.textContent);
+    const title = detail.querySelector("h2").textContent;
+    {type_in("blocks.0")}
+    return [said, title, inside, [...detail.querySelectorAll("button")].map(b => b.textContent),
+            matches.length];
+    """
+    said, title, inside, buttons, others = browse(blocks_page, script)
+    assert said == "1 found"
+    assert "…" in title
+    assert any(name.startswith("blocks.17") for name in inside)
+    assert "Open" in buttons
+    assert others > 0
+
+
+def test_a_search_without_a_match_here_goes_on_in_the_whole_picture(browse, blocks_page):
+    script = f"""
+    open(boxes.find(box => box.opens != null).opens, "");
+    const opened = shown;
+    {type_in("output")} const here = found.textContent;
+    return [opened, here];
+    """
+    opened, here = browse(blocks_page, script)
+    assert opened > 0
+    assert re.search(r"\d found|0 here, \d+ in the whole picture", here)
+
+
+def test_every_node_has_a_link(browse, page):
+    assert browse(page, "select(1); return location.hash").startswith("#")
+    script = """
+    const wanted = boxes.findIndex(({ title }) => title === "LogBackward0");
+    location.hash = encodeURIComponent(addressOf(boxes[wanted])); follow();
+    return [selected === wanted, detail.querySelector("h2").textContent];
+    """
+    assert browse(page, script) == [True, "LogBackward0"]
+
+
+def test_a_link_to_what_is_folded_leads_to_its_group(browse, blocks_page):
+    script = """
+    location.hash = "blocks.17/relu:1"; follow();
+    return boxes[selected].title;
+    """
+    assert "…" in browse(blocks_page, script)
+
+
+def test_the_page_switches_between_the_halves(browse, page):
+    script = f"""
+    const said = () => [...views.children].find(b => b.ariaPressed === "true")?.value;
+    const seen = [[said(), nodes.length]];
+    {press("b")} seen.push([said(), nodes.length]);
+    views.querySelector("[value=forward]").click(); seen.push([said(), nodes.length]);
+    {press("B")} seen.push([said(), nodes.length]);
+    return seen;
+    """
+    both, backward, forward, again = browse(page, script)
+    assert both == again
+    assert [one[0] for one in (both, backward, forward)] == ["both", "backward", "forward"]
+    assert backward[1] + forward[1] == both[1]
+
+
+def test_a_page_of_one_half_has_no_switch(browse, loss):
+    page = viz.render(loss, format="html", view="backward").text
+    assert browse(page, "return views.hidden") is True
+
+
+def test_a_question_mark_shows_the_keys(browse, page):
+    script = f"""
+    {press("?")} const shown = help.open, text = help.textContent;
+    {press("?")} return [shown, text, help.open];
+    """
+    shown, text, still = browse(page, script)
+    assert shown
+    assert not still
+    assert "search names" in text
+
+
+def test_what_is_on_the_screen_can_be_saved(browse, page):
+    text = browse(page, "zoom(2); return save();")
+    root = ElementTree.fromstring(text)
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    assert root.get("viewBox") == browse(page, "zoom(2); return svg.getAttribute('viewBox');")
+    assert root.get("width").isdigit()
+
+
+def test_a_policy_lets_no_other_script_run(browse, page):
+    assert "default-src 'none'" in page
+    script = """
+    const other = document.createElement("script");
+    other.textContent = "window.other = true";
+    document.body.append(other);
+    return [window.other === true, typeof select];
+    """
+    assert browse(page, script) == [False, "function"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import json
 from collections.abc import Iterable
 from importlib.resources import files
@@ -16,6 +18,7 @@ _PAGE = """\
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <meta name="color-scheme" content="{schemes}">
 <title>{title}</title>
 <style>
@@ -40,6 +43,7 @@ def write_page(name: str, body: Iterable[str], data: Any, title: str, theme_name
         for file in ("page.css", f"{name}.css", f"{name}.js")
     )
     return _PAGE.format(
+        policy=_policy(script),
         schemes={"auto": "light dark", "light": "light", "dark": "dark"}[theme_name],
         title=escape(title or "Computation graph"),
         style=f"{_colours(theme_name)}\n{common}{style}",
@@ -47,6 +51,15 @@ def write_page(name: str, body: Iterable[str], data: Any, title: str, theme_name
         # "</script" would end the element, wherever it stands
         data=json.dumps(data, ensure_ascii=False, separators=(",", ":")).replace("<", "\\u003c"),
         script=script,
+    )
+
+
+def _policy(script: str) -> str:
+    """Allow this script only, styles, and nothing from elsewhere."""
+    digest = base64.b64encode(hashlib.sha256(f"\n{script}".encode()).digest()).decode()
+    return (
+        f"default-src 'none'; script-src 'sha256-{digest}'; style-src 'unsafe-inline'; "
+        "img-src data: blob:; base-uri 'none'; form-action 'none'"
     )
 
 

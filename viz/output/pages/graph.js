@@ -3,7 +3,8 @@ const pictures = JSON.parse(document.getElementById("data").textContent);
 const main = document.querySelector("main");
 const sections = [...main.querySelectorAll("section")];
 const get = id => document.getElementById(id);
-const [search, found, detail, trail] = ["search", "found", "detail", "trail"].map(get);
+const [search, found, detail, trail, help, views] =
+  ["search", "found", "detail", "trail", "help", "views"].map(get);
 
 // One picture is shown at a time: the whole, or one in which groups have been opened.
 
@@ -113,6 +114,7 @@ function select(number) {
   if (selected !== null) mark(selected, false);
   selected = number;
   detail.hidden = number === null;
+  address(number === null ? "" : addressOf(boxes[number]));
   if (number === null) return apply();
   mark(number, true);
   const { title, tooltip, href } = boxes[number];
@@ -125,12 +127,38 @@ function select(number) {
     make("h2", title),
     ...facts,
     ...opener(boxes[number]),
+    ...insideFound(boxes[number]),
     ...neighbours("comes from", lineEnds[number].from),
     ...neighbours("goes to", lineEnds[number].to),
   );
   apply();
   if (!isSeen(nodes[number])) centre(nodes[number]);
   if (!document.activeElement?.closest("header")) nodes[number].focus({ preventScroll: true });
+}
+
+// The link to a node is the address of the page with that of the node behind it.
+
+const addressOf = ({ tooltip }) => tooltip.split("\n")[0].split(" · ")[0];
+
+function address(text) {
+  try {
+    history.replaceState(null, "", text ? `#${encodeURIComponent(text)}` : location.pathname);
+  } catch { /* a page within a page has no address of its own */ }
+}
+
+function follow() {
+  let wanted = "";
+  try { wanted = decodeURIComponent(location.hash.slice(1)); } catch { /* no address */ }
+  if (!wanted) return;
+  for (const holds of [
+    box => addressOf(box) === wanted || box.title === wanted,
+    box => box.chips?.includes(wanted) || box.inside?.includes(wanted),
+  ]) {
+    const number = pictures.findIndex(picture => picture.boxes.some(holds));
+    if (number < 0) continue;
+    if (number !== shown) open(number, "");
+    return select(boxes.findIndex(holds));
+  }
 }
 
 // Groups open into another picture, and the trail leads back.
@@ -172,6 +200,9 @@ function close() {
 function drawTrail() {
   const steps = [];
   for (let number = shown; number >= 0; number = pictures[number].parent) steps.unshift(number);
+  const { view } = pictures[steps[0]];
+  for (const button of views.children)
+    button.setAttribute("aria-pressed", String(button.value === view));
   trail.replaceChildren(...(steps.length < 2 ? [] : steps.map((number, index) => {
     const said = index ? pictures[number].name : document.title;
     const step = make("button", said, { type: "button", onclick: () => open(number, "") });
@@ -186,23 +217,73 @@ function drawTrail() {
 
 let matches = [], at = -1;
 
+const wantedText = () => search.value.trim().toLowerCase();
+
+// What a box says, the leaves in it, and what is folded in it.
+const textOf = box => box.text ??=
+  [box.title, box.tooltip, ...box.chips ?? [], ...box.inside ?? []].join("\n").toLowerCase();
+
+const foundIn = picture => picture.boxes.flatMap((box, number) =>
+  textOf(box).includes(wantedText()) ? [number] : []);
+
 function seek() {
-  const wanted = search.value.trim().toLowerCase();
-  matches = wanted ? boxes.flatMap(({ title, tooltip }, number) =>
-    `${title}\n${tooltip}`.toLowerCase().includes(wanted) ? [number] : []) : [];
+  const wanted = wantedText();
+  matches = wanted ? foundIn(pictures[shown]) : [];
   at = -1;
   const kept = new Set(matches);
   nodes.forEach((node, number) => node.classList.toggle("match", kept.has(number)));
   svg.classList.toggle("searching", Boolean(wanted));
-  found.textContent = wanted ? `${matches.length} found` : "";
+  const elsewhere = wanted && shown && !matches.length ? foundIn(pictures[0]).length : 0;
+  found.textContent = elsewhere ? `0 here, ${elsewhere} in the whole picture`
+    : wanted ? `${matches.length} found` : "";
+}
+
+const MOST_INSIDE = 20;
+
+// Names that were searched for, and are folded in a box.
+function insideFound({ inside }) {
+  const wanted = wantedText();
+  const names = wanted ? (inside ?? []).filter(name => name.toLowerCase().includes(wanted)) : [];
+  if (!names.length) return [];
+  const list = make("ul");
+  list.append(...names.slice(0, MOST_INSIDE).map(name => make("li", name)));
+  if (names.length > MOST_INSIDE) list.append(make("li", `… and ${names.length - MOST_INSIDE} more`));
+  return [make("h3", `found inside (${names.length})`), list];
 }
 
 function nextMatch(step) {
+  if (!matches.length && wantedText() && shown && foundIn(pictures[0]).length) open(0, "");
   if (!matches.length) return;
   at = (at + step + matches.length) % matches.length;
   found.textContent = `${at + 1} of ${matches.length}`;
   select(matches[at]);
   centre(nodes[matches[at]]);
+}
+
+// The picture as it is on the screen, as a file.
+
+function save() {
+  const copy = svg.cloneNode(true), style = sections[0].querySelector("svg style");
+  if (style && !copy.querySelector("style")) copy.prepend(style.cloneNode(true));
+  copy.setAttribute("width", main.clientWidth);
+  copy.setAttribute("height", main.clientHeight);
+  for (const node of copy.querySelectorAll("[tabindex]")) node.removeAttribute("tabindex");
+  const text = new XMLSerializer().serializeToString(copy);
+  const href = URL.createObjectURL(new Blob([text], { type: "image/svg+xml" }));
+  make("a", "", { href, download: `${document.title || "graph"}.svg` }).click();
+  setTimeout(() => URL.revokeObjectURL(href));
+  return text;
+}
+
+// Forward, backward, or both.
+
+function switchTo(view) {
+  const number = pictures.findIndex(picture => picture.parent < 0 && picture.view === view);
+  const wanted = selected === null ? "" : addressOf(boxes[selected]);
+  if (number < 0 || number === shown) return;
+  open(number, "");
+  const same = boxes.findIndex(box => wanted && addressOf(box) === wanted);
+  if (same >= 0) select(same);
 }
 
 // Pointer and keys.
@@ -266,9 +347,15 @@ main.addEventListener("keydown", event => {
 });
 document.addEventListener("keydown", event => {
   if (event.ctrlKey || event.metaKey || event.altKey || event.target === search) return;
+  if (help.open) {
+    if (event.key === "?") help.close();
+    return;
+  }
   const commands = {
     "+": () => zoom(1.25), "=": () => zoom(1.25), "-": () => zoom(0.8), 0: fit,
-    "/": () => search.focus(), Escape: () => select(null), n: () => nextMatch(1),
+    "/": () => search.focus(), "?": () => help.showModal(), s: save,
+    f: () => switchTo("forward"), b: () => switchTo("backward"), B: () => switchTo("both"),
+    Escape: () => select(null), n: () => nextMatch(1),
     N: () => nextMatch(-1), Backspace: close,
   };
   if (!(event.key in commands)) return;
@@ -285,6 +372,11 @@ search.addEventListener("keydown", event => {
 get("smaller").onclick = () => zoom(0.8);
 get("larger").onclick = () => zoom(1.25);
 get("fit").onclick = fit;
+get("save").onclick = save;
+get("keys").onclick = () => help.showModal();
+get("done").onclick = () => help.close();
+for (const button of views.children) button.onclick = () => switchTo(button.value);
+views.hidden = pictures.filter(picture => picture.parent < 0).length < 2;
 addEventListener("resize", apply);
 
 document.body.classList.add("alive");
@@ -301,4 +393,7 @@ pictures.forEach((picture, number) => {
   svg.setAttribute("role", "group");
 });
 load(0);
+drawTrail();
 begin();
+follow();
+addEventListener("hashchange", follow);

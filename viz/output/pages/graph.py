@@ -6,11 +6,13 @@ Without a script the picture is there, and scrolls.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 from viz.output.pages.expansion import PagePicture
 from viz.output.pages.frame import write_page
+from viz.output.svg import escape
 
 _BODY = """\
 <header hidden>
@@ -18,28 +20,64 @@ _BODY = """\
 <output id="found" aria-live="polite"></output>
 <nav id="trail" aria-label="opened groups"></nav>
 <span class="space"></span>
+<span id="views" role="group" aria-label="halves" hidden>
+<button type="button" value="forward" title="the forward half (f)">Forward</button>
+<button type="button" value="backward" title="the backward half (b)">Backward</button>
+<button type="button" value="both" title="both halves (B)">Both</button>
+</span>
 <button type="button" id="smaller" aria-label="zoom out" title="zoom out (-)">−</button>
 <button type="button" id="larger" aria-label="zoom in" title="zoom in (+)">+</button>
 <button type="button" id="fit" title="all of it (0)">Fit</button>
+<button type="button" id="save" title="save what is on the screen as SVG (s)">Save</button>
+<button type="button" id="keys" aria-label="keys" title="keys (?)">?</button>
 </header>
 <main>
 {pictures}
 </main>
-<aside id="detail" aria-label="details" hidden></aside>"""
+<aside id="detail" aria-label="details" hidden></aside>
+<dialog id="help" aria-label="keys">
+<h2>Keys</h2>
+<dl>
+{keys}
+</dl>
+<button type="button" id="done">Close</button>
+</dialog>"""
+
+_KEYS = {
+    "/": "search names, ops, parameters, and what is folded",
+    "n, N": "go to the next match, to the one before",
+    "Tab": "go from box to box",
+    "arrows": "follow the lines of a box",
+    "Enter": "open a group, or show what is known of a box",
+    "Space": "show what is known of a box",
+    "Backspace": "close the group that was opened last",
+    "Escape": "close the details",
+    "+, -, 0": "zoom in, zoom out, show all",
+    "f, b, B": "show the forward half, the backward half, both",
+    "s": "save what is on the screen as SVG",
+    "?": "show these keys",
+}
 
 
-def write_graph_page(pictures: Sequence[PagePicture], theme_name: str = "auto") -> str:
-    """Write the page around the first of ``pictures``, in which its groups open the others."""
+def write_graph_page(
+    pictures: Sequence[PagePicture],
+    theme_name: str = "auto",
+    contents: Mapping[int, Sequence[str]] = MappingProxyType({}),
+) -> str:
+    """Write the page around the first of ``pictures``, in which its groups open the others;
+    ``contents`` names what is folded in the boxes of the first one."""
     drawn = [
         f"<section{' hidden' if number else ''}>\n{one.svg}</section>"
         for number, one in enumerate(pictures)
     ]
     title = pictures[0].picture.title
-    body = _BODY.format(pictures="\n".join(drawn))
-    return write_page("graph", [body], [_data(one) for one in pictures], title, theme_name)
+    keys = "\n".join(f"<dt>{escape(key)}</dt><dd>{does}</dd>" for key, does in _KEYS.items())
+    body = _BODY.format(pictures="\n".join(drawn), keys=keys)
+    data = [_data(one, {} if number else contents) for number, one in enumerate(pictures)]
+    return write_page("graph", [body], data, title, theme_name)
 
 
-def _data(one: PagePicture) -> dict[str, Any]:
+def _data(one: PagePicture, contents: Mapping[int, Sequence[str]]) -> dict[str, Any]:
     boxes = []
     for number, box in enumerate(one.picture.boxes):
         known: dict[str, Any] = {"key": box.key, "title": box.title, "tooltip": box.tooltip}
@@ -47,10 +85,15 @@ def _data(one: PagePicture) -> dict[str, Any]:
             known["href"] = box.href
         if box.opens:
             known |= {"name": box.opens, "opens": one.opens.get(number)}
+        if box.chips:
+            known["chips"] = [chip.name for chip in box.chips]
+        if number in contents:
+            known["inside"] = contents[number]
         boxes.append(known)
     return {
         "name": one.name,
         "parent": one.parent,
+        "view": one.picture.view,
         "boxes": boxes,
         "lines": [
             [line.key, line.source, line.target, line.kind, line.label]
