@@ -256,7 +256,6 @@ from autograd_core.ops.reductions.reduction import cumprod as cumprod
 from autograd_core.ops.reductions.reduction import cumsum as cumsum
 from autograd_core.ops.reductions.reduction import dist as dist
 from autograd_core.ops.reductions.reduction import kthvalue as kthvalue
-from autograd_core.ops.reductions.reduction import log_softmax as log_softmax
 from autograd_core.ops.reductions.reduction import logsumexp as logsumexp
 from autograd_core.ops.reductions.reduction import max as max
 from autograd_core.ops.reductions.reduction import mean as mean
@@ -269,12 +268,13 @@ from autograd_core.ops.reductions.reduction import nansum as nansum
 from autograd_core.ops.reductions.reduction import norm as norm
 from autograd_core.ops.reductions.reduction import prod as prod
 from autograd_core.ops.reductions.reduction import renorm as renorm
-from autograd_core.ops.reductions.reduction import softmax as softmax
 from autograd_core.ops.reductions.reduction import std as std
 from autograd_core.ops.reductions.reduction import std_mean as std_mean
 from autograd_core.ops.reductions.reduction import sum as sum
 from autograd_core.ops.reductions.reduction import var as var
 from autograd_core.ops.reductions.reduction import var_mean as var_mean
+from autograd_core.ops.reductions.softmax import log_softmax as log_softmax
+from autograd_core.ops.reductions.softmax import softmax as softmax
 from autograd_core.ops.reductions.sorting import argsort as argsort
 from autograd_core.ops.reductions.sorting import bincount as bincount
 from autograd_core.ops.reductions.statistics import all as all

@@ -11,8 +11,8 @@ import numpy as np
 from autograd_core.dtype import dtype
 from autograd_core.functions import reshape
 from autograd_core.op import inplace as inplace_form
-from autograd_core.ops.losses import loss
 from autograd_core.ops.pointwise import activation, elementwise
+from autograd_core.ops.reductions import softmax as softmax_ops
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
@@ -184,7 +184,7 @@ def softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
     """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(input)``."""
-    return loss.softmax(_as(input, dtype), _dim("softmax", input, dim, _stacklevel))
+    return softmax_ops.softmax(_as(input, dtype), _dim("softmax", input, dim, _stacklevel))
 
 
 def softmin(
@@ -192,14 +192,14 @@ def softmin(
 ) -> Tensor:
     """:func:`softmax` of ``-input``."""
     along = _dim("softmin", input, dim, _stacklevel)
-    return loss.softmax(_as(elementwise.neg(input), dtype), along)
+    return softmax_ops.softmax(_as(elementwise.neg(input), dtype), along)
 
 
 def log_softmax(
     input: Tensor, dim: int | None = None, _stacklevel: int = 3, dtype: dtype | None = None
 ) -> Tensor:
     """The logarithm of :func:`softmax`, without its underflow."""
-    return loss.log_softmax(_as(input, dtype), _dim("log_softmax", input, dim, _stacklevel))
+    return softmax_ops.log_softmax(_as(input, dtype), _dim("log_softmax", input, dim, _stacklevel))
 
 
 def _as(input: Tensor, kind: dtype | None) -> Tensor:

@@ -15,10 +15,10 @@ from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.normalization import dropout
 from autograd_core.ops.algebra import linalg, products
 from autograd_core.ops.indices import index
-from autograd_core.ops.losses import loss
 from autograd_core.ops.networks import attention
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.reductions import reduce
+from autograd_core.ops.reductions.softmax import softmax
 from autograd_core.ops.shaping import joining, shape
 from autograd_core.ops.shaping.convert import contiguous, to_dtype
 from autograd_core.tensor import Tensor
@@ -173,7 +173,7 @@ def _weighed(
     rows, length, head = q._shape
     pair = elementwise.mul(q, math.sqrt(1 / head)), shape.transpose(k, -2, -1)
     scores = linalg.bmm(*pair) if mask is None else products.baddbmm(mask, *pair)
-    shares = dropout(loss.softmax(scores, -1), dropout_p)
+    shares = dropout(softmax(scores, -1), dropout_p)
     found = shape.transpose(linalg.bmm(shares, v), 0, 1)
     return reshape(found, (length * (rows // num_heads), num_heads * head)), shares
 

@@ -10,9 +10,10 @@ import numpy as np
 from autograd_core.nn.functional.likelihood import cross_entropy
 from autograd_core.nn.functional.linear import linear
 from autograd_core.nn.functional.reduction import validate_reduction
-from autograd_core.ops.losses import ctc, loss
+from autograd_core.ops.losses import ctc
 from autograd_core.ops.pointwise import elementwise
 from autograd_core.ops.reductions import reduce
+from autograd_core.ops.reductions.softmax import softmax
 from autograd_core.ops.shaping import shape
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
@@ -172,7 +173,7 @@ def gumbel_softmax(
         )
     noise = -np.log(generator().standard_exponential(logits._shape))
     noisy = elementwise.add(logits, Tensor.from_array(noise.astype(logits.dtype.dtype)))
-    soft = loss.softmax(elementwise.div(noisy, tau), dim)
+    soft = softmax(elementwise.div(noisy, tau), dim)
     if not hard:
         return soft
     best = np.zeros_like(soft.array)

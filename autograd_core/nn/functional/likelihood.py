@@ -20,6 +20,7 @@ from autograd_core.ops.indices import masking
 from autograd_core.ops.losses import elementwise_loss, loss
 from autograd_core.ops.pointwise import elementwise, exponential
 from autograd_core.ops.reductions import reduce as reduce_ops
+from autograd_core.ops.reductions.softmax import log_softmax
 from autograd_core.ops.shaping import shape
 from autograd_core.own_files import warn
 from autograd_core.tensor import Tensor
@@ -71,7 +72,7 @@ def cross_entropy(
         _check_probabilities(input, weight, ignore_index, dim)
     if label_smoothing > 1:
         raise RuntimeError(f"label_smoothing must be between 0.0 and 1.0. Got: {label_smoothing}")
-    scores = loss.log_softmax(input, dim)
+    scores = log_softmax(input, dim)
     if of_each:
         return _of_probabilities(scores, target, weight, dim, reduction, label_smoothing)
     likely = nll_loss(scores, target, weight, ignore_index=ignore_index, reduction=reduction)

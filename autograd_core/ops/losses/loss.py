@@ -1,4 +1,4 @@
-"""Losses, and the normalized exponentials that stand before them."""
+"""Losses."""
 
 from __future__ import annotations
 
@@ -13,46 +13,7 @@ from autograd_core.ops.checks import (
     promoted,
     scalar_name,
 )
-from autograd_core.ops.pointwise.elementwise import exp
-from autograd_core.ops.reductions.reduce import count, sum_dim
-from autograd_core.tensor.dimensions import wrapped
-
-
-@op(
-    self=lambda g, result, dim: g - exp(result) * sum_dim(g, dim, True),
-)
-def log_softmax(self, /, dim):
-    """The logarithm of :func:`softmax`, without its underflow."""
-    if not self.size:
-        return _nothing(self, dim)
-    _check_scores("log_softmax", self, dim)
-    shifted = self - np.maximum.reduce(self, dim, keepdims=True)
-    total = np.add.reduce(np.exp(shifted), dim, keepdims=True)
-    return np.subtract(shifted, np.log(total), out=shifted if shifted.ndim else None)
-
-
-@op(
-    self=lambda g, result, dim: result * (g - sum_dim(g * result, dim, True)),
-)
-def softmax(self, /, dim):
-    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
-    if not self.size:
-        return _nothing(self, dim)
-    _check_scores("softmax", self, dim)
-    powers = np.exp(self - np.maximum.reduce(self, dim, keepdims=True))
-    total = np.add.reduce(powers, dim, keepdims=True)
-    return np.divide(powers, total, out=powers if powers.ndim else None)
-
-
-def _nothing(x, dim):
-    wrapped(dim, x.ndim)
-    return np.array(x)
-
-
-def _check_scores(name: str, x: Any, dim: int) -> None:
-    if x.dtype.kind != "f":
-        last = dim in (-1, x.ndim - 1, 0) if x.ndim < 2 else dim in (-1, x.ndim - 1)
-        check_implemented(f"{name}{'_lastdim' if last else ''}_kernel_impl", x)
+from autograd_core.ops.reductions.reduce import count
 
 
 @op(

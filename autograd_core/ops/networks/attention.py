@@ -9,9 +9,9 @@ import numpy as np
 from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import matmul
 from autograd_core.ops.checks import c_name, check_same_dtype, scalar_name
-from autograd_core.ops.losses.loss import softmax
 from autograd_core.ops.pointwise.elementwise import where
 from autograd_core.ops.reductions.reduce import sum_dim
+from autograd_core.ops.reductions.softmax import _softmax
 from autograd_core.ops.shaping.shape import transpose
 
 
@@ -76,7 +76,7 @@ def _weights(q: Any, k: Any, mask: Any, is_causal: bool, scale: float) -> Any:
         seen = np.tri(scores.shape[-2], scores.shape[-1], dtype=bool)
         condition = seen if isinstance(scores, np.ndarray) else type(scores).from_array(seen)
         scores = where(condition, scores, -np.inf)
-    return (softmax if mask is None else safe_softmax)(scores, -1)
+    return (_softmax if mask is None else safe_softmax)(scores, -1)
 
 
 def attention_backward(

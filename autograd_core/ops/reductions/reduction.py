@@ -11,14 +11,13 @@ from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype
 from autograd_core.op import public
 from autograd_core.ops.algebra.linalg import mm
-from autograd_core.ops.losses import loss
 from autograd_core.ops.pointwise import select
 from autograd_core.ops.pointwise.arithmetic import clamp
 from autograd_core.ops.pointwise.elementwise import div, sqrt
 from autograd_core.ops.pointwise.logic import isnan, logical_not
 from autograd_core.ops.reductions import cumulative, distance, norms, order_statistics, reduce
 from autograd_core.ops.reductions import statistics as statistics_ops
-from autograd_core.ops.shaping.convert import check_gradient, to_dtype
+from autograd_core.ops.shaping.convert import check_gradient
 from autograd_core.ops.shaping.diagonals import diagonal
 from autograd_core.ops.shaping.shape import reshape, squeeze_all, t, unsqueeze
 from autograd_core.tensor import Tensor
@@ -118,18 +117,6 @@ def cumprod(self: Tensor, dim: int, *, dtype: dtype | None = None) -> Tensor:
     """Running products along ``dim``."""
     _check_into(self, dtype)
     return cumulative.cumprod(self, dim, dtype)
-
-
-@public("function method", aliases="special.softmax")
-def softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """Positive numbers that add up to 1 along ``dim``, in the ratios of ``exp(self)``."""
-    return loss.softmax(self if dtype is None else to_dtype(self, dtype), dim)
-
-
-@public("function method", aliases="special.log_softmax")
-def log_softmax(self: Tensor, dim: int, dtype: dtype | None = None) -> Tensor:
-    """The logarithm of :func:`softmax`, without its underflow."""
-    return loss.log_softmax(self if dtype is None else to_dtype(self, dtype), dim)
 
 
 @public("function method")

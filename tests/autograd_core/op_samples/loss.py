@@ -9,8 +9,6 @@ from tests.autograd_core.op_samples.sample import Sample
 _LABELS = np.array([2, 0, 1, 0])
 
 SAMPLES = {
-    "log_softmax": (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
-    "softmax": (Sample(((2, 3),), {"dim": 1}), Sample(((2, 3),), {"dim": 0})),
     "nll_loss": (
         Sample(((4, 3), _LABELS)),
         Sample(((3,), np.array(1))),
