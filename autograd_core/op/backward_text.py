@@ -27,7 +27,7 @@ def backward_text(op: Op) -> str:
     else:
         for v in op.edges:
             rule = op.rules[v]
-            if rule.hands_on:  # a call would cost 50 ns, as much as a loop of the engine
+            if rule.forwards_gradient:  # a call would cost 50 ns, as much as a loop of the engine
                 lines.append(f"g_{v} = g")
                 continue
             compute = [*_fetch(op, rule.names), *_apply(op, v)]

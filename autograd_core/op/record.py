@@ -22,12 +22,12 @@ class Rule(NamedTuple):
     names: tuple[str, ...]
 
     @property
-    def hands_on(self) -> bool:
+    def forwards_gradient(self) -> bool:
         """Whether this is ``lambda g: g``, which generated code need not call."""
-        return self.names == ("g",) and self.function.__code__.co_code == _HANDS_ON.co_code
+        return self.names == ("g",) and self.function.__code__.co_code == _IDENTITY.co_code
 
 
-_HANDS_ON: Final = (lambda g: g).__code__
+_IDENTITY: Final = (lambda g: g).__code__
 
 
 def parameters_of(rule: Callable[..., Any]) -> tuple[str, ...]:
