@@ -15,7 +15,7 @@ from autograd_core.nn.functional.window_checks import (
     pool_windows,
 )
 from autograd_core.ops.checks import check_implemented
-from autograd_core.ops.networks import fractional_pooling, places, pooling
+from autograd_core.ops.networks import fractional_pooling, pooling, unpooling
 from autograd_core.random import generator
 from autograd_core.tensor import Tensor
 
@@ -101,21 +101,21 @@ def adaptive_max_pool1d(input: Tensor, output_size: Any, return_indices: bool = 
     """The largest element of each of ``output_size`` windows of signals."""
     check_signals("adaptive_max_pool1d", input)
     size = adaptive_output("adaptive_max_pool1d", 1, input, output_size)
-    found = places.adaptive_max_pool2d(flat(input), (1, *size))
+    found = unpooling.adaptive_max_pool2d(flat(input), (1, *size))
     return tuple(signal(each) for each in found) if return_indices else signal(found[0])
 
 
 def adaptive_max_pool2d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest element of each of ``output_size`` windows of images."""
     size = adaptive_output("adaptive_max_pool2d", 2, input, output_size)
-    found = places.adaptive_max_pool2d(input, size)
+    found = unpooling.adaptive_max_pool2d(input, size)
     return found if return_indices else found[0]
 
 
 def adaptive_max_pool3d(input: Tensor, output_size: Any, return_indices: bool = False) -> Any:
     """The largest element of each of ``output_size`` windows of volumes."""
     size = adaptive_output("adaptive_max_pool3d", 3, input, output_size)
-    found = places.adaptive_max_pool3d(input, size)
+    found = unpooling.adaptive_max_pool3d(input, size)
     return found if return_indices else found[0]
 
 

@@ -16,7 +16,7 @@ from autograd_core.nn.functional.mean_pooling import (
 )
 from autograd_core.nn.functional.sizes import Sizes, sizes
 from autograd_core.nn.functional.window_checks import check_columns, check_unfolded, folded
-from autograd_core.ops.networks import places, resample
+from autograd_core.ops.networks import im2col, resample
 from autograd_core.ops.shaping import shape, shuffle
 from autograd_core.ops.shaping.rearrange import constant_pad_nd
 from autograd_core.tensor import Tensor
@@ -248,7 +248,7 @@ def unfold(
     """What lies in each window of images (N, C, H, W), as columns (N, C * h * w, windows)."""
     options = folded(kernel_size=kernel_size, dilation=dilation, padding=padding, stride=stride)
     check_unfolded(input)
-    return places.im2col(input, **options)
+    return im2col.im2col(input, **options)
 
 
 def fold(
@@ -265,7 +265,7 @@ def fold(
         stride=stride,
     )  # fmt: skip
     check_columns(input)
-    return places.col2im(input, **options)
+    return im2col.col2im(input, **options)
 
 
 def local_response_norm(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from autograd_core.nn.functional.sizes import Sizes, sizes
-from autograd_core.ops.networks import places
+from autograd_core.ops.networks import unpooling
 from autograd_core.ops.shaping import shape
 from autograd_core.tensor import Tensor
 
@@ -47,7 +47,7 @@ def max_unpool1d(
     """Signals with the elements of ``input`` at ``indices``, zero elsewhere."""
     size = _unpooled_size(input, 1, kernel_size, stride, padding, output_size)
     column = shape.unsqueeze(input, -1), shape.unsqueeze(indices, -1)
-    return shape.squeeze_dim(places.max_unpool2d(*column, (*size, 1)), -1)
+    return shape.squeeze_dim(unpooling.max_unpool2d(*column, (*size, 1)), -1)
 
 
 def max_unpool2d(
@@ -60,7 +60,7 @@ def max_unpool2d(
 ) -> Tensor:
     """Images with the elements of ``input`` at ``indices``, zero elsewhere."""
     size = _unpooled_size(input, 2, kernel_size, stride, padding, output_size)
-    return places.max_unpool2d(input, indices, size)
+    return unpooling.max_unpool2d(input, indices, size)
 
 
 def max_unpool3d(
@@ -73,4 +73,4 @@ def max_unpool3d(
 ) -> Tensor:
     """Volumes with the elements of ``input`` at ``indices``, zero elsewhere."""
     size = _unpooled_size(input, 3, kernel_size, stride, padding, output_size)
-    return places.max_unpool3d(input, indices, size)
+    return unpooling.max_unpool3d(input, indices, size)

@@ -9,8 +9,8 @@ import numpy as np
 
 from autograd_core.op import Second, op
 from autograd_core.ops.checks import check_implemented
-from autograd_core.ops.networks.places import at_indices, from_indices
 from autograd_core.ops.networks.pooling import best_places
+from autograd_core.ops.networks.unpooling import at_indices, from_indices
 
 
 def _starts(samples: Any, size: int, count: int, kernel: int) -> Any:
