@@ -11,7 +11,7 @@ from autograd_core.distributions.continuous import draw_gamma
 from autograd_core.distributions.distribution import Distribution, Shape, broadcast_all, derived
 from autograd_core.dtype import float64
 from autograd_core.functions import eye, randn, stack
-from autograd_core.linalg.older import cholesky_inverse
+from autograd_core.linalg.aliases import cholesky_inverse
 from autograd_core.nn import functional as F
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.numeric import broadcast_shapes

@@ -6,8 +6,8 @@ Type checkers read ``__init__.pyi``, which is generated (:mod:`autograd_core.op.
 
 from autograd_core.fallback import answer_missing_names
 from autograd_core.linalg import (  # noqa: F401  for what they declare
+    aliases,
     factorizations,
-    older,
     products,
     systems,
 )

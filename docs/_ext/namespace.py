@@ -37,7 +37,7 @@ _MERGED = {
     "contractions": "products",
     "stacking": "joining",
     "inverses": "linear algebra",
-    "older": "linear algebra",
+    "aliases": "linear algebra",
     "reflectors": "linear algebra",
     "triangular": "linear algebra",
     "convolution": "networks",
