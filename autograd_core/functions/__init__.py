@@ -12,7 +12,7 @@ from autograd_core.ops.algebra import contractions, products
 from autograd_core.ops.creation import creation, random, windows
 from autograd_core.ops.indices import indexing
 from autograd_core.ops.pointwise import arithmetic, bessel, logic, special_functions, trigonometry
-from autograd_core.ops.reductions import along, counting, reduction, softmax
+from autograd_core.ops.reductions import counting, dimwise, reduction, softmax
 from autograd_core.ops.shaping import copies, rearranging, shapes, stacking, view_copies
 
 globals().update(NAMESPACES[""])

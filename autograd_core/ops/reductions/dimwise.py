@@ -1,4 +1,4 @@
-"""Along a dimension: order, quantiles, running extrema, differences and integrals."""
+"""Functions along one dimension: order, quantiles, running extrema, differences and integrals."""
 
 from __future__ import annotations
 
