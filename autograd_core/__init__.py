@@ -47,7 +47,6 @@ from autograd_core.dtype import float_ as float
 from autograd_core.dtype import int_ as int
 from autograd_core.fallback import find as _find
 from autograd_core.functions import *  # noqa: F403
-from autograd_core.methods import bind as _bind
 from autograd_core.op.public import NAMESPACES as _NAMESPACES
 from autograd_core.op.public import has_inplace_function as _has_inplace_function
 from autograd_core.random import (
@@ -61,6 +60,7 @@ from autograd_core.random import (
 from autograd_core.tensor import Tensor
 from autograd_core.tensor import numeric as _numeric
 from autograd_core.tensor.device import device
+from autograd_core.tensor.methods import bind as _bind
 from autograd_core.tensor.numeric import *  # noqa: F403
 from autograd_core.tensor.printing import get_printoptions, set_printoptions
 from autograd_core.tensor.size import Size

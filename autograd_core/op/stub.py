@@ -38,7 +38,7 @@ Dim = int | Sequence[int] | None
 class TensorMethods:
 '''
 # Where methods come from that are no function's; what else Tensor has is in its own file.
-_SOURCES: Final = ("autograd_core.ops.", "autograd_core.functions", "autograd_core.methods",
+_SOURCES: Final = ("autograd_core.ops.", "autograd_core.functions", "autograd_core.tensor.methods",
                    "autograd_core.tensor.inplace")  # fmt: skip
 # Within the class these names are methods, so annotations must look for them elsewhere.
 _SHADOWED: Final = re.compile(r"\b(bool|float|int|type)\b")
@@ -160,7 +160,7 @@ def texts() -> dict[Path, str]:
     from autograd_core import special  # noqa: F401  for what it declares
 
     return {
-        _PACKAGE / "tensor" / "methods.pyi": methods_text(),
+        _PACKAGE / "tensor" / "generated.pyi": methods_text(),
         _PACKAGE / "functions" / "__init__.pyi": functions_text("", "the functions of ``torch``."),
         _PACKAGE / "linalg" / "__init__.pyi": functions_text(
             "linalg",

@@ -1,6 +1,6 @@
 """Tensor: a NumPy array with a place in a graph.
 
-The operators and most methods come from the op table (:mod:`autograd_core.methods` binds
+The operators and most methods come from the op table (:mod:`autograd_core.tensor.methods` binds
 them); here is what a tensor is made of, and what needs no op.
 """
 
@@ -56,7 +56,7 @@ class View(NamedTuple):
 
 
 if TYPE_CHECKING:  # the methods that the op table gives
-    from autograd_core.tensor.methods import TensorMethods  # generated: autograd_core.op.stub
+    from autograd_core.tensor.generated import TensorMethods  # generated: autograd_core.op.stub
 else:
     TensorMethods = object
 

@@ -6,18 +6,18 @@ Bound in one place, so that tensors need not know ops, which are made of tensors
 
 from __future__ import annotations
 
-from autograd_core.methods import filling, forms, operators, questions
 from autograd_core.op import inplace
 from autograd_core.tensor import Tensor
+from autograd_core.tensor.methods import fill, operators, overloads, queries
 
 
 def bind() -> None:
     """Give :class:`Tensor` its operators, and the methods that are no function's."""
-    for name, function in {**operators.BINARY, **forms.FORMS}.items():
+    for name, function in {**operators.BINARY, **overloads.OVERLOADS}.items():
         setattr(Tensor, name, function)
-    for name, call in filling.FILLINGS.items():
+    for name, call in fill.FILLS.items():
         setattr(Tensor, f"{name}_", inplace(call, f"{name}_", converts=True))
-    for name, method in questions.METHODS.items():
+    for name, method in queries.QUERIES.items():
         setattr(Tensor, name, method)
     for name, method in operators.AUGMENTED.items():
         setattr(Tensor, name, operators.left_to_python(getattr(Tensor, method)))

@@ -126,7 +126,7 @@ def _dims(self: Tensor, dims: Sequence[int]) -> Any:
     return shape.permute(self, tuple(dims))
 
 
-FORMS: Final[dict[str, Callable[..., Any]]] = {
+OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "__neg__": elementwise.neg,
     "__abs__": elementwise.abs,
     "__pos__": functions.positive,

@@ -1,4 +1,4 @@
-"""What may be asked about a tensor and its memory, and what changes its size in place."""
+"""Queries about a tensor and its memory, and what changes its size in place."""
 
 from __future__ import annotations
 
@@ -127,7 +127,7 @@ def _no(self: Tensor) -> bool:
     return False
 
 
-METHODS: Final[dict[str, Any]] = {
+QUERIES: Final[dict[str, Any]] = {
     "stride": stride,
     "storage_offset": storage_offset,
     "data_ptr": data_ptr,

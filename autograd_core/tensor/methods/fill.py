@@ -1,4 +1,4 @@
-"""Methods that put something else in the place of a tensor, whose gradient ends there."""
+"""Methods that fill a tensor with other values, where its gradient ends."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _copied(self: Tensor, src: Tensor, non_blocking: bool = False) -> Tensor:
     return assign.copy(self, src.detach() if whole else src)
 
 
-FILLINGS: Final[dict[str, Callable[..., Any]]] = {
+FILLS: Final[dict[str, Callable[..., Any]]] = {
     "zero": assign.zero,
     "fill": functions.fill,
     "copy": _copied,
