@@ -248,13 +248,12 @@ def test_print_shows_a_tensor_with_its_distribution() -> None:
     answers(session, "continue")
     lines = answers(session, "print x.grad").splitlines()
     assert lines[0] == "x.grad  [64] float32"
-    assert lines[1].split() == [
-        "rms", "1.36", "min", "0.000756", "max", "3", "zeros", "0", "%"
-    ] or lines[1].startswith("  rms 1.3")  # fmt: skip
-    assert lines[2].strip().startswith("7.56e−4 |")
-    assert lines[2].endswith("| 3")
-    assert lines[3].endswith(" ...")
-    assert len(lines[2]) < 80
+    assert lines[1] == "  rms 1.38  min 7.56e−4 at [31]  max 3 at [0]"
+    assert lines[2] == "  0 zero  0 negative  64 positive"
+    assert lines[3].strip().startswith("7.56e−4 |")
+    assert lines[3].endswith("| 3")
+    assert lines[4].endswith(" ...")
+    assert len(lines[3]) < 80
 
 
 @pytest.mark.parametrize(
@@ -262,7 +261,7 @@ def test_print_shows_a_tensor_with_its_distribution() -> None:
     [
         ([float("nan"), 1.0], "1 nan"),
         ([float("inf"), 1.0], "1 inf"),
-        ([0.0, 0.0, 1.0, 1.0], "zeros 50 %"),
+        ([0.0, 0.0, 1.0, 1.0], "2 zero  0 negative  2 positive"),
     ],
 )
 def test_print_counts_trouble(value: list[float], text: str) -> None:

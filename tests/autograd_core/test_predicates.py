@@ -169,7 +169,11 @@ def test_what_is_unknown_fulfils_neither_a_condition_nor_its_negation(
         ("rms", 0, "rms is a number, no condition: compare it, as in rms > 10"),
         ("nan, rms", 5, "rms is a number, no condition"),
         ("in", 0, "in is a tensor, no condition"),
-        ("in > 3", 5, "a tensor cannot be compared so with a number"),
+        (
+            "in > 3",
+            0,
+            "in > 3 is true or false for each element, no condition: ask for any(in > 3)",
+        ),
         ("op > 3", 5, "a text cannot be compared so with a number"),
         ("op < 'x'", 5, "a text cannot be compared so with a text"),
         ("shape < (1, 2)", 8, "cannot be compared so"),

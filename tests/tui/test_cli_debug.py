@@ -15,6 +15,7 @@ from textwrap import dedent
 import pytest
 
 import tui
+from tests.forking import run_gradstep
 from tui.cli import main
 from tui.terminal import why_no_screen
 
@@ -377,3 +378,38 @@ def test_a_script_that_works_with_pytorch_is_debugged_like_any_other(
     Path("script.py").write_text(script)
     assert main(["debug", "--batch", "-x", "commands", "script.py:y"]) == 0
     assert "x.grad  None  2 of 2 in" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    "library", ["autograd_core", pytest.param("torch", marks=pytest.mark.torch)]
+)
+def test_tensors_are_printed_by_name_by_condition_and_with_arithmetic(
+    library: str, tmp_path: Path
+) -> None:
+    if library == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    (tmp_path / "train.py").write_text(
+        f"import {library} as torch\n"
+        "x = torch.tensor([[1.0, 2.0], [0.0, 4.0]])\n"
+        "w = torch.tensor([1.0, 0.0], requires_grad=True)\n"
+        "q = torch.relu(x * w)\n"
+        "loss = (q * torch.log(q)).sum()\n"
+        "loss.backward()\n"
+    )
+    kept = "saved.self"
+    (tmp_path / "commands").write_text(
+        f"catch nan\ncontinue\nprint w\nprint out at nan\nprint {kept} where x == 0\n"
+        f"print any({kept} == 0)\nprint x - 1\nprint w.grad\nprint in at [0, 0]\n"
+    )
+    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    text = " ".join(done.stdout.split())
+    assert "forward pass" in text  # where the loss has its nan from
+    assert "rms 0.707 min 0 at [1] max 1 at [0] 1 zero 0 negative 1 positive" in text
+    assert "out 3 of 4 elements at" in text
+    assert "[0, 1] nan 0 0 [1, 0] nan 0 0" in text
+    assert f"{kept} 3 of 4 elements" in text
+    assert f"any({kept} == 0) = yes" in text
+    assert "x - 1 [2, 2] float32 rms 1.66 min −1 at [1, 0] max 3 at [1, 1]" in text
+    assert "w.grad is None" in text
+    assert "in[0, 0] [] float32" in text

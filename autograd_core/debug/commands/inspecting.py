@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Final
 
 from autograd_core.debug.breakpoints.logtext import format_value
 from autograd_core.debug.breakpoints.predicate import (
-    Expression,
     NodeSubject,
     Nowhere,
     Subject,
     arriving,
-    parse,
 )
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
+from autograd_core.debug.commands.printing import print_text, understood
 from autograd_core.debug.errors import CommandError, Unanswerable
-from autograd_core.debug.reports.formatting import node_line, shown, tensor_text
+from autograd_core.debug.reports.formatting import node_line, shown
 from autograd_core.debug.session import Session
-from autograd_core.debug.snapshot import Value
 
 _AROUND: Final = 5  # rows of the plan before and after the one in question
 
@@ -33,28 +31,14 @@ def subject(console: Console) -> Subject:
 
 
 def _print(console: Console, operands: Operands) -> str:
-    text = operands.text or "in"
-    with pointing_at(operands):
-        expression = parse(text)
-    try:
-        return answer(expression, expression.value(subject(console)))
-    except Unanswerable as reason:
-        raise operands.error(str(reason)) from None
-
-
-def answer(expression: Expression, value: Any) -> str:
-    """``rms = 0.5``, or all about a tensor."""
-    if expression.kind == "tensor":
-        assert value is None or isinstance(value, Value)
-        return tensor_text(expression.text, value)
-    return f"{expression.text} = {format_value(value)}"
+    asked = operands if operands.text else Operands("in", operands.column)
+    return print_text(console, asked, subject(console))
 
 
 def _display(console: Console, operands: Operands) -> str:
     if not operands.text:
         return displays_text(console) or "nothing is displayed"
-    with pointing_at(operands):
-        parse(operands.text)
+    understood(console, operands)
     displays = console.session.breakpoints.displays
     number = max(displays, default=0) + 1
     displays[number] = operands.text
@@ -70,11 +54,12 @@ def displays_text(console: Console) -> str:
 
 def display_line(console: Console, number: int) -> str:
     """One display: ``1: rms = 0.5``."""
-    expression = parse(console.session.breakpoints.displays[number])
+    text = console.session.breakpoints.displays[number]
     try:
+        expression = understood(console, Operands(text, 0))
         value = expression.value(subject(console))
-    except Unanswerable as reason:
-        return f"{number}: {expression.text} is unknown ({reason})"
+    except (Unanswerable, CommandError) as reason:  # a tensor may have its name in one call only
+        return f"{number}: {text} is unknown ({reason})"
     return f"{number}: {expression.text} = {format_value(value)}"
 
 
@@ -176,8 +161,9 @@ COMMANDS: Final = (
         "print [EXPRESSION]", "a number, or a tensor with its distribution", _print, ("p",),
         "expression",
         details="Without EXPRESSION, the gradient that arrives here. Tensors: in, out.0, grad, "
-        "saved.self, weight.grad, and parts of them, as in weight.grad[0:3]. frame PLACE "
-        "chooses another node.",
+        "saved.self, weight, weight.grad, and parts of them, as in weight.grad[0:3]. print "
+        "saved.self where x == 0 and print out at nan list elements, with what else is there. "
+        "frame PLACE chooses another node.",
     ),
     Command(
         "display [EXPRESSION]", "show it at every stop, or list what is shown", _display, (),

@@ -71,6 +71,29 @@ class Inspector:
         """The plan index of the node that runs next."""
         return self._cursor.position
 
+    def tensor(self, name: str) -> Any:
+        """Return the program's tensor of that name, None where there is none; one of a module also
+        by its path, with or without the module's name in front."""
+        for tensor in self._names.tensors():
+            if self._names.of(tensor) == name:
+                return tensor
+        for variable, module in self._names.modules.items():
+            for path, parameter in module.named_parameters():
+                if name in (path, f"{variable}.{path}"):
+                    return parameter
+            for path, buffer in module.named_buffers():
+                if name in (path, f"{variable}.{path}"):
+                    return buffer
+        return None
+
+    def index_of_leaf(self, tensor: Any) -> int | None:
+        """Return the position of the AccumulateGrad of a leaf, None where it has none here."""
+        for index in self._place:
+            leaf = self._engine.leaf(self._order[index])
+            if leaf is not None and self._engine.own(leaf) is tensor:
+                return index
+        return None
+
     def incoming(self, index: int) -> tuple[Incoming, ...]:
         """List what has arrived at node ``index``; the part of :meth:`detail` that is quickly
         told."""

@@ -13,6 +13,7 @@ import numpy as np
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.statistics import (
+    first_place,
     format_number,
     format_shape,
     format_statistics,
@@ -113,20 +114,39 @@ def tensor_text(name: str, value: Value | None) -> str:
     head = f"{name}  {format_shape(value.shape)} {value.dtype}"
     if stats.size <= 1:
         return f"{head}  {shown(value) if stats.size else 'no elements'}"
-    counts = [
-        f"{count} {word}" for count, word in ((stats.nans, "nan"), (stats.infs, "inf")) if count
-    ]
-    numbers = [
-        f"rms {format_number(stats.rms)}",
-        f"min {format_number(stats.minimum)}",
-        f"max {format_number(stats.maximum)}",
-        f"zeros {format_number(100 * stats.zeros / stats.size)} %",
-        *counts,
-    ]
-    lines = [head, "  " + "  ".join(numbers)]
+    lines = [head, f"  {extremes(value)}", f"  {counts(value)}"]
     if stats.size >= 32:
         lines.append(f"  {histogram(value)}")
     return "\n".join([*lines, *_elements(array)])
+
+
+def extremes(value: Value) -> str:
+    """Root mean square, minimum and maximum of the finite elements, and where these are."""
+    stats = value.statistics
+    said = [f"rms {format_number(stats.rms)}"]
+    for word, number in (("min", stats.minimum), ("max", stats.maximum)):
+        place = "" if math.isnan(number) else f" at {list(_place_of(value, number))}"
+        said.append(f"{word} {format_number(number)}{place}")
+    return "  ".join(said)
+
+
+def _place_of(value: Value, number: float) -> tuple[int, ...]:
+    array = np.asarray(value.array)
+    return tuple(map(int, np.unravel_index(int((array == number).argmax()), array.shape)))
+
+
+def counts(value: Value) -> str:
+    """How many elements are NaN, infinite, zero, negative and positive; of the first two, the first
+    place."""
+    stats, array = value.statistics, np.asarray(value.array)
+    negative = int((array < 0).sum()) - int(np.isneginf(array).sum()) if array.size else 0
+    positive = stats.size - stats.nans - stats.infs - stats.zeros - negative
+    said = []
+    for trouble in ("nan", "inf"):
+        if count := stats.amount(trouble):
+            said.append(f"{count:,} {trouble}, first at {list(first_place(array, trouble))}")
+    said += [f"{stats.zeros:,} zero", f"{negative:,} negative", f"{positive:,} positive"]
+    return "  ".join(said)
 
 
 def histogram(value: Value, bins: int = 32) -> str:

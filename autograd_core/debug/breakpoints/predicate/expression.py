@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from autograd_core.debug.breakpoints.predicate.logic import Evaluate, any_of
@@ -40,8 +41,8 @@ class Expression(NamedTuple):
         return self.value(subject) is True
 
 
-def parse(text: str) -> Expression:
-    """Understand ``text``.
+def parse(text: str, named: Callable[[str], bool] | None = None) -> Expression:
+    """Understand ``text``; ``named`` says whether a word is the name of a tensor of the program.
 
     >>> parse("max - min").kind
     'number'
@@ -50,7 +51,7 @@ def parse(text: str) -> Expression:
         ExpressionError: it means nothing in this language.
     """
     source = Source(text)
-    return _expression(source, source.tree)
+    return _expression(source, source.tree, named)
 
 
 def parse_predicate(text: str) -> Expression:
@@ -72,12 +73,16 @@ def parse_predicate(text: str) -> Expression:
     for part, place in zip(parts, elements(tree) if listed else [tree]):
         if part.kind != "flag":
             hint = f": compare it, as in {part.text} > 10" if part.kind == "number" else ""
+            if part.kind == "mask":
+                hint = f": ask for any({part.text}) or all(...)"
             raise ExpressionError(
                 f"{part.text} is {WHAT[part.kind]}, no condition{hint}", source.start(place)
             )
     return Expression(text.strip(), "flag", any_of([part.evaluate for part in parts]))
 
 
-def _expression(source: Source, tree: ast.expr) -> Expression:
-    kind, evaluate = Compiler(source).compile(tree)
+def _expression(
+    source: Source, tree: ast.expr, named: Callable[[str], bool] | None = None
+) -> Expression:
+    kind, evaluate = Compiler(source, named).compile(tree)
     return Expression(source.typed(tree), kind, evaluate)

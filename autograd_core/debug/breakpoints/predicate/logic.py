@@ -31,6 +31,8 @@ _EQUALITY: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
+BY_COMPARISON: Final[dict[type[ast.cmpop], Callable[[Any, Any], Any]]] = {**_ORDER, **_EQUALITY}
+"""Comparisons that tensors have, element by element."""
 _MEMBERSHIP: Final[dict[type[ast.cmpop], Callable[[Any, Any], bool]]] = {
     ast.In: lambda part, whole: part in whole,
     ast.NotIn: lambda part, whole: part not in whole,

@@ -4,11 +4,23 @@ from __future__ import annotations
 
 import ast
 import operator
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import Final
 
+import numpy as np
+
+from autograd_core.debug.breakpoints.predicate.arrays import (
+    BY_ELEMENT,
+    REDUCING,
+    elementwise,
+    every,
+    reduced,
+    some,
+)
 from autograd_core.debug.breakpoints.predicate.logic import (
     ARITHMETIC,
+    BY_COMPARISON,
     Evaluate,
     all_of,
     any_of,
@@ -37,6 +49,7 @@ WHAT: Final[dict[Kind, str]] = {
     "shape": "a list of numbers",
     "texts": "a list of texts",
     "tensor": "a tensor",
+    "mask": "true or false for each element",
 }
 
 
@@ -48,8 +61,10 @@ def elements(tree: ast.expr) -> list[ast.expr]:
 class Compiler:
     """Turns a tree into a function of the subject, and checks kinds on the way."""
 
-    def __init__(self, source: Source) -> None:
+    def __init__(self, source: Source, named: Callable[[str], bool] | None = None) -> None:
+        """``named`` says whether a word is the name of a tensor of the program."""
         self._source = source
+        self._named = named or (lambda word: False)
 
     def compile(self, tree: ast.expr) -> tuple[Kind, Evaluate]:
         match tree:
@@ -58,20 +73,14 @@ class Compiler:
             case ast.Name():
                 return self._word(tree)
             case ast.BoolOp():
-                parts = [self._of_kind(part, "flag") for part in tree.values]
-                return "flag", (any_of if isinstance(tree.op, ast.Or) else all_of)(parts)
-            case ast.UnaryOp(op=ast.Not()):
-                return "flag", negation(self._of_kind(tree.operand, "flag"))
-            case ast.UnaryOp(op=ast.USub()):
-                return "number", applied(operator.neg, self._of_kind(tree.operand, "number"))
-            case ast.UnaryOp(op=ast.UAdd()):
-                return "number", self._of_kind(tree.operand, "number")
+                return self._junction(tree)
+            case ast.UnaryOp():
+                return self._unary(tree)
             case ast.BinOp(op=ast.MatMult()):
                 text, pattern = (self._of_kind(side, "text") for side in (tree.left, tree.right))
                 return "flag", applied(fnmatchcase, text, pattern)
             case ast.BinOp() if type(tree.op) in ARITHMETIC:
-                sides = [self._of_kind(side, "number") for side in (tree.left, tree.right)]
-                return "number", applied(real(ARITHMETIC[type(tree.op)]), *sides)
+                return self._arithmetic(tree)
             case ast.Compare():
                 return self._comparison(tree)
             case ast.Tuple() | ast.List():
@@ -86,8 +95,48 @@ class Compiler:
             f"'{self._source.typed(tree)}' means nothing here", self._source.start(tree)
         )
 
+    def _junction(self, tree: ast.BoolOp) -> tuple[Kind, Evaluate]:
+        by_or = isinstance(tree.op, ast.Or)
+        compiled = [self.compile(part) for part in tree.values]
+        kind: Kind = "mask" if any(kind == "mask" for kind, _ in compiled) else "flag"
+        parts = [
+            self._required(each, part, kind)
+            for each, part in zip(compiled, tree.values, strict=True)
+        ]
+        if kind == "mask":
+            function = np.logical_or if by_or else np.logical_and
+            return kind, applied(elementwise(lambda *all_: function.reduce(all_)), *parts)
+        return kind, (any_of if by_or else all_of)(parts)
+
+    def _unary(self, tree: ast.UnaryOp) -> tuple[Kind, Evaluate]:
+        compiled = kind, evaluate = self.compile(tree.operand)
+        if isinstance(tree.op, ast.Not):
+            if kind == "mask":
+                return kind, applied(elementwise(np.logical_not), evaluate)
+            return "flag", negation(self._required(compiled, tree.operand, "flag"))
+        if kind != "tensor":
+            self._required(compiled, tree.operand, "number")
+        if isinstance(tree.op, ast.UAdd):
+            return compiled
+        negative = elementwise(np.negative) if kind == "tensor" else operator.neg
+        return kind, applied(negative, evaluate)
+
+    def _arithmetic(self, tree: ast.BinOp) -> tuple[Kind, Evaluate]:
+        function = ARITHMETIC[type(tree.op)]
+        sides = [(self.compile(side), side) for side in (tree.left, tree.right)]
+        parts = [
+            each[1] if each[0] == "tensor" else self._required(each, side, "number")
+            for each, side in sides
+        ]
+        if any(each[0] == "tensor" for each, _ in sides):
+            return "tensor", applied(elementwise(function), *parts)
+        return "number", applied(real(function), *parts)
+
     def _of_kind(self, tree: ast.expr, wanted: Kind) -> Evaluate:
-        kind, evaluate = self.compile(tree)
+        return self._required(self.compile(tree), tree, wanted)
+
+    def _required(self, compiled: tuple[Kind, Evaluate], tree: ast.expr, wanted: Kind) -> Evaluate:
+        kind, evaluate = compiled
         if kind != wanted:
             raise ExpressionError(
                 f"{self._source.typed(tree)} is {WHAT[kind]}; {WHAT[wanted]} is needed here",
@@ -113,7 +162,9 @@ class Compiler:
         if is_tensor(word):
             return "tensor", lambda subject: subject.tensor(word)
         path, _, last = word.rpartition(".")
-        if is_tensor(path):
+        if self._named(word):
+            return "tensor", lambda subject: subject.tensor(word)
+        if is_tensor(path) or self._named(path):
             return self._measured(lambda subject: subject.tensor(path), last, tree)
         raise self._unknown(word, self._source.start(tree))
 
@@ -138,6 +189,8 @@ class Compiler:
         sides = [tree.left, *tree.comparators]
         compiled = [self.compile(side) for side in sides]
         links = []
+        if any(kind == "tensor" for kind, _ in compiled):
+            return self._by_element(tree, compiled, sides)
         for comparison, left, right, place in zip(tree.ops, compiled, compiled[1:], sides[1:]):
             compare = comparing(type(comparison), left[0], right[0])
             if compare is None:
@@ -147,6 +200,22 @@ class Compiler:
                 )
             links.append(applied(compare, left[1], right[1]))
         return "flag", all_of(links)
+
+    def _by_element(
+        self, tree: ast.Compare, compiled: list[tuple[Kind, Evaluate]], sides: list[ast.expr]
+    ) -> tuple[Kind, Evaluate]:
+        for (kind, _), side in zip(compiled, sides, strict=True):
+            if kind not in ("tensor", "number"):
+                raise ExpressionError(
+                    f"{WHAT[kind]} cannot be compared so with a tensor", self._source.start(side)
+                )
+        links = []
+        for comparison, left, right in zip(tree.ops, compiled, compiled[1:]):
+            function = BY_COMPARISON.get(type(comparison))
+            if function is None:
+                raise ExpressionError("a tensor has no such comparison", self._source.start(tree))
+            links.append(applied(elementwise(function), left[1], right[1]))
+        return "mask", applied(elementwise(lambda *all_: np.logical_and.reduce(all_)), *links)
 
     def _list(self, tree: ast.Tuple | ast.List) -> tuple[Kind, Evaluate]:
         compiled = [self.compile(element) for element in tree.elts]
@@ -160,14 +229,28 @@ class Compiler:
 
     def _call(self, tree: ast.Call) -> tuple[Kind, Evaluate]:
         name = self._source.typed(tree.func)
-        if name not in FUNCTIONS:
-            hint = did_you_mean(name, FUNCTIONS, otherwise=f"there are {', '.join(FUNCTIONS)}")
-            raise ExpressionError(
-                f"there is no function {name}; {hint}", self._source.start(tree.func)
-            )
+        if name in (*FUNCTIONS, *BY_ELEMENT, *REDUCING, "any", "all"):
+            return self._applied_to_one(name, tree)
+        known = dict.fromkeys((*FUNCTIONS, *BY_ELEMENT, *REDUCING, "any", "all"))
+        hint = did_you_mean(name, known, otherwise=f"there are {', '.join(known)}")
+        raise ExpressionError(f"there is no function {name}; {hint}", self._source.start(tree.func))
+
+    def _applied_to_one(self, name: str, tree: ast.Call) -> tuple[Kind, Evaluate]:
         if len(tree.args) != 1 or tree.keywords:
-            raise ExpressionError(f"{name} takes one number", self._source.start(tree.func))
-        return "number", applied(FUNCTIONS[name], self._of_kind(tree.args[0], "number"))
+            one = "number" if name in FUNCTIONS else "tensor"
+            raise ExpressionError(f"{name} takes one {one}", self._source.start(tree.func))
+        (argument,) = tree.args
+        compiled = kind, evaluate = self.compile(argument)
+        if kind == "tensor" and name in BY_ELEMENT:
+            made: Kind = "mask" if name.startswith("is") else "tensor"
+            return made, applied(elementwise(BY_ELEMENT[name]), evaluate)
+        if name in FUNCTIONS:
+            return "number", applied(FUNCTIONS[name], self._required(compiled, argument, "number"))
+        if name in ("any", "all"):
+            truth = some if name == "any" else every
+            return "flag", applied(truth, self._required(compiled, argument, "mask"))
+        tensor = self._required(compiled, argument, "tensor")
+        return "number", applied(reduced(REDUCING[name]), tensor)
 
     def _attribute(self, tree: ast.Attribute) -> tuple[Kind, Evaluate]:
         tensor = self._of_kind(tree.value, "tensor")

@@ -10,7 +10,7 @@ from autograd_core.debug.errors import ExpressionError
 
 LONGEST: Final = 500  # characters; so nothing is nested deeper than Python can read
 _WORD = r"[^\W\d]\w*(?:\.\w+)*"
-_LEAF = r"(?:\d+\.)+[^\W\d]\w*(?:\.\w+)*?\.grad(?:\.\w+)?"  # 0.weight.grad, in a Sequential
+_LEAF = r"(?:\d+\.)+(?![eE][+-]?\d)[^\W\d]\w*(?:\.\w+)*"  # 0.weight.grad, in a Sequential
 _NUMBER = r"(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 _TEXT = r"\"[^\"]*\"|'[^']*'"
 _OPERATOR = r"\*\*|[<>=!]=|[-+*/<>()\[\],:.~]"

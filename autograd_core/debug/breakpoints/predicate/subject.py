@@ -8,8 +8,10 @@ from pathlib import PurePath
 from typing import Any, NoReturn
 
 from autograd_core.dag.model import Graph
+from autograd_core.debug.breakpoints.predicate.vocabulary import is_tensor
 from autograd_core.debug.passes.inspector import Inspector
 from autograd_core.debug.snapshot import NodeDetail, Value
+from autograd_core.debug.snapshot.value import current_value
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +77,13 @@ class NodeSubject:
             LookupError: there is none, or not yet.
         """
         if path.endswith(".grad"):
-            return self._leaf_grad(_leaf_named(self.inspector, path.removesuffix(".grad")))
+            return leaf_gradient(self.inspector, path.removesuffix(".grad"))
         if path == "grad":
             if _is_leaf(self.inspector.graph, self.index):
                 return self._leaf_grad(self.index)
             return self.tensor("in")
+        if not is_tensor(path):
+            return named_tensor(self.inspector, path)
         head, _, rest = path.partition(".")
         if head == "saved":
             return _saved(self.inspector.detail(self.index), rest)
@@ -123,10 +127,9 @@ class Nowhere:
 
     def tensor(self, path: str) -> Value | None:
         """The ``.grad`` of a leaf."""
-        if not path.endswith(".grad"):
-            return self.gradient
-        leaf = self.inspector.leaf(_leaf_named(self.inspector, path.removesuffix(".grad")))
-        return None if leaf is None else leaf.now
+        if path.endswith(".grad"):
+            return leaf_gradient(self.inspector, path.removesuffix(".grad"))
+        return self.gradient if is_tensor(path) else named_tensor(self.inspector, path)
 
 
 def arriving(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubject]:
@@ -155,6 +158,38 @@ def sent(inspector: Inspector, index: int, hits: int = 0) -> Iterator[NodeSubjec
 
 def _is_leaf(graph: Graph, index: int) -> bool:
     return graph.kinds[index] in ("leaf", "parameter")
+
+
+def leaf_gradient(inspector: Inspector, name: str) -> Value | None:
+    """The ``.grad`` of a leaf of the pass, or of another tensor of the program.
+
+    Raises:
+        LookupError: there is no such tensor.
+    """
+    try:
+        leaf = inspector.leaf(_leaf_named(inspector, name))
+    except LookupError:
+        tensor = inspector.tensor(name)
+        if tensor is None:
+            raise
+        if tensor.is_leaf and (index := inspector.index_of_leaf(tensor)) is not None:
+            leaf = inspector.leaf(index)
+        else:
+            kept = tensor.grad if tensor.is_leaf or tensor.retains_grad else None
+            return None if kept is None else current_value(kept)
+    return None if leaf is None else leaf.now
+
+
+def named_tensor(inspector: Inspector, name: str) -> Value:
+    """A tensor of the program, as it is now.
+
+    Raises:
+        LookupError: there is none of that name.
+    """
+    tensor = inspector.tensor(name)
+    if tensor is None:
+        raise LookupError(f"the program has no tensor '{name}' here")
+    return current_value(tensor)
 
 
 def _leaf_named(inspector: Inspector, name: str) -> int:

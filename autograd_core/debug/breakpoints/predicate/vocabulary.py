@@ -13,9 +13,10 @@ from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 
+from autograd_core.debug.breakpoints.predicate.arrays import BY_ELEMENT, REDUCING
 from autograd_core.debug.snapshot import Value
 
-Kind = Literal["flag", "number", "text", "shape", "texts", "tensor"]
+Kind = Literal["flag", "number", "text", "shape", "texts", "tensor", "mask"]
 
 
 class Subject(Protocol):
@@ -133,6 +134,7 @@ TENSORS: Final[Mapping[str, str]] = {
     "grad": "of a leaf its .grad, of another node the same as in",
     "NAME.grad": "the .grad of the leaf of that name",
     "saved.NAME": "what the node keeps from the forward pass",
+    "NAME": "in print and display, the tensor of the program that has that name",
 }
 
 _TENSOR = re.compile(r"(in|out)(\.\d+)?|grad|saved\.\w+|.+\.grad")
@@ -176,6 +178,11 @@ def help_text() -> str:
         "",
         'and or not ( )   < <= > >= == !=   + - * / **   in: op in ("mul", "div")',
         f'~ matches a pattern: scope ~ "encoder.*"   functions: {", ".join(FUNCTIONS)}',
+        "Arithmetic and comparisons of tensors work element by element: abs(in) > 1, or",
+        f"in / saved.self, and {', '.join(BY_ELEMENT)}.",
+        f"One value of all make {', '.join(REDUCING)}, any, all: any(saved.self == 0).",
+        "print TENSOR where CONDITION lists elements, and what else is there; so do",
+        "print TENSOR at nan (inf, 0, min or max), and at an index: at [2, 0].",
         "What is unknown or undefined fulfils no comparison, and no negation of one.",
     ]
     return "\n".join(lines)

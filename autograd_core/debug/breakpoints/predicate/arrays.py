@@ -1,0 +1,70 @@
+"""Arithmetic on tensors, element by element, as expressions spell it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Final
+
+import numpy as np
+
+from autograd_core.debug.snapshot import Value
+
+
+def _array(operand: Any) -> Any:
+    """A tensor as numbers, a number as it is."""
+    return operand.array if isinstance(operand, Value) else operand
+
+
+def elementwise(function: Callable[..., Any]) -> Callable[..., Value]:
+    """``function`` of tensors and numbers, as a tensor; what is no number becomes NaN, unheard."""
+
+    def compute(*operands: Any) -> Value:
+        with np.errstate(all="ignore"):
+            return Value(np.asarray(function(*map(_array, operands))))
+
+    return compute
+
+
+def _log10(array: Any) -> Any:
+    return np.log10(array)
+
+
+BY_ELEMENT: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "abs": np.abs,
+    "log10": _log10,
+    "sqrt": np.sqrt,
+    "exp": np.exp,
+    "log": np.log,
+    "isnan": np.isnan,
+    "isinf": np.isinf,
+}
+"""Functions that make a tensor of one."""
+REDUCING: Final[Mapping[str, Callable[[Any], Any]]] = {
+    "sum": np.sum,
+    "mean": np.mean,
+    "min": np.min,
+    "max": np.max,
+}
+"""Functions that make a number of a tensor."""
+
+
+def reduced(function: Callable[[Any], Any]) -> Callable[[Value], float]:
+    """``function`` of the elements of a tensor."""
+
+    def compute(value: Value) -> float:
+        if not value.array.size:
+            raise ArithmeticError("there are no elements")
+        with np.errstate(all="ignore"):
+            return float(function(value.array))
+
+    return compute
+
+
+def some(value: Value) -> bool:
+    """Return whether a condition holds of some element."""
+    return bool(np.any(value.array))
+
+
+def every(value: Value) -> bool:
+    """Return whether a condition holds of every element."""
+    return bool(np.all(value.array))
