@@ -30,6 +30,8 @@ Theme = Literal["auto", "light", "dark"]
 LayoutName = Literal["own", "graphviz"]
 
 MAX_BOXES: Final = 60
+MOST_BOXES: Final = 400
+"""No picture has more that was not asked for."""
 MAX_BOXES_OF_BOTH: Final = 40
 """Two halves side by side, on one screen: twenty rows of two."""
 

@@ -10,7 +10,10 @@ import pytest
 import autograd_core as torch
 import viz
 from autograd_core.dag import trace
-from viz.films.shots import MOST_SHOTS
+from autograd_core.debug import Session
+from viz.errors import NothingToDraw
+from viz.films.recording import record
+from viz.films.shots import MOST_SHOTS, make_shots
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -100,7 +103,7 @@ def test_the_playing_svg_is_one_document_without_a_script(film):
 def test_without_animation_the_last_frame_is_what_is_seen(film):
     """What the style sheet hides outside the motion query is what the last frame lacks."""
     svg = film.svg()
-    style = re.sub(r"@media \(prefers-reduced-motion.*", "", svg)
+    style = re.sub(r"@media screen and \(prefers-reduced-motion.*", "", svg)
     hidden = set(re.findall(r"\.(f[\d-]+)\{opacity:0\}", style))
     seen = [
         "".join(group.itertext())
@@ -167,9 +170,10 @@ def test_a_long_pass_shares_frames():
     y = x
     for _ in range(600):
         y = y * 0.5
-    film = viz.film(y.sum())
-    assert len(film) <= MOST_SHOTS + 4
-    assert any(headline.startswith("#1 to #") for headline in headlines(film))
+    before, after, _ = record(y.sum(), "both")
+    shots = make_shots(before, after, "both")
+    assert len(shots) <= MOST_SHOTS + 4
+    assert any(shot.headline.startswith("#1 to #") for shot in shots)
 
 
 def test_names_that_look_like_markup_stay_text():
@@ -177,3 +181,30 @@ def test_names_that_look_like_markup_stay_text():
     film = viz.film(x * x, title="</script><b>&")
     assert "</script><b>" not in film.svg()
     assert "</script><b>" not in film.html()
+
+
+def test_a_film_begins_with_its_last_frame():
+    made = viz.film(torch.tensor(2.0, requires_grad=True) ** 2, seconds=2)
+    assert f"animation-delay:-{len(made) * 2}s" in made.svg()
+
+
+def test_a_film_of_many_ops_is_folded():
+    x = torch.ones(3, requires_grad=True)
+    h = x
+    for _ in range(100):
+        h = torch.tanh(h * x)
+    made = viz.film(h.sum())
+    assert len(made) < 60
+    assert made.svg().count('class="node') <= 60
+    assert any(shot.headline.startswith("from #") for shot in made.shots)
+    assert made.shots[-1].headline.endswith("of 202 · x.grad")
+
+
+def test_a_film_of_many_ops_that_have_not_all_run_is_refused():
+    h = torch.ones(3, requires_grad=True)
+    for _ in range(300):
+        h = torch.tanh(h)
+    session = Session(h.sum())
+    session.do("next 3")
+    with pytest.raises(NothingToDraw, match="not all of its pass has run"):
+        viz.film(session)

@@ -164,6 +164,13 @@ def test_mermaid_names_every_box_and_line() -> None:
     text = viz.render(GRAPH, format="mermaid", view="both").text
     assert text.count(":::") == 14
     assert text.count("-->") + text.count("-.->") == 14
+    assert re.findall(r"subgraph (\w+)", text) == ["forward", "backward"]
+    numbers = [n for row in re.findall(r"linkStyle (\S+)", text) for n in row.split(",")]
+    assert sorted(map(int, numbers)) == list(range(14))
+
+
+def test_mermaid_of_one_half_has_no_subgraph() -> None:
+    assert "subgraph" not in viz.render(GRAPH, format="mermaid", view="forward").text
 
 
 def test_tensors_are_captured() -> None:

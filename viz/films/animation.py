@@ -22,8 +22,8 @@ def playing(
 ) -> str:
     """Write one SVG that plays without a script.
 
-    It shows its last frame where animation is not wanted or not known, and rests while the
-    pointer is over it.
+    Its first frame is its last one.  It shows nothing else where animation is not wanted or not
+    known, and on paper, and it pauses while the pointer is over it.
     """
     kinds: dict[tuple[int, int, int], None] = {}
     parts = []
@@ -99,9 +99,12 @@ def _motion(kinds: Sequence[tuple[int, int, int]], frames: int, seconds: float) 
         rules.append(f"@keyframes @name-{_name(kind)}{{{steps}}}")
         moving.append(f"@scope .{_name(kind)}{{animation-name:@name-{_name(kind)}}}")
     moving.append(
+        # it begins with its end, which is what a preview or a screenshot sees
         f'@scope g[class^="f"]{{animation-duration:{total:g}s;'
+        f"animation-delay:-{frames * seconds:g}s;"
         "animation-timing-function:step-end;animation-iteration-count:infinite}"
     )
-    rules.append(f"@media (prefers-reduced-motion:no-preference){{{''.join(moving)}}}")
+    watched = "screen and (prefers-reduced-motion:no-preference)"  # paper shows the last frame
+    rules.append(f"@media {watched}{{{''.join(moving)}}}")
     rules.append('@scope:hover g[class^="f"]{animation-play-state:paused}')
     return rules

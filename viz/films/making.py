@@ -14,12 +14,14 @@ from viz.films.recording import Recording, record
 from viz.films.shots import Shot, make_shots
 from viz.films.strokes import SUBTITLE_ROOM, Stroke, draw, subtitle_width
 from viz.films.timeline import Timeline, make_timeline
-from viz.options import LayoutName, RenderOptions, Theme
+from viz.level_of_detail import folded, folding_of
+from viz.options import MAX_BOXES, MOST_BOXES, LayoutName, RenderOptions, Theme
 from viz.output.files import write_atomically
 from viz.output.pages import write_film_page
 from viz.output.renderers import default_renderers
 from viz.picture.compose import make_picture
 from viz.picture.geometry import text_width
+from viz.picture.leaves import box_count
 from viz.picture.model import Box, Line, Picture, View
 from viz.picture.records import Records
 from viz.rendering import place
@@ -86,6 +88,7 @@ def film_of(
     title: str | None = None,
 ) -> Film:
     """Make the film of a pass that was recorded; options as for :func:`film`."""
+    recording = _small(recording, view, leaves)
     before, after = (
         make_picture(graph, view, leaves=leaves, title=title)
         for graph in (recording.before, recording.after)
@@ -99,6 +102,28 @@ def film_of(
     width = max(places.width, subtitle_width(shots))
     size = (width, places.height + SUBTITLE_ROOM)
     return Film(after.title, tuple(shots), strokes, size, theme, seconds)
+
+
+def _small(recording: Recording, view: View, leaves: bool | None) -> Recording:
+    """Fold a pass that takes too many boxes, as pictures do, if all of it has run.
+
+    Raises:
+        NothingToDraw: not all has run, and there are more boxes than anybody can look through.
+    """
+    before, after, _ = recording
+    boxes = box_count(after, view, leaves)
+    if boxes <= MAX_BOXES:
+        return recording
+    if any(id not in after.statistics and id not in after.undefined for id in after.orders):
+        if boxes > MOST_BOXES:
+            raise NothingToDraw(
+                f"the film would have {boxes:,} boxes, and not all of its pass has run",
+                remedy="let it run to its end, or film one half with view",
+            )
+        return recording
+    options = RenderOptions(view=view, leaves=leaves)
+    early, late = (folded(folding_of(graph, view), options)[0] for graph in (before, after))
+    return Recording(early, late, {})
 
 
 def _roomy(picture: Picture, timeline: Timeline) -> Picture:

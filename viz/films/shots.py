@@ -12,11 +12,14 @@ from typing import Final, NamedTuple
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph
 from autograd_core.dag.statistics import format_shape, format_statistics
+from autograd_core.text import plural
 from viz.picture import formatting
 from viz.picture.formatting import MOST_NAMES, listed
 from viz.picture.model import View
 
 MOST_SHOTS: Final = 120
+
+_OPS: Final = ("op", "group")
 
 
 class Shot(NamedTuple):
@@ -31,8 +34,12 @@ class Shot(NamedTuple):
 def make_shots(before: Graph, after: Graph, view: View) -> list[Shot]:
     """Make the shots of a film of that view; long runs of nodes share one, so that there are no
     more than about :data:`MOST_SHOTS`."""
-    ops = [id for id in _half(after, "forward") if after.kinds[id] == "op"]
-    ran = (id for id in after.orders if id in after.statistics or id in after.undefined)
+    ops = [id for id in _half(after, "forward") if after.kinds[id] in _OPS]
+    ran = (
+        id
+        for id in after.orders
+        if id in after.statistics or id in after.undefined or after.kinds[id] == "group"
+    )
     plan = sorted(ran, key=after.orders.__getitem__)
     at_once = -(-(len(ops) + len(plan)) // MOST_SHOTS) or 1
     shots: list[Shot] = []
@@ -58,7 +65,7 @@ def _half(graph: Graph, half: str) -> Iterable[int]:
 def _building(graph: Graph, ops: Sequence[int], at_once: int) -> Iterator[Shot]:
     inputs, ends = _inputs(graph), set(_ends(graph))
     forward = [id for id in _half(graph, "forward") if id not in ends]
-    leaves = tuple(id for id in forward if graph.kinds[id] != "op")
+    leaves = tuple(id for id in forward if graph.kinds[id] not in _OPS)
     yield Shot("The inputs", listed([formatting.title(graph, id) for id in leaves]), leaves)
     shown = set(leaves)
     for group in _groups(ops, at_once):
@@ -93,6 +100,8 @@ def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
     if len(group) > 1:
         return f"{len(group)} ops run", listed([graph.names[id] for id in group])
     (op,) = group
+    if graph.kinds[op] == "group":
+        return f"{graph.names[op]} runs", plural(graph.groups[op].ops, "op")
     stats = graph.statistics.get(op)
     shape = format_shape(graph.shapes[op]) if graph.shapes[op] else ""
     result = " · ".join(part for part in (shape, format_statistics(stats) if stats else "") if part)
@@ -105,15 +114,18 @@ def _said_of_ops(graph: Graph, group: Sequence[int]) -> tuple[str, str]:
 
 
 def _running(before: Graph, after: Graph, plan: Sequence[int], at_once: int) -> Iterator[Shot]:
-    sent = _sent(after)
+    sent, count = _sent(after), len(plan)
+    if after.unfolded is not None:
+        count = after.unfolded.grad_fns + after.unfolded.leaf_gradients
     for group in _groups(plan, at_once):
         first, last = step_number(after.orders[group[0]]), step_number(after.orders[group[-1]])
         if len(group) > 1:
             names = listed([formatting.title(after, id) for id in group])
-            yield Shot(f"{first} to {last} of {len(plan)}", names, (), tuple(group))
+            yield Shot(f"{first} to {last} of {count}", names, (), tuple(group))
             continue
         (node,) = group
-        headline = f"{first} of {len(plan)} · {formatting.title(after, node)}"
+        first = f"from {first}" if after.kinds[node] == "group" else first
+        headline = f"{first} of {count} · {formatting.title(after, node)}"
         yield Shot(headline, _said_of_node(before, after, node, sent.get(node, ())), (), group)
 
 
@@ -130,7 +142,7 @@ def _said_of_node(before: Graph, after: Graph, node: int, sent: Sequence[int]) -
     stats = after.statistics.get(node)
     if node in after.undefined:
         return "no gradient comes in"
-    if after.kinds[node] != "op":
+    if after.kinds[node] not in _OPS:
         sum_of = after.details[node]
         return f"{sum_of} = {format_statistics(stats)}" if sum_of and stats else sum_of
     arriving = f"{format_statistics(stats)} comes in" if stats else ""

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Final
+
+from autograd_core.dag.model import Half
 from viz import theme
 from viz.picture.legend import legend_of
-from viz.picture.model import Picture
+from viz.picture.model import Box, Picture
 
 _ENTITIES = str.maketrans({c: f"#{ord(c)};" for c in '#"<>&`;\\*_~|[]{}()'} | {"\n": " "})
 
@@ -18,20 +21,46 @@ def escape(text: str) -> str:
     return text.translate(_ENTITIES)
 
 
+_DIRECTIONS: Final[dict[Half, str]] = {"forward": "TB", "backward": "BT"}
+_STROKES: Final = {"value": "fwd", "gradient": "bwd", "saved": "saved"}
+
+
+def _box(box: Box) -> str:
+    parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]
+    parts += [f"{escape(chip.name)} {escape(chip.right)}".rstrip() for chip in box.chips]
+    label = "<br/>".join(part for part in parts if part)
+    return f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}'
+
+
+def _line_colours(picture: Picture) -> list[str]:
+    """Colour lines by what they carry."""
+    kinds = picture.lines.column("kind")
+    rows = []
+    for kind, token in _STROKES.items():
+        numbers = ",".join(str(number) for number, one in enumerate(kinds) if one == kind)
+        if numbers:
+            rows.append(f"  linkStyle {numbers} stroke:{theme.LIGHT[token]}")
+    return rows
+
+
 def write_mermaid(picture: Picture, legend: bool = False) -> str:
     """Write a flowchart; backward pictures run upwards, as everywhere.  ``legend`` adds a group of
     boxes that says what the colours mean."""
     rows = [f"flowchart {'BT' if picture.view == 'backward' else 'TB'}"]
-    for box in picture.boxes:
-        parts = [f"<b>{escape(box.title)}</b> {escape(box.right)}".rstrip(), escape(box.detail)]
-        parts += [f"{escape(chip.name)} {escape(chip.right)}".rstrip() for chip in box.chips]
-        label = "<br/>".join(part for part in parts if part)
-        rows.append(f'  {box.key}["{label}"]:::{"alert" if box.alert else box.role}')
+    halves = picture.halves if picture.view == "both" else ()
+    for half, caption in zip(halves, picture.captions, strict=False):
+        rows.append(f'  subgraph {half}["{escape(caption.partition(" · ")[0])}"]')
+        rows.append(f"    direction {_DIRECTIONS[half]}")
+        rows += [f"  {_box(box)}" for box in picture.boxes if box.half == half]
+        rows.append("  end")
+    if not halves:
+        rows += [_box(box) for box in picture.boxes]
     arrows = {"value": "-->", "gradient": "-->", "saved": "-.->"}
     for line in picture.lines:
         label = f'|"{escape(line.label)}"|' if line.label else ""
         source, target = picture.boxes[line.source].key, picture.boxes[line.target].key
         rows.append(f"  {source} {arrows[line.kind]}{label} {target}")
+    rows += _line_colours(picture)
     rows += [f'  click {box.key} href "{escape(box.href)}"' for box in picture.boxes if box.href]
     for role, (fill, stroke) in theme.BOX_ROLES.items():
         colours = f"fill:{theme.LIGHT[fill]},stroke:{theme.LIGHT[stroke]}"

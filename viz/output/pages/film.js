@@ -11,7 +11,9 @@ function show(number) {
   frame = Math.max(0, Math.min(shots.length - 1, number));
   for (const animation of animations) {
     animation.pause();
-    animation.currentTime = (frame + 0.5) * milliseconds;
+    // a film begins with its end; this is the round after that
+    const { delay, duration } = animation.effect.getTiming();
+    animation.currentTime = delay + duration + (frame + 0.5) * milliseconds;
   }
   slider.value = frame;
   said.textContent = `${frame + 1} / ${shots.length}  ${shots[frame]}`;
