@@ -63,7 +63,7 @@ def check(
     ...     x = torch.tensor([1.0, 2.0], requires_grad=True)
     ...     loss = x.exp().sum()
     >>> [found.sentence for found in check(loss)]
-    ['SumBackward0: right (x)', 'ExpBackward0: right (x)']
+    ['SumBackward0: right (self)', 'ExpBackward0: right (self)']
 
     Args:
         names: of tensors, as :func:`autograd_core.dag.capture` takes them.
