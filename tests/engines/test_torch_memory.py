@@ -12,9 +12,11 @@ torch = pytest.importorskip("torch")
 
 from autograd_core.dag import Names  # noqa: E402
 from autograd_core.dag.trace.records import OpRecord  # noqa: E402
+from autograd_core.debug.session import Session  # noqa: E402
 from autograd_core.engines.pytorch import origins as origins_module  # noqa: E402  # imports torch
 from autograd_core.engines.pytorch.entry import intercepted  # noqa: E402
 from autograd_core.engines.pytorch.origins import Origins, noting  # noqa: E402
+from autograd_core.engines.pytorch.stepping.driver import STEP_BYTES  # noqa: E402
 
 pytestmark = pytest.mark.torch
 
@@ -88,3 +90,24 @@ def test_an_attribute_of_a_subclass_of_the_program_does_not_hide_a_name() -> Non
 
     tensor = torch.ones(2).as_subclass(Tagged)
     assert Names({"tagged": tensor}).of(tensor) == "tagged"
+
+
+def test_a_record_takes_the_gradients_it_keeps_and_a_copy_of_each_grad() -> None:
+    model = torch.nn.TransformerEncoderLayer(32, 4, 64, dropout=0.0, batch_first=True)
+    x = torch.randn(2, 16, 32)
+    model(x).square().mean().backward()
+    session = Session(model(x).square().mean(), names={})
+    session.continue_()
+    steps = session.steps
+    held: dict[int, int] = {}
+    for step in steps:
+        deliveries = [each for d in step.deliveries for each in (d.gradient, d.after)]
+        for each in (*step.incoming, *step.hooked, *deliveries, step.before):
+            if each is not None:
+                storage = each.untyped_storage()
+                held[storage.data_ptr()] = storage.nbytes()
+    counted = session.snapshot.usage.bytes - STEP_BYTES * len(steps)
+    loss = 4  # bytes: what entered the pass is counted with none of the steps
+    assert counted == pytest.approx(sum(held.values()) - loss, rel=0.02)
+    assert STEP_BYTES <= 1024
+    session.abort()

@@ -117,6 +117,16 @@ def nbytes_of(tensor: torch.Tensor) -> int:
         return 0
 
 
+def is_passed_on(given: Any, sent: torch.Tensor) -> bool:
+    """Return whether ``sent`` takes no memory of its own: it is ``given``, or a view of it."""
+    if sent is given or given is None:
+        return sent is given
+    try:
+        return bool(sent.data_ptr() == given.data_ptr() != 0)
+    except (RuntimeError, NotImplementedError):  # a subclass without memory of its own
+        return False
+
+
 def extent_of(tensor: torch.Tensor) -> Extent:
     """Return shape, dtype, bytes and memory of a tensor."""
     try:

@@ -51,7 +51,13 @@ from autograd_core.engines.pytorch.stepping.replay import (
     replays,
 )
 from autograd_core.engines.pytorch.stepping.watch_only import why_watched_only
-from autograd_core.engines.pytorch.tensors import array_of, nbytes_of, numbers_of, same_bits
+from autograd_core.engines.pytorch.tensors import (
+    array_of,
+    is_passed_on,
+    nbytes_of,
+    numbers_of,
+    same_bits,
+)
 
 _UNKNOWN: Final = "or tensor hook"  # which of the two it was cannot be seen
 _NOT_KEPT: Final = "this pass can be watched, not changed: --no-replay lets PyTorch free its graph"
@@ -548,7 +554,7 @@ class TorchDriver:
             gradient = each.gradient
             if gradient is None:
                 continue
-            if gradient is not hooked[0]:  # it came, and is passed on
+            if not is_passed_on(hooked[0], gradient):
                 size += nbytes_of(gradient)
             if each.before is not None:
                 size += nbytes_of(each.after)
