@@ -260,7 +260,8 @@ def _render_binary(
         try:
             if renderer.source == "dot":
                 return renderer.render(write_dot(picture, legend), format)
-            svg = write_svg(picture, places, theme_name, plain=True, legend=legend)
+            halos = format != "pdf"
+            svg = write_svg(picture, places, theme_name, plain=True, legend=legend, halos=halos)
             return renderer.render(svg, format)
         except VizError as error:
             failures.append(error)

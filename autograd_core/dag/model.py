@@ -123,7 +123,7 @@ class Group(NamedTuple):
 
 class Totals(NamedTuple):
     """The totals of a graph; leaves are those that get a gradient, all others are counted
-    as constants."""
+    as constants, and ``parameters`` counts the elements of parameters."""
 
     ops: int
     leaves: int
@@ -131,6 +131,7 @@ class Totals(NamedTuple):
     grad_fns: int
     leaf_gradients: int
     saved_bytes: int
+    parameters: int = 0
 
 
 class Part(NamedTuple):

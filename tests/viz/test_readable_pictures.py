@@ -177,7 +177,7 @@ def test_options_combine() -> None:
     way = "loss..blocks.30.0.weight"
     path = viz.render(graph, format="txt", path=way, view="forward", max_boxes=20).text
     assert "blocks.32 … 39" in path
-    assert "41 of 161 ops shown as 10, 1 leaf · from loss to blocks.30.0.weight" in path
+    assert "41 of 161 ops shown as 10, 1 leaf, 256 parameters · from loss" in path
     both = viz.render(graph, format="txt", path=way, around="loss", view="forward").text
     assert "2 of 161 ops · from loss to blocks.30.0.weight, around loss" in both
     opened = viz.render(graph, format="txt", expand="blocks.5", view="forward").text

@@ -11,6 +11,7 @@ import sys
 import time
 import tomllib
 import xml.etree.ElementTree as ElementTree
+import zlib
 from pathlib import Path
 from typing import Literal
 
@@ -163,6 +164,20 @@ def test_png_by_resvg_is_twice_the_size_of_the_svg() -> None:
 
 
 @pytest.mark.fonts
+def test_a_pdf_has_a_title_and_each_label_once() -> None:
+    pytest.importorskip("svg2pdf_py", reason="the extra pdf is not installed")
+    data = render_graph(sample_graphs.quadratic(), "pdf", renderers=[Svg2Pdf()]).data
+    title = re.findall(rb"/Title <feff([0-9a-f]+)>", data)[-1]
+    assert "Q = 3a³ − b²" in bytes.fromhex(title.decode()).decode("utf-16-be")
+    start = int(re.findall(rb"startxref\s+(\d+)", data)[-1])
+    assert data[start:].startswith(b"xref")
+    place = int(data[start:].split()[3])
+    assert re.match(rb"\d+ 0 obj", data[place:])
+    streams = re.findall(rb"stream\r?\n(x.*?)endstream", data, re.DOTALL)
+    drawn = max(map(zlib.decompress, streams), key=lambda each: each.count(b" Tj"))
+    assert set(re.findall(rb"(\d) Tr", drawn)) == {b"0"}  # filled, and nowhere stroked
+
+
 def test_pdf_by_svg2pdf_keeps_text_as_text() -> None:
     pytest.importorskip("svg2pdf_py", reason="the extra pdf is not installed")
     data = render_graph(sample_graphs.quadratic(), "pdf", renderers=[Svg2Pdf()]).data

@@ -7,6 +7,7 @@ from autograd_core.dag.folding.totals import totals
 from autograd_core.dag.model import Graph, Half
 from autograd_core.dag.statistics import format_bytes, format_seconds
 from autograd_core.text import plural, printable
+from viz.picture import formatting
 from viz.picture.magnitude import Scale
 
 
@@ -36,6 +37,8 @@ def _forward_caption(graph: Graph, which: str) -> str:
     counts = [_shown(graph, "forward", total.ops, "op")]
     if total.leaves or graph.part is None:
         counts.append(plural(total.leaves, "leaf", "leaves"))
+    if total.parameters:
+        counts.append(_parameters(total.parameters))
     if total.constants:
         counts.append(plural(total.constants, "constant"))
     derived = " · derived from the backward graph" if graph.derived_forward else ""
@@ -47,6 +50,8 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
     text = f"backward ↑ · {_shown(graph, 'backward', total.grad_fns, 'node')}"
     if total.leaf_gradients:
         text += f", {plural(total.leaf_gradients, 'leaf gradient')}"
+    if total.parameters and view == "backward":
+        text += f", {_parameters(total.parameters)}"
     text += which
     if graph.orders:
         text += " · run in the order #1 #2 …" if total.grad_fns > 1 else " · #1 runs first"
@@ -54,6 +59,10 @@ def _backward_caption(graph: Graph, view: str, which: str) -> str:
         dots = "⋯ " if view == "both" else ""
         text += f" · {dots}saved, {format_bytes(total.saved_bytes)}"
     return text + _took(graph, "backward")
+
+
+def _parameters(count: int) -> str:
+    return "1 parameter" if count == 1 else f"{formatting.count(count)} parameters"
 
 
 def _took(graph: Graph, half: Half) -> str:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Hashable, Sequence
+from math import prod
 
-from autograd_core.dag.model import Graph, SavedValue, Totals
+from autograd_core.dag.model import PARAMETER_KINDS, Graph, Half, SavedValue, Totals
 
 
 def totals(graph: Graph) -> Totals:
@@ -22,6 +23,17 @@ def totals(graph: Graph) -> Totals:
         grad_fns=counts["op", "backward"],
         leaf_gradients=_leaf_gradients(graph),
         saved_bytes=saved_bytes(graph),
+        parameters=_parameters(graph),
+    )
+
+
+def _parameters(graph: Graph) -> int:
+    """The elements of all parameters, of the forward half where there is one."""
+    half: Half = "forward" if "forward" in graph.halves else "backward"
+    return sum(
+        prod(graph.shapes[id] or ())
+        for id, kind in enumerate(graph.kinds)
+        if kind in PARAMETER_KINDS and graph.halves[id] == half
     )
 
 

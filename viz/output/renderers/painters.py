@@ -16,6 +16,7 @@ from types import ModuleType
 from typing import Literal
 
 from viz.errors import RendererUnavailable, RenderingFailed
+from viz.output.svg import title_of
 from viz.theme import FONT_FAMILY
 
 ZOOM = 2.0
@@ -54,9 +55,34 @@ class Svg2Pdf:
         fonts = module.FontDatabase.system()
         _need_fonts(self.name, _leaves_a_trace(lambda svg: module.svg_to_pdf(svg, fonts)))
         try:
-            return bytes(module.svg_to_pdf(text, fonts))
+            data = bytes(module.svg_to_pdf(text, fonts))
         except (ValueError, RuntimeError) as error:
             raise RenderingFailed(f"svg2pdf cannot draw this picture: {error}") from None
+        return _titled(data, title_of(text))
+
+
+_TRAILER = re.compile(
+    rb"trailer\s*<<\s*/Size (\d+)\s*/Root (\d+) 0 R\s*/Info (\d+) 0 R\s*>>\s*startxref\s+(\d+)\s+"
+    rb"%%EOF\s*$"
+)
+
+
+def _titled(data: bytes, title: str) -> bytes:
+    """Give a PDF its title: a second version of its information, behind what is there."""
+    found = _TRAILER.search(data)
+    if found is None or not title:
+        return data
+    size, root, info, start = map(int, found.groups())
+    text = ("\ufeff" + title).encode("utf-16-be").hex().encode()
+    at = len(data) + 1
+    entry = b"\n%d 0 obj\n<< /Title <%s> /Producer (gradstep) >>\nendobj\n" % (info, text)
+    table = b"xref\n%d 1\n%010d 00000 n \n" % (info, at)
+    trailer = b"trailer\n<< /Size %d /Root %d 0 R /Info %d 0 R /Prev %d >>\n" % (
+        size, root, info, start,
+    )  # fmt: skip
+    return b"%s%s%s%sstartxref\n%d\n%%%%EOF\n" % (
+        data, entry, table, trailer, len(data) + len(entry),
+    )  # fmt: skip
 
 
 def _import(name: str, requirement: str) -> ModuleType:

@@ -17,7 +17,7 @@ from viz import theme
 from viz.output.svg.boxes import draw_box
 from viz.output.svg.elements import escape, text_at
 from viz.output.svg.legend import draw_legend
-from viz.output.svg.lines import draw_line, label_text
+from viz.output.svg.lines import draw_line, label_ground, label_text
 from viz.output.svg.style import style
 from viz.output.text import alternative_text, describe
 from viz.picture.geometry import HEADER_TITLE_Y, Layout
@@ -32,13 +32,15 @@ def write_svg(
     plain: bool = False,
     legend: bool = False,
     linked: bool = True,
+    halos: bool = True,
 ) -> str:
     """Write the whole SVG document, ready to be saved or inlined.
 
     ``plain`` keeps to the CSS that converters to other formats know: fixed colours, no variables.
     ``legend`` explains below the picture what is in it; ``linked`` keeps the links of boxes.
+    Without ``halos``, labels stand on a rectangle: where a halo would become text of its own.
     """
-    body = "\n".join(_body(picture, layout, linked))
+    body = "\n".join(_body(picture, layout, linked, halos))
     width, height = layout.width, layout.height
     if legend:
         explained = draw_legend(picture, width, height)
@@ -51,12 +53,13 @@ def write_svg(
         title=alternative_text(picture),
         description=describe(picture),
         theme_name=theme_name,
+        rules=() if halos else ("@scope .label{stroke:none}",),
         plain=plain,
         role="group" if linked and any(picture.boxes.column("href")) else "img",
     )
 
 
-def _body(picture: Picture, layout: Layout, linked: bool) -> Iterator[str]:
+def _body(picture: Picture, layout: Layout, linked: bool, halos: bool) -> Iterator[str]:
     if picture.title:
         yield text_at(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t")
     for x, y, text in layout.captions:
@@ -65,6 +68,8 @@ def _body(picture: Picture, layout: Layout, linked: bool) -> Iterator[str]:
         yield draw_line(line, route)
     for line, route in zip(picture.lines, layout.routes, strict=True):
         if route.label and line.label:
+            if not halos:
+                yield label_ground(line, route.label)
             yield label_text(line, route.label, line.label)
     for box, place in zip(picture.boxes, layout.places, strict=True):
         yield draw_box(box, place, linked)

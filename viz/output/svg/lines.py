@@ -5,8 +5,9 @@ from __future__ import annotations
 import functools
 import math
 
+from viz import theme
 from viz.output.svg.elements import escape, number, text_at
-from viz.picture.geometry import Label, Route
+from viz.picture.geometry import Label, Route, text_width
 from viz.picture.magnitude import shade
 from viz.picture.model import Line
 
@@ -47,6 +48,17 @@ def label_text(line: Line, place: Label, said: str) -> str:
     x, y, anchor = place
     classes += " x" * line.alert + " e" * (anchor == "end")
     return text_at(x, y, said, classes)
+
+
+def label_ground(line: Line, place: Label) -> str:
+    """Draw the ground on which the label of a line stands out from other lines."""
+    x, y, anchor = place
+    width = text_width(line.label, theme.MUTED_SIZE)
+    left = x - width if anchor == "end" else x
+    return (
+        f'<rect class="bg" x="{left - 2:.1f}" y="{y - theme.MUTED_SIZE:.1f}" '
+        f'width="{width + 4:.1f}" height="{theme.MUTED_SIZE + 3:.1f}"/>'
+    )
 
 
 _COMMANDS = {2: "L", 4: "Q", 6: "C"}
