@@ -25,13 +25,13 @@ def test_terms_name_the_numbers_of_a_rule_and_what_came_of_them() -> None:
     session = Session(a * b * 3.0, names={"a": a, "b": b})
     session.next()
     assert told(session.detail(1)) == [
-        ("x", "g · b", "3 · (−4)", None),
-        ("y", "g · a", "3 · 2", None),
+        ("self", "g · b", "3 · (−4)", None),
+        ("other", "g · a", "3 · 2", None),
     ]
     session.next()
     assert told(session.detail(1)) == [
-        ("x", "g · b", "3 · (−4)", "−12"),
-        ("y", "g · a", "3 · 2", "6"),
+        ("self", "g · b", "3 · (−4)", "−12"),
+        ("other", "g · a", "3 · 2", "6"),
     ]
     names = [[name for name, _ in term.values] for term in session.detail(1).terms]
     assert names == [["g", "b"], ["g", "a"]]
@@ -48,7 +48,7 @@ def test_a_gradient_that_has_not_arrived_is_unknown_not_zero() -> None:
 def test_inputs_that_need_no_gradient_have_no_term() -> None:
     a, _ = scalars()
     session = Session(a * torch.tensor(5.0), names={"a": a})
-    assert [term.input for term in session.detail(0).terms] == ["x"]
+    assert [term.input for term in session.detail(0).terms] == ["self"]
 
 
 def test_tensors_are_values_not_numbers() -> None:
@@ -65,7 +65,7 @@ def test_a_hook_changes_what_the_rule_is_given() -> None:
     y.register_hook(lambda g: g * 10)
     session = Session(y, names={"a": a, "b": b})
     session.next()
-    assert told(session.detail(0))[1] == ("y", "g · a", "10 · 2", "20")
+    assert told(session.detail(0))[1] == ("other", "g · a", "10 · 2", "20")
 
 
 def test_the_cost_of_the_forward_op_is_known_from_a_profile() -> None:
