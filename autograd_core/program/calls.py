@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -18,11 +19,15 @@ from autograd_core.engines import engine_of_call
 from autograd_core.program.errors import BadTarget, ProgramError, ScriptDone
 from autograd_core.program.process import our_names
 
+_RANGE = re.compile(r"(\d+)(?::(\d*))?")
 _SPELLING: dict[CallKind, str] = {"backward": "backward()", "grad": "autograd.grad()"}
 
 
 class CallSelector(NamedTuple):
-    """The calls of a script that are requested: number ``number`` of its kind, None for each.
+    """The calls of a script that are requested: number ``number`` of its kind, None for each, or,
+    of several, those within one of ``ranges``, first and last number, None for no end.
+
+    ``last`` says that only the last one counts, which is known when the script ends.
 
     >>> CallSelector(2, ("grad",)).requests(2, "grad")
     True
@@ -32,31 +37,50 @@ class CallSelector(NamedTuple):
 
     number: int | None = None
     kinds: tuple[CallKind, ...] = ("backward",)
+    ranges: tuple[tuple[int, int | None], ...] = ()
+    last: bool = False
 
     @classmethod
     def parse(cls, text: str) -> CallSelector:
-        """Read what ``--call`` takes; "last" requests each call, of which the last one stays.
+        """Read what ``--call`` takes: ``3``, ``last``, ``all`` or ``1,100:110``.
 
-        >>> CallSelector.parse("3"), CallSelector.parse("grad:last").number
-        (CallSelector(number=3, kinds=('backward',)), None)
+        >>> CallSelector.parse("grad:3").number, CallSelector.parse("last").last
+        (3, True)
+        >>> [n for n in range(20) if CallSelector.parse("1,5:7,18:").requests(n, "backward")]
+        [1, 5, 6, 7, 18, 19]
 
         Raises:
             BadTarget: it is something else.
         """
-        number = text.removeprefix("grad:")
+        numbers = text.removeprefix("grad:")
         kinds: tuple[CallKind, ...] = ("grad",) if text.startswith("grad:") else ("backward",)
-        if number == "last":
-            return cls(None, kinds)
-        if not number.isdecimal() or int(number) == 0:
+        if numbers in ("last", "all"):
+            return cls(None, kinds, last=numbers == "last")
+        if numbers.isdecimal() and int(numbers):
+            return cls(int(numbers), kinds)
+        found = [_RANGE.fullmatch(part.strip()) for part in numbers.split(",")]
+        ranges = [(int(f[1]), int(f[1] if f[2] is None else f[2] or 0)) for f in found if f]
+        if len(ranges) < len(found) or any(not first for first, _ in ranges):
             raise BadTarget(
-                f"--call {text}: a call is a number from 1 on, or last, with or without grad: "
-                "before it"
+                f"--call {text}: a call is a number from 1 on, last, all, or numbers and ranges "
+                "such as 1,100:110, with or without grad: before it"
             )
-        return cls(int(number), kinds)
+        return cls(None, kinds, tuple((first, end or None) for first, end in ranges))
 
     def requests(self, number: int, kind: CallKind) -> bool:
         """Return whether call ``number`` of ``kind`` is one of them."""
-        return kind in self.kinds and self.number in (None, number)
+        if kind not in self.kinds or self.number not in (None, number):
+            return False
+        return not self.ranges or any(
+            first <= number and (end is None or number <= end) for first, end in self.ranges
+        )
+
+    def is_over(self, number: int) -> bool:
+        """Return whether no call after ``number`` can be one of them."""
+        if self.number is not None:
+            return number >= self.number
+        ends = [end for _, end in self.ranges]
+        return bool(ends) and all(end is not None and number >= end for end in ends)
 
 
 def call_title(kind: CallKind, number: int) -> str:
@@ -162,7 +186,7 @@ class Calls:
         Raises:
             ProgramError: it never did.
         """
-        number, (kind, *_) = self._requested
+        number, kind = self._requested.number, self._requested.kinds[0]
         count = self.counts[kind]
         if number is None or number <= count or (kind == "backward" and not count):
             return

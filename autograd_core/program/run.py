@@ -64,7 +64,7 @@ def run_target(
 
     def handle_and_end(found: InterceptedCall) -> bool | Gradients:
         answer = handle(found)
-        if end and requested.number is not None:
+        if end and requested.is_over(found.number):
             raise ScriptDone
         return answer
 

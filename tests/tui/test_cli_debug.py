@@ -155,7 +155,7 @@ def test_a_scalar_that_nobody_calls_backward_on(run: Run, target: str, place: st
     ("arguments", "code", "said"),
     [
         (["script.py", "--call", "3"], 3, "backward() 2 times: there is no call 3; --call takes 1"),
-        (["script.py", "--call", "last"], 2, "--call takes the number of a call to open in"),
+        (["script.py", "--call", "last"], 2, "--call last is known only when the script has ended"),
         (["script.py", "--break", "mull"], 2, "--break mull: nothing here is called 'mull'; did"),
         (["script.py", "-x", "nothing"], 2, "cannot read the commands in nothing (no such file"),
         (["script.py", "-x", "binary"], 2, "cannot read the commands in binary (it is no text)"),
@@ -413,3 +413,68 @@ def test_tensors_are_printed_by_name_by_condition_and_with_arithmetic(
     assert "x - 1 [2, 2] float32 rms 1.66 min −1 at [1, 0] max 3 at [1, 1]" in text
     assert "w.grad is None" in text
     assert "in[0, 0] [] float32" in text
+
+
+LOOP = """\
+import LIBRARY as torch
+w = torch.tensor([1.0, 2.0], requires_grad=True)
+for step in range(6):
+    w.grad = None
+    loss = ((w - (step == 3) * w.detach()) / w).sqrt().sum()
+    loss.backward()
+print("done")
+"""
+
+
+@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
+def loop(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    """A loop whose fourth call makes an infinity, and then NaN."""
+    if request.param == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    (tmp_path / "train.py").write_text(LOOP.replace("LIBRARY", request.param))
+    return tmp_path
+
+
+def test_until_runs_over_the_calls_and_ends_with_5_where_one_is_so(loop: Path) -> None:
+    done = run_gradstep(["debug", "--batch", "--until", "nan,inf", "train.py"], loop)
+    assert done.returncode == 5
+    assert "backward() call 4: " in done.stderr
+    done = run_gradstep(["debug", "--batch", "--until", "rms > 1e9", "train.py"], loop)
+    assert done.returncode == 0
+    assert done.stdout == "done\n"
+
+
+def test_continue_calls_goes_on_to_the_call_that_stops(loop: Path) -> None:
+    (loop / "commands").write_text("catch inf\ncontinue --calls\nprint call\ndelete\nquit\n")
+    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
+    assert done.returncode == 0, done.stderr
+    assert "backward() call 4: catch 1: inf" in done.stdout
+    assert "call = 4" in done.stdout
+    (loop / "commands").write_text("continue --calls\n")
+    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
+    assert done.returncode == 2
+    assert "at what? catch nan" in done.stderr
+    (loop / "commands").write_text("catch rms > 1e9\ncontinue --calls\nprint call\n")
+    done = run_gradstep(["debug", "--batch", "-x", "commands", "train.py"], loop)
+    assert done.returncode == 0
+    assert "5 calls of backward() ran, and nothing stopped one of them" in done.stderr
+
+
+def test_calls_are_chosen_by_number_range_or_all(loop: Path) -> None:
+    (loop / "commands").write_text("print call\nquit\n" * 3)
+    for chosen, numbers in (("2,4:5", [2, 4, 5]), ("5:", [5, 6]), ("all", [1, 2, 3])):
+        done = run_gradstep(
+            ["debug", "--batch", "-x", "commands", "--call", chosen, "train.py"], loop
+        )
+        assert done.returncode == 0, done.stderr
+        found = [f"call = {number}" in done.stdout for number in range(1, 7)]
+        assert [number for number, seen in enumerate(found, 1) if seen] == numbers
+    done = run_gradstep(["debug", "--batch", "-x", "commands", "--call", "4:x", "train.py"], loop)
+    assert done.returncode == 2
+    assert "numbers and ranges such as 1,100:110" in done.stderr
+
+
+def test_check_looks_at_several_calls_and_says_each_thing_once(loop: Path) -> None:
+    done = run_gradstep(["check", "--call", "all", "train.py"], loop)
+    assert "done" in done.stdout
+    assert "6 calls checked" in done.stdout

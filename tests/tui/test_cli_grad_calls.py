@@ -134,7 +134,7 @@ def test_going_through_to_the_last_grad_call_gives_the_script_its_gradients(run:
          "it called autograd.grad() once: --call grad:1 takes the first"),
         (PENALTY, "render", ("--call", "grad:x"), 2, "with or without grad: before it"),
         (PENALTY, "debug", ("--call", "grad:last", "--batch", "--fail-on", "nan"), 2,
-         "--call takes the number of a call to open in, such as 2 or grad:2"),
+         "--call last is known only when the script has ended: give its number"),
         (PENALTY, "debug", ("--call", "2", "--grad", "--batch", "--fail-on", "nan"), 2,
          "leave one of them out"),
     ],

@@ -14,6 +14,7 @@ from textual.reactive import var
 from textual.screen import Screen
 
 from autograd_core.dag.addresses import step_index, step_number
+from autograd_core.debug.reports.stop import stop_text
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Reply
 from tui.app.arrangement import ARRANGEMENTS, PANES, Arrangement, arrangement
@@ -106,6 +107,17 @@ class DebuggerScreen(Screen[None]):
         self.set_interval(PROGRESS_SECONDS, self._show_progress)
         self.say(self.view.snapshot.hint)
         self.show_hints()
+        self.call_after_refresh(self._open_on_stop)
+
+    def _open_on_stop(self) -> None:
+        """Show why the session stands at a stop already, where it was run up to one."""
+        session = self.worker.session
+        reached = session.breakpoints.last
+        if reached is not None and session.position and session.reason == reached.reason:
+            self.notes.report = stop_text(session, reached)
+            self.select_node(reached.trigger.subject.index)
+            self.say(reached.reason)
+            self._open_unasked("report")
 
     def on_unmount(self) -> None:
         self.worker.close()

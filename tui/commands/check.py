@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import monotonic
 from typing import Any
 
 from autograd_core.dag.names import Names
 from autograd_core.debug.checking import check
-from autograd_core.debug.linting import CODES, lint
+from autograd_core.debug.linting import CODES, Finding, lint
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.process import user_code
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
+from autograd_core.text import plural
 from tui import output
 from tui.commands.report import Report, report_text
 from tui.errors import ExitCode, Failure
@@ -48,7 +50,7 @@ def parser() -> Parser:
         epilog=_NOTES,
     )
     add = command.add_argument_group("options").add_argument
-    add("--call", default="1", metavar="K", help=CALL_HELP)
+    add("--call", default="1", metavar="K", help=f"{CALL_HELP}; all and 1,100:110 check several")
     add("--ignore", type=words, default=[], metavar="CODES",
         help="leave out findings of these kinds, such as stale-grad,unreached")  # fmt: skip
     add("--all", dest="everything", action="store_true",
@@ -88,7 +90,7 @@ def check_target(
     or lint has an error or a warning.
 
     Args:
-        call: which call of a script; of several, the last one.
+        call: which calls of a script; of several, a finding is shown in the first that has it.
         ignore: codes of findings that are to be left out.
         everything: print also what is right, and what is only good to know.
         quiet: print one line for each thing that is wrong, and nothing else.
@@ -103,26 +105,69 @@ def check_target(
             ExitCode.USAGE,
         )
     folder = target.folder
-    report = _report_on(target, arguments, call)
-    report = report.without(ignore)
-    lines = report_text(report, folder, everything=everything, quiet=quiet)
-    if lines:
-        output.show(lines)
-    return ExitCode.FOUND if report.is_bad else ExitCode.FINE
+    bad, shown = False, _Shown()
+
+    def show(report: Report) -> None:
+        nonlocal bad
+        report = shown.news_of(report.without(ignore), several=call.number is None)
+        bad = bad or report.is_bad
+        text = report_text(report, folder, everything=everything, quiet=quiet)
+        one = call.last or call.number is not None
+        if text and (one or report.is_bad or everything):
+            output.show(text)
+
+    count = _report_on(target, arguments, call, show)
+    if call.number is None and not call.last and not quiet:
+        output.show(f"{plural(count, 'call')} checked")
+    return ExitCode.FOUND if bad else ExitCode.FINE
 
 
-def _report_on(target: Target, arguments: list[str], call: CallSelector) -> Report:
+class _Shown:
+    """The findings that earlier calls had: a loop has the same ones in each."""
+
+    def __init__(self) -> None:
+        self._findings: set[Finding] = set()
+        self._wrong: set[str] = set()
+
+    def news_of(self, report: Report, *, several: bool) -> Report:
+        """Leave out of ``report`` what was in an earlier one."""
+        if not several:
+            return report
+        findings = tuple(found for found in report.findings if found not in self._findings)
+        checks = tuple(
+            each
+            for each in report.checks
+            if each.verdict != "wrong" or each.address not in self._wrong
+        )
+        self._findings.update(findings)
+        self._wrong.update(each.address for each in checks if each.verdict == "wrong")
+        return replace(report, findings=findings, checks=checks)
+
+
+def _report_on(
+    target: Target, arguments: list[str], call: CallSelector, show: Callable[[Report], None]
+) -> int:
+    """Show a report on each call that is requested, or on the last one; how many there were."""
     reports: list[Report] = []
+    count = 0
 
     def examine(found: InterceptedCall) -> bool:
+        nonlocal count
+        count += 1
         title = f"{target}, {found.title}"
         report = _examine(title, found.call.roots, found.names)
         # grad() leaves .grad alone, and returns what it was asked for
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
+        if not call.last:
+            show(reports.pop())
         return False
 
     found = run_target(target, arguments, call, examine, values=True)
-    return reports[0] if found is None else _examine(str(found.target), (found.root,), found.names)
+    if found is not None:
+        reports = [_examine(str(found.target), (found.root,), found.names)]
+    for report in reports:
+        show(report)
+    return count
 
 
 def _examine(title: str, roots: tuple[Any, ...], names: Names) -> Report:

@@ -9,6 +9,7 @@ from contextlib import suppress
 from functools import partial
 from math import prod
 from pathlib import Path
+from time import monotonic
 from typing import NamedTuple
 
 from autograd_core.autograd.call import BackwardCall, Gradients
@@ -16,6 +17,7 @@ from autograd_core.debug.breakpoints import Breakpoints
 from autograd_core.debug.commands import command_lines, open_console
 from autograd_core.debug.errors import CommandError
 from autograd_core.debug.history import DEFAULT_BUDGET
+from autograd_core.debug.reports.stop import stop_text
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Reply
 from autograd_core.debug.snapshot.timeline import Timeline
@@ -24,10 +26,12 @@ from autograd_core.program.errors import ProgramError, ScriptDone
 from autograd_core.program.process import user_code
 from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target, require_file
+from autograd_core.text import plural
+from tui import output
 from tui.commands.fail_on import FailOn
 from tui.errors import ExitCode, Failure
 from tui.options import ARGUMENTS, TARGET, Parser, size
-from tui.output import show
+from tui.output import say, show
 from tui.terminal import show_screen, why_no_screen
 
 _NOTES = f"""\
@@ -39,6 +43,7 @@ its next call, abort to end it.
 examples:
   gradstep debug train.py
   gradstep debug --break mul --break encoder.0 --call 2 train.py
+  gradstep debug --until nan train.py           open where the first nan is
   gradstep debug --batch -x commands.txt train.py --epochs 1
   gradstep debug --batch --fail-on nan,inf train.py
   gradstep debug --call grad:1 penalty.py       its first autograd.grad()
@@ -59,8 +64,10 @@ def parser() -> Parser:
         help="set a breakpoint: an op (mul), an address (encoder.0/addmm:2), a scope, a leaf, "
         "a number (#12), a line (train.py:12), with a condition behind it if need be "
         "('mul if rms > 10', 'if nan'); may be repeated")  # fmt: skip
-    add("--call", metavar="K", help="open in this backward() call only: "
-        "1, 2, ...; grad:1, grad:2, ... are the calls of autograd.grad()")  # fmt: skip
+    add("--call", metavar="K", help="open in these backward() calls only: 3, all, or 1,100:110; "
+        "grad:1, grad:2, ... are the calls of autograd.grad()")  # fmt: skip
+    add("--until", metavar="CONDITION", help="run over all calls until a gradient is so (nan,inf "
+        "or 'rms>1e3'), and open there; with --batch, as --fail-on")  # fmt: skip
     add("--grad", action="store_true", help="open in each call of autograd.grad() too")
     add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
     add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
@@ -88,6 +95,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         commands=options.commands,
         batch=options.batch,
         fail_on=options.fail_on,
+        until=options.until,
         history=options.history,
         certify=options.certify,
         keep_graph=not options.no_replay,
@@ -105,6 +113,7 @@ def debug_target(
     commands: str | None,
     batch: bool,
     fail_on: str | None = None,
+    until: str | None = None,
     history: int | None = None,
     certify: bool = False,
     keep_graph: bool = True,
@@ -118,6 +127,7 @@ def debug_target(
         batch: open no screen.
         certify: with ``batch``, see that every node sends the same bits again.
         keep_graph: of PyTorch, so that a pass can go on in another way.
+        until: a condition; the screen opens at the first gradient that fulfils it, in any call.
         fail_on: a condition; the first gradient that fulfils it ends the script.
         history: how many bytes the recording of a pass may take, None for the usual ones.
 
@@ -125,6 +135,8 @@ def debug_target(
         Failure: with the exit code that fits, FOUND for ``fail_on``.
     """
     require_file(target)
+    if until is not None and batch:
+        fail_on, until = until if fail_on is None else fail_on, None
     lines = [] if commands is None else _read_commands(commands)
     if batch and commands is None and fail_on is None and not certify:
         raise Failure(
@@ -144,21 +156,23 @@ def debug_target(
             else "--certify is for --batch; on the screen, the command certify does the same",
             ExitCode.USAGE,
         )
-    if call is not None and call.number is None:
+    if call is not None and call.last:
         raise Failure(
-            "--call takes the number of a call to open in, such as 2 or grad:2", ExitCode.USAGE
+            "--call last is known only when the script has ended: give its number", ExitCode.USAGE
         )
     if call is not None and grads:
         raise Failure(
             "--grad opens in each call of autograd.grad(), --call in one: leave one of them out",
             ExitCode.USAGE,
         )
-    condition = None if fail_on is None else FailOn(fail_on)
+    watched, option = (until, "--until") if fail_on is None else (fail_on, "--fail-on")
+    condition = None if watched is None else FailOn(watched, option)
     if not batch:
         _require_screen()
         import tui.app  # noqa: F401  # now, while no module of the script's can come before it
     face = _Face(places, lines, batch, condition, title=Path(target.place).name)
     face.certifies, face.keeps_graph = certify, keep_graph
+    face.runs_on = until is not None
     if history is not None:
         face.history_bytes = history
     stopped = CallSelector(None, ("backward", "grad") if grads else ("backward",))
@@ -180,6 +194,10 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     )  # fmt: skip
     if found is not None:
         face.debug_tensor(found)
+    face.tell_end()
+
+
+_PATIENCE = 0.3  # seconds between two lines of progress
 
 
 class _Line(NamedTuple):
@@ -235,12 +253,21 @@ class _Face:
         self.certifies = False  # whether each pass is certified at its end
         self.keeps_graph = True  # of PyTorch, to go on in another way
         self.detached = False  # whether to stop no more
+        self.runs_on = False  # whether to stop only where a breakpoint is hit
+        self._progress = Progress()
         self.history_bytes = DEFAULT_BUDGET  # of each pass
 
     @property
     def watches(self) -> bool:
         """True if a condition is to be watched for in every pass."""
-        return self._fail_on is not None
+        return self._fail_on is not None and (self._batch or self.runs_on)
+
+    def tell_end(self) -> None:
+        """Say so where the calls that were run over never came to a stop."""
+        self._progress.close()
+        if self.runs_on and not self.detached:
+            calls = plural(self._progress.calls, "call")
+            say(f"{calls} of backward() ran, and nothing stopped one of them")
 
     def debug_call(self, found: InterceptedCall, stop: bool = True) -> bool | Gradients:
         """Debug a call of the script, or, without ``stop``, only watch it."""
@@ -259,9 +286,13 @@ class _Face:
     def quick_look(self, call: BackwardCall) -> bool | Gradients | None:
         """Carry out a call in which nobody stops, if there is a quicker way to see that it makes
         no gradient in question; None where a session is needed."""
-        if self._fail_on is None or self._lines or self.certifies or not self.keeps_graph:
+        if not self.watches or self._lines or self.certifies or not self.keeps_graph:
             return None
-        return self._fail_on.quick_look(call)
+        assert self._fail_on is not None
+        looked = self._fail_on.quick_look(call)
+        if self.runs_on and looked is not None:
+            self._progress.count()
+        return looked
 
     def debug_tensor(self, found: Found) -> None:
         """Debug ``root.backward()``, which nobody called."""
@@ -296,6 +327,13 @@ class _Face:
 
     def _run_through(self, session: Session, stop: bool) -> None:
         self._set_breakpoints(session)
+        if self.runs_on:
+            if not self._reaches_stop(session):
+                self._progress.count()
+                session.finish()
+                return
+            if self._batch and (reached := session.breakpoints.last) is not None:
+                show(f"{call_title(session.kind, session.call)}: {stop_text(session, reached)}")
         outcome = self._carry_out(session) if stop else ""
         if not outcome and not self._batch:
             _require_screen()
@@ -303,12 +341,25 @@ class _Face:
         if outcome == "abort":
             session.abort()
             raise ScriptDone
-        if self._fail_on is not None:
+        if self._fail_on is not None and self._batch:
             self._fail_on.run_on(session)
+        self.runs_on = outcome == "calls"
         if self.certifies:
             _certify(session)
         self.detached = outcome == "detach"
         session.finish()
+
+    def _reaches_stop(self, session: Session) -> bool:
+        """Run a pass up to its first stop; True if there is one."""
+        session.breakpoints.last = None
+        before = None
+        while before != (before := (len(session.frames), session.position)):
+            session.continue_()
+            if session.breakpoints.last is not None or session.snapshot.error:
+                self._progress.close()
+                self.runs_on = False
+                return True
+        return False
 
     def _set_breakpoints(self, session: Session) -> None:
         places, self._places = self._places, ()
@@ -329,7 +380,7 @@ class _Face:
                 raise Failure(reply.text, ExitCode.USAGE)
             if reply.text:
                 show(reply.text)
-            if self._fail_on is not None:
+            if self._fail_on is not None and self._batch:
                 self._fail_on.check(session)
             if reply.leave:
                 return reply.leave
@@ -350,6 +401,28 @@ def _certify(session: Session) -> None:
     if found.different:
         raise Failure(heading, ExitCode.FOUND)
     show(heading)
+
+
+class Progress:
+    """A line on a terminal that counts calls in which nothing was found."""
+
+    def __init__(self) -> None:
+        self.calls = 0
+        self._shown = monotonic()
+        self._written = False
+
+    def count(self) -> None:
+        """Count a call that is over."""
+        self.calls += 1
+        if monotonic() - self._shown > _PATIENCE and output.progress_is_seen():
+            self._written, self._shown = True, monotonic()
+            output.progress(f"call {self.calls:,}, nothing yet")
+
+    def close(self) -> None:
+        """Take the line away."""
+        if self._written:
+            output.progress("")
+            self._written = False
 
 
 def _is_freed(session: Session) -> bool:

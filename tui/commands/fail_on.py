@@ -27,7 +27,7 @@ class FailOn:
         Failure: ``condition`` is none.
     """
 
-    def __init__(self, condition: str) -> None:
+    def __init__(self, condition: str, option: str = "--fail-on") -> None:
         self.breakpoints = Breakpoints()
         words = {word.strip() for word in re.split(r",|\bor\b", condition)}
         self._is_trouble = words if words <= {"nan", "inf"} else set()
@@ -37,7 +37,7 @@ class FailOn:
             self._point = self.breakpoints.add(kind="catch", born=True, condition=condition)
         except ExpressionError as error:
             raise Failure(
-                f"--fail-on {condition}: {error} (at character {error.column + 1})",
+                f"{option} {condition}: {error} (at character {error.column + 1})",
                 ExitCode.USAGE,
             ) from None
 

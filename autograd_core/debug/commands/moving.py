@@ -65,6 +65,28 @@ def _repeated(move: Callable[[Session], object]) -> Callable[[Console, Operands]
     return run
 
 
+def _continue(console: Console, operands: Operands) -> str:
+    """Go on to the next stop; with ``--calls``, also in the calls of the program that follow."""
+    if operands.text != "--calls":
+        return _repeated(lambda s: s.continue_())(console, operands)
+    session = console.session
+    if session.position < session.length or len(session.frames) > 1:
+        session.breakpoints.last = None
+        said = arrived_after(console)
+        if session.breakpoints.last is not None or session.position < session.length:
+            return said
+    if not session.breakpoints.points:
+        raise operands.error("at what? catch nan, or break PLACE, says where to stop")
+    console.leaving = "calls"
+    return ""
+
+
+def arrived_after(console: Console) -> str:
+    """Go on to the next stop, or to the end, and tell."""
+    console.session.continue_()
+    return arrived(console)
+
+
 def _until(console: Console, operands: Operands) -> str:
     place, count = operands.required(PLACE).first()
     with pointing_at(place):
@@ -124,9 +146,9 @@ COMMANDS: Final = (
     ),
     Command("finish [COUNT]", "run to the end of the module", _ahead(lambda s, n: s.out(n))),
     Command(
-        "continue [COUNT]", "go on to the next stop, or to the end",
-        _repeated(lambda s: s.continue_()), ("c",),
-        details="COUNT says which stop: 3 passes by the next two.",
+        "continue [COUNT]", "go on to the next stop, or to the end", _continue, ("c",),
+        details="COUNT says which stop: 3 passes by the next two. continue --calls goes on over "
+        "the calls of backward() that follow, until one comes to a stop.",
     ),
     Command(
         "reverse-next [COUNT]", "undo the last node", _back(lambda s, n: s.back(n)),

@@ -20,7 +20,7 @@ from autograd_core.debug.snapshot.timeline import CallRecord
 from autograd_core.debug.snapshot.value import Value as Value
 
 Status = Literal["paused", "finished", "failed"]
-Leave = Literal["", "continue", "detach", "abort"]
+Leave = Literal["", "continue", "detach", "abort", "calls"]
 NodeStatus = Literal["done", "current", "waiting"]
 
 
@@ -288,8 +288,8 @@ class Reply:
     """The answer to one command: text for the console, and whether it was an error.
 
     ``leave`` asks whoever shows the session to close it: and then "continue" the program,
-    "detach" (the same, stopping no more) or "abort" it.  ``open_block`` says that the lines that
-    follow are taken down, up to ``end``.
+    "detach" (the same, stopping no more), "calls" (the same, up to the next stop) or "abort" it.
+    ``open_block`` says that the lines that follow are taken down, up to ``end``.
     """
 
     text: str
