@@ -188,3 +188,27 @@ def test_in_place_forms_are_those_of_pytorch(name: str, call: Any) -> None:
     assert len(ours) >= len(reference) > 0 or not ours
     for gradient, expected in zip(ours, reference, strict=False):
         assert_same(gradient, expected)
+
+
+# Of these the rule uses another value than PyTorch's does.
+SAVED_HERE_ALONE = {
+    "ErfinvBackward0": {"_saved_result"},
+    "NarrowCopyBackward0": {"_saved_end", "_saved_step"},
+    "SincBackward0": {"_saved_result"},
+}
+
+
+@pytest.mark.parametrize(("name", "call"), EVERY)
+def test_saved_values_are_called_as_in_pytorch(name: str, call: Any) -> None:
+    """Where a rule needs no more than the shape of an input, only that is saved here."""
+    saved = []
+    for namespace in (autograd_core, torch):
+        _, results = run(namespace, name, call)
+        node = getattr(results[0], "grad_fn", None) if results else None
+        saved.append(
+            (node and node.name(), {each for each in dir(node) if each.startswith("_saved_")})
+        )
+    (own_node, own), (node, theirs) = saved
+    if own_node == node and node is not None:
+        strange = {each for each in own - theirs if not each.endswith("_sym_sizes")}
+        assert strange == SAVED_HERE_ALONE.get(node, set())
