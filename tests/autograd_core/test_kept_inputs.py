@@ -104,6 +104,18 @@ def test_records_hold_no_copies_alive() -> None:
     assert tracer._recorder._budget.used == 0
 
 
+def test_looking_for_names_changes_no_variables_of_the_program() -> None:
+    def program(x: Any, offset: Any) -> tuple[Any, bool]:
+        total = x
+        for name, value in locals().items():  # raises if the dictionary changes meanwhile
+            total = total + value * offset if name != "total" else total
+        return total, "name" in locals()
+
+    with trace():
+        _, has_name = program(torch.tensor(1.0, requires_grad=True), torch.tensor(2.0))
+    assert has_name
+
+
 def test_what_was_cut_off_remembers_how_and_the_leaves_behind() -> None:
     w = torch.tensor([1.0, 2.0], requires_grad=True)
     v = torch.tensor([1.0, 2.0], requires_grad=True)

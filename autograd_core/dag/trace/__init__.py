@@ -226,12 +226,26 @@ def called(tensor: Tensor, frame: FrameType | None) -> str:
     while frame is not None:
         code = frame.f_code
         if code.co_flags & CO_OPTIMIZED and is_user_file(code.co_filename):
-            for name, value in frame.f_locals.items():
-                if value is tensor:
-                    found = name
-                    break
+            found = _name_in(frame, tensor) or found
         frame = frame.f_back
     return found
+
+
+_SHARE_LOCALS = frozenset(("dir", "eval", "exec", "locals", "vars"))
+
+
+def _name_in(frame: FrameType, tensor: Tensor) -> str:
+    """Return the local variable of ``frame`` that is ``tensor``; "" where there is none."""
+    kept = sys.version_info < (3, 13)
+    # Before 3.13 a frame keeps the dictionary of its variables: asked for, that changes under a
+    # program or a debugger that has it, too, and it would hold what the program deletes.
+    if kept and (sys.gettrace() is not None or not _SHARE_LOCALS.isdisjoint(frame.f_code.co_names)):
+        return ""
+    variables = frame.f_locals
+    name = next((name for name, value in variables.items() if value is tensor), "")
+    if kept:
+        variables.clear()
+    return name
 
 
 def user_source(frame: FrameType | None) -> Source | None:
