@@ -722,3 +722,17 @@ def test_a_dash_m_behind_target_belongs_to_the_script(tmp_path, monkeypatch):
         "x = torch.tensor(2.0, requires_grad=True)\n(x * x).backward()\n"
     )
     assert main(["render", "script.py", "-m", "adam"]) == 0
+
+
+def test_values_of_the_forward_pass_are_shown_on_request(run: Run) -> None:
+    script = """\
+        import autograd_core as torch
+
+        a = torch.tensor([1.0, 2.0], requires_grad=True)
+        loss = torch.exp(a).sum()
+        loss.backward()
+        """
+    run(script, "script.py", "-o", "out.txt")
+    assert re.search(r"^  exp +← a", Path("out.txt").read_text(), re.MULTILINE)
+    run(script, "script.py", "--values", "-o", "out.txt")
+    assert re.search(r"^  exp +rms 5\.57 ", Path("out.txt").read_text(), re.MULTILINE)

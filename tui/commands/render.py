@@ -55,6 +55,8 @@ def parser() -> Parser:
         "svg2pdf-py, or Graphviz's dot")  # fmt: skip
     add("--call", default="1", metavar="K", help=CALL_HELP)
     _add(add, large=False)
+    add("--values", action="store_true",
+        help="show the values of the forward pass, which takes time and memory")  # fmt: skip
     add("--profile", dest="profiled", action="store_true",
         help="show how long ops and nodes took, and how many bytes they made")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
@@ -101,6 +103,7 @@ def run(options: argparse.Namespace) -> ExitCode:
         format=options.format,
         call=CallSelector.parse(options.call),
         profiled=options.profiled,
+        values=options.values,
         options=RenderOptions(
             **{option.name: getattr(options, option.name) for option in render_options()}
         ),
@@ -119,6 +122,7 @@ def render_target(
     call: CallSelector,
     options: RenderOptions,
     profiled: bool = False,
+    values: bool = False,
 ) -> list[str]:
     """Draw a TARGET, and return notes for the user.
 
@@ -126,6 +130,7 @@ def render_target(
         output: the file to write, "-" for standard output; None for one named after TARGET.
         call: which call of a script to draw; of several, the last one.
         profiled: measure what ops and nodes take, and show it.
+        values: describe the results of the forward pass, and show them.
         options: how to draw it.
 
     Raises:
@@ -138,7 +143,7 @@ def render_target(
     path = None if to_stdout else writable(Path(name))
     folder = target.folder
     with _stdout_kept_free() if to_stdout else nullcontext(), profile(enabled=profiled):
-        graph = graph_of(target, arguments, options.view, call)
+        graph = graph_of(target, arguments, options.view, call, values=values)
     drawing = render_graph(graph, chosen, options, folder=folder)
     if path is None:
         show_bytes(drawing.data)
@@ -180,7 +185,9 @@ def _stdout_kept_free() -> Iterator[None]:
         os.close(kept)
 
 
-def graph_of(target: Target, arguments: list[str], view: View, call: CallSelector) -> Graph:
+def graph_of(
+    target: Target, arguments: list[str], view: View, call: CallSelector, *, values: bool = False
+) -> Graph:
     """The graph of ``target``; for a script that of the last of its calls that ``call`` requests.
 
     Raises:
@@ -193,7 +200,7 @@ def graph_of(target: Target, arguments: list[str], view: View, call: CallSelecto
         captured[:] = [with_portable_sources(graph, target.folder)]
         return answer
 
-    found = run_target(target, arguments, call, draw)
+    found = run_target(target, arguments, call, draw, values=values)
     if found is None:
         return captured[0]
     graph = capture(found.root, view, names=found.names, title=found.target.name)
