@@ -208,6 +208,8 @@ def format_statistics(stats: Statistics) -> str:
     if stats.trouble:
         count = stats.nans or stats.infs
         return stats.trouble if stats.size == 1 else f"{stats.trouble} {count}/{stats.size}"
+    if not stats.size:
+        return "empty"
     scalar = stats.scalar
     return f"rms {format_number(stats.rms)}" if scalar is None else format_number(scalar)
 

@@ -14,9 +14,10 @@ from autograd_core.autograd.profiler import profile
 from autograd_core.dag import capture, trace
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import Cost, Graph, SavedValue, Source
-from autograd_core.dag.statistics import statistics
+from autograd_core.dag.statistics import format_statistics, statistics
 from tests.viz import sample_graphs
 from viz.picture import box_text, formatting
+from viz.picture.box_text import joined
 from viz.picture.compose import make_picture
 from viz.picture.model import Box, Line, Picture
 
@@ -291,3 +292,20 @@ def test_a_box_begins_its_second_line_with_what_it_took() -> None:
     graph = build.graph()
     assert formatting.cost(graph, 0) == "2 µs, 8 B"
     assert box(make_picture(graph, "forward"), "exp").detail == "2 µs, 8 B"
+
+
+def test_a_node_in_trouble_keeps_its_order() -> None:
+    build = GraphBuilder("trouble")
+    build.node(
+        "op", "backward", "SqrtBackward0", order=5, statistics=statistics(np.array([np.nan, 1.0]))
+    )
+    assert make_picture(build.graph(), "backward").boxes[0].right == "! nan 1/2 #6"
+
+
+def test_a_tensor_without_elements_is_called_empty() -> None:
+    assert format_statistics(statistics(np.zeros((0, 3)))) == "empty"
+
+
+def test_a_name_that_is_cut_has_one_ellipsis() -> None:
+    text = joined("g", "with t", "encoder.layers.0.some_long_name_of_a_module.ln1")
+    assert text == "g · with t · …ln1"

@@ -31,11 +31,12 @@ def right_text(
     """Write the text at the right edge, and tell whether it is muted: a value, or the order ``#3``.
 
     A gradient is written on its line, so that an op of the backward half keeps its order
-    there, unless the gradient is in trouble.
+    there; a gradient in trouble stands before it.
     """
     order, group = graph.orders.get(id), graph.groups.get(id)
     if stats is not None and stats.trouble:
-        return formatting.value(stats), False
+        turn = step_number(order) if order is not None and graph.kinds[id] == "op" else ""
+        return f"{formatting.value(stats)} {turn}".rstrip(), False
     if group is not None and group.instances > 1:
         return f"× {group.instances:,}", False
     if formatting.runs_backward(graph, id):
@@ -107,7 +108,7 @@ def _op_detail(graph: Graph, id: int) -> str:
 def joined(text: str, chain: str, scope: str) -> str:
     """Join the three in one line: the scope gives way first, then arguments of the formula."""
     last = scope.rpartition(".")[2]
-    tails = (scope, f"….{last}", "") if last != scope else (scope, "")
+    tails = (scope, f"…{last}", "") if last != scope else (scope, "")
     rooms = [
         LONGEST_DETAIL - sum(len(part) + 3 for part in (chain, tail) if part) for tail in tails
     ]

@@ -24,7 +24,7 @@ def shorten(text: str, longest: int) -> str:
     """Cut text to ``longest`` characters, in the middle, where names differ least.
 
     >>> shorten("encoder.layers.0.self_attention.out_proj", 20)
-    'encoder.la….out_proj'
+    'encoder.la…out_proj'
     """
     if len(text) <= longest and text.isprintable():
         return text
@@ -32,7 +32,8 @@ def shorten(text: str, longest: int) -> str:
     if len(text) <= longest:
         return text
     head = longest // 2
-    return f"{text[:head]}…{text[len(text) - (longest - head - 1) :]}"
+    tail = text[len(text) - (longest - head - 1) :]
+    return f"{text[:head].rstrip('.')}…{tail.lstrip('.')}"
 
 
 def abbreviate(text: str, longest: int) -> str:
