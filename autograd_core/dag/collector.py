@@ -18,3 +18,15 @@ def collector_paused() -> Iterator[None]:
         yield
     finally:
         gc.enable()
+
+
+@contextmanager
+def collector_slowed() -> Iterator[None]:
+    """Within it, garbage is looked for less often: where a large graph grows, and code of the
+    program's may run, which may need it."""
+    thresholds = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 1000)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*thresholds)

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from autograd_core.autograd.call import BackwardCall, CallKind, Gradients, interceptor, run
 from autograd_core.dag.capture import View
+from autograd_core.dag.collector import collector_slowed
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.dag.trace import Values, trace
@@ -236,8 +237,9 @@ def intercepting(
 
 def run_and_capture(found: InterceptedCall, view: View) -> tuple[Graph, bool | Gradients]:
     """Carry out the call; its graph with the gradients that flowed, and what to answer."""
-    observed = ObservedPass(found.call, found.names)
-    observed.run()
-    graph = observed.graph(view)
-    observed.release()
+    with collector_slowed():
+        observed = ObservedPass(found.call, found.names)
+        observed.run()
+        graph = observed.graph(view)
+        observed.release()
     return graph, observed.gradients if found.call.is_grad else True
