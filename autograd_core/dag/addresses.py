@@ -55,13 +55,18 @@ def find_nodes(graph: Graph, text: str, length: int | None = None) -> tuple[int,
 
 def locate(graph: Graph, text: str, length: int) -> tuple[int, ...]:
     """Find the plan indices that ``text`` means, in execution order: ``#12`` is the twelfth node to
-    run, all else as :func:`find_nodes` reads it.
+    run, and so is 12 where no module has that name; all else as :func:`find_nodes` reads it.
 
     Raises:
         UnknownAddress: none of these, with what was likely meant.
     """
     if not text.startswith("#"):
-        return find_nodes(graph, text, length)
+        try:
+            return find_nodes(graph, text, length)
+        except UnknownAddress:
+            if not text.isdecimal():
+                raise
+            text = f"#{text}"
     index = step_index(text)
     if index is None or index >= length:
         raise UnknownAddress(f"there is no node {text}", all_step_numbers(length))

@@ -211,7 +211,9 @@ def test_a_hook_that_ends_the_program_is_shown_and_ends_it_only_with_the_pass() 
     session = Session(b * b)
     session.do("continue")
     assert session.snapshot.status == "failed"
-    assert session.do("next").text == "#2 raised SystemExit: 4"
+    first, line = session.do("next").text.splitlines()
+    assert first == "#2 raised SystemExit: 4"
+    assert line.split(None, 2)[2] == "raise SystemExit(4)"
     assert session.position == 1
     with pytest.raises(SystemExit):
         session.finish()

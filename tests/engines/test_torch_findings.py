@@ -510,7 +510,7 @@ def test_the_command_explains_a_wrong_backward_as_on_the_core(run: Run) -> None:
         WRONG  MyCubeBackward  my_cube:1  train.py:17
           gradient by x is wrong at [0, 2]: rule says 6.00, differences say 12.00 (ratio 0.5)
           a factor x is missing
-          the rule is written at train.py:10
+          the rule is written at train.py:11
 
         2 nodes: 1 wrong, 1 right
         """)

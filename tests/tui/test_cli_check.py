@@ -76,7 +76,7 @@ def test_a_wrong_backward_is_explained_well_enough_to_mend_it(run: Run) -> None:
         WRONG  MyCubeBackward  mycube:1  train.py:18
           gradient by x is wrong at [0, 2]: rule says 6.00, differences say 12.00 (ratio 0.5)
           a factor x is missing
-          the rule is written at train.py:11
+          the rule is written at train.py:12
 
         2 nodes: 1 wrong, 1 right
         """)

@@ -11,6 +11,8 @@ from typing import Any
 from autograd_core.dag.names import Names
 from autograd_core.debug.checking import check
 from autograd_core.debug.linting import CODES, Finding, lint
+from autograd_core.debug.linting.between import Between
+from autograd_core.engines import engine_of_call
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.process import user_code
 from autograd_core.program.run import run_target
@@ -28,7 +30,8 @@ on copies, in float64. Exit code 5 says that a rule is wrong, or that there is
 an error or a warning:
   error    freed, changed (in place)
   warning  not-finite (a result of the forward pass), unreached, cut (and a leaf
-           has no gradient), duplicate-hook, stale-grad
+           has no gradient), duplicate-hook, stale-grad, unchanged (since the call
+           before, with --call all, though its gradient was cleared)
   info     cut (on purpose, likely), shared, memory (kept for backward, by
            module), untraced
 
@@ -149,7 +152,7 @@ def _report_on(
 ) -> int:
     """Show a report on each call that is requested, or on the last one; how many there were."""
     reports: list[Report] = []
-    count = 0
+    count, between = 0, Between()
 
     def examine(found: InterceptedCall) -> bool:
         nonlocal count
@@ -158,6 +161,9 @@ def _report_on(
         report = _examine(title, found.call.roots, found.names)
         # grad() leaves .grad alone, and returns what it was asked for
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
+        if call.number is None and not found.call.is_grad:
+            more = between.findings(found.call.line, _leaves(found), found.names)
+            reports[:] = [replace(report, findings=(*report.findings, *more))]
         if not call.last:
             show(reports.pop())
         return False
@@ -168,6 +174,16 @@ def _report_on(
     for report in reports:
         show(report)
     return count
+
+
+def _leaves(found: InterceptedCall) -> list[Any]:
+    """The leaves among the program's named tensors that the call may change."""
+    engine = engine_of_call(found.call)
+    return [
+        tensor
+        for tensor in found.names.tensors()
+        if engine.owns(tensor) and tensor.is_leaf and tensor.requires_grad
+    ]
 
 
 def _examine(title: str, roots: tuple[Any, ...], names: Names) -> Report:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from autograd_core.dag.capture.sources import portable
 from autograd_core.dag.model import Source
@@ -48,7 +49,7 @@ def report_text(report: Report, here: Path, *, everything: bool, quiet: bool) ->
     if quiet:
         return "\n".join(_short(report, here))
     blocks = [report.title]
-    blocks += [_wrong(each, here) for each in report.of("wrong")]
+    blocks += [_wrong(each, here, count) for each, count in _distinct(report.of("wrong"))]
     blocks += [
         _finding(found, here) for found in report.findings if everything or found.severity != "info"
     ]
@@ -66,8 +67,19 @@ def _short(report: Report, here: Path) -> Iterator[str]:
         yield f"{place}{': ' if place else ''}{found.severity}: {found.what} [{found.code}]"
 
 
-def _wrong(found: NodeCheck, here: Path) -> str:
-    lines = [_line("WRONG", found, here)]
+def _distinct(checks: Sequence[NodeCheck]) -> list[tuple[NodeCheck, int]]:
+    """The first node of each rule of the program that is wrong, and how many there are."""
+    found: dict[Any, list[NodeCheck]] = {}
+    for each in checks:
+        wrong = tuple(nr for nr, one in enumerate(each.inputs) if one.verdict == "wrong")
+        known = each.rule is not None and not is_own_file(each.rule.file)
+        found.setdefault((each.op, each.rule, wrong) if known else id(each), []).append(each)
+    return [(first, 1 + len(others)) for first, *others in found.values()]
+
+
+def _wrong(found: NodeCheck, here: Path, count: int) -> str:
+    more = f"  and {count - 1} more" if count > 1 else ""
+    lines = [_line("WRONG", found, here) + more]
     for each in found.inputs:
         if each.verdict == "wrong":
             lines += [f"  {each.claim}", *([f"  {each.cause}"] if each.cause else [])]
@@ -84,7 +96,8 @@ def _finding(found: Finding, here: Path) -> str:
         )
         where = f"{where}, {verb} {_place(found.other, here)}"
     head = f"{found.severity} [{found.code}]{'  ' if where else ''}{where}"
-    return f"{head}\n  {found.what}\n  remedy: {found.remedy}"
+    times = f" ({found.count} times)" if found.count > 1 else ""
+    return f"{head}\n  {found.what}{times}\n  remedy: {found.remedy}"
 
 
 def _unchecked(report: Report, here: Path, everything: bool) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import linecache
 import os
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import CodeType
 
 from autograd_core.dag.model import Graph, SavedValue, Source
 
@@ -25,6 +27,17 @@ def with_portable_sources(graph: Graph, here: Path) -> Graph:
     sources = {id: named(at) for id, at in graph.sources.items()}
     saved = {id: tuple(map(told, values)) for id, values in graph.saved.items()}
     return replace(graph, sources=sources, saved=saved)
+
+
+def definition(code: CodeType) -> Source:
+    """The line of ``def``; the first line of a function is that of its first decorator."""
+    for line in range(code.co_firstlineno, code.co_firstlineno + _MOST_DECORATORS):
+        if linecache.getline(code.co_filename, line).lstrip().startswith(("def ", "async def ")):
+            return Source(code.co_filename, line)
+    return Source(code.co_filename, code.co_firstlineno)
+
+
+_MOST_DECORATORS = 20  # lines
 
 
 def portable(file: str, here: Path) -> str:

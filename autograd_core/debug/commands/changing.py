@@ -117,8 +117,11 @@ def _muting(muted: bool) -> Callable[[Console, Operands], str]:
 
 
 def _undo(console: Console, operands: Operands) -> str:
-    said = []
+    said: list[str] = []
     for _ in range(operands.count()):
+        if said and not console.session.edit.records:
+            said.append("nothing is left to undo")
+            break
         said.append(_edited(operands, console.session.edit.undo))
     return "\n".join([*said, arrived(console)])
 

@@ -10,7 +10,7 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.debug.checking import NodeCheck, check_node, check_plan
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
-from autograd_core.debug.linting import lint
+from autograd_core.debug.linting import Finding, lint
 from autograd_core.debug.reports.formatting import source_place, wrapped
 from autograd_core.text import plural
 
@@ -76,8 +76,15 @@ def _lint(console: Console, operands: Operands) -> str:
     lines = []
     for found in lint(session.roots, names=session.names):
         place = f" ({PurePath(found.source.file).name}:{found.source.line})" if found.source else ""
-        lines += [wrapped(f"{found.severity}: {found.what}{place}"), f"  {found.remedy}"]
-    return "\n".join(lines) or "nothing to be said against this graph"
+        lines += [
+            wrapped(f"{found.severity}: {found.what}{_times(found)}{place}"),
+            f"  {found.remedy}",
+        ]
+    return "\n".join(lines) or "no findings"
+
+
+def _times(found: Finding) -> str:
+    return f" ({found.count} times)" if found.count > 1 else ""
 
 
 COMMANDS: Final = (

@@ -9,7 +9,7 @@ from autograd_core.dag.capture import capture
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
 from autograd_core.debug.linting.cuts import find_cuts
-from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity
+from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity, merged
 from autograd_core.debug.linting.finite import find_not_finite
 from autograd_core.debug.linting.hooks import find_duplicates
 from autograd_core.debug.linting.leaves import find_shared, find_stale, find_unreached
@@ -55,7 +55,9 @@ def lint(roots: Any, *, names: Names | Mapping[str, Any] | None = None) -> tuple
         graph = capture(tensors, "backward", names=known, live=True)
         return _findings(Subject(tensors, engine.plan(tensors).order, graph, known))
 
-    return tuple(sorted(engine.apart(find), key=lambda found: _GRAVITY.index(found.severity)))
+    return tuple(
+        sorted(merged(engine.apart(find)), key=lambda found: _GRAVITY.index(found.severity))
+    )
 
 
 def _findings(subject: Subject) -> list[Finding]:

@@ -7,6 +7,7 @@ over the places where the graph itself ends.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from autograd_core.dag.trace.cut import Cut
@@ -25,8 +26,10 @@ def find_cuts(subject: Subject) -> tuple[list[Finding], set[int]]:
     """The cuts, and the leaves, by identity, that they keep from having any gradient."""
     findings: list[Finding] = []
     lost: dict[int, Any] = {}
+    others = subject.of_other_optimizers
     for finding, leaves in cuts(subject):
-        findings.append(finding)
+        meant = bool(leaves) and all(id(leaf) in others for leaf in leaves)
+        findings.append(replace(finding, severity="info") if meant else finding)
         lost.update((id(leaf), leaf) for leaf in leaves)
     return findings, set(lost)
 

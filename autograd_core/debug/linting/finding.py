@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from autograd_core.dag.model import Source
@@ -17,6 +18,7 @@ Code = Literal[
     "cut",
     "duplicate-hook",
     "stale-grad",
+    "unchanged",
     "shared",
     "memory",
     "untraced",
@@ -32,7 +34,8 @@ class Finding:
     An "error" makes the pass raise; a "warning" is most likely a mistake; "info" is good to
     know.  ``what`` says what is found, and ``remedy`` what helps; ``address`` is the node's and
     ``index`` its position in the plan, "" and None where there is no such node; ``source`` is
-    the line of the program, ``other`` a second one that belongs to it.
+    the line of the program, ``other`` a second one that belongs to it.  ``count`` says how often
+    it was found.
     """
 
     severity: Severity
@@ -43,6 +46,18 @@ class Finding:
     index: int | None = None
     source: Source | None = None
     other: Source | None = None
+    count: int = 1
+
+
+def merged(findings: Iterable[Finding]) -> list[Finding]:
+    """One finding for all that are alike, as those of a line in a loop are; those without a line
+    are apart."""
+    found = list(findings)
+    counts = Counter(each for each in found if each.source is not None)
+    unique = dict.fromkeys(
+        (each, number if each.source is None else 0) for number, each in enumerate(found)
+    )
+    return [replace(each, count=counts.get(each, 1)) for each, _ in unique]
 
 
 def listed(names: Sequence[str]) -> str:

@@ -34,6 +34,11 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
     unexplained = [t for t in unreached if departures[id(t)] is None]
     aside = _of_patterns(subject, unexplained)
     yield from (_pattern(name) for name in dict.fromkeys(aside.values()))
+    others = subject.of_other_optimizers
+    elsewhere = [t for t in unexplained if id(t) not in aside and id(t) in others]
+    if elsewhere:
+        yield _left_to_others(subject, elsewhere, others)
+        unexplained = [t for t in unexplained if id(t) not in others]
     names = [subject.name(t) for t in unexplained if id(t) not in aside]
     if names:
         one = len(names) == 1
@@ -50,6 +55,16 @@ def find_unreached(subject: Subject, explained: Collection[int]) -> Iterator[Fin
             f"use {'it' if one else 'them'} in the loss, or set requires_grad=False where no "
             "gradient is wanted",
         )  # fmt: skip
+
+
+def _left_to_others(subject: Subject, leaves: list[Any], others: dict[int, str]) -> Finding:
+    names = [subject.name(leaf) for leaf in leaves]
+    whose = listed(list(dict.fromkeys(others[id(leaf)] for leaf in leaves)))
+    return Finding(
+        "info", "unreached",
+        f"the loss does not depend on {listed(names)}, which {whose} trains",
+        "nothing needs to be done if another loss is for that",
+    )  # fmt: skip
 
 
 def _of_patterns(subject: Subject, unreached: Collection[Any]) -> dict[int, str]:

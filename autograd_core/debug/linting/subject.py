@@ -36,6 +36,19 @@ class Subject:
         found = ((index, self.leaf(node)) for index, node in enumerate(self.order))
         return {id(leaf): (index, leaf) for index, leaf in found if leaf is not None}
 
+    @cached_property
+    def of_other_optimizers(self) -> dict[int, str]:
+        """The leaves, by identity, of optimizers that have none which the pass reaches, where
+        another one has: it is their own step that trains them, as in a GAN."""
+        parameters = {
+            name: {id(each) for group in optimizer.param_groups for each in group["params"]}
+            for name, optimizer in self.names.optimizers.items()
+        }
+        reached = self.leaves.keys()
+        if not any(ids & reached for ids in parameters.values()):
+            return {}
+        return {id: name for name, ids in parameters.items() if not ids & reached for id in ids}
+
     def leaf(self, node: Node) -> Any:
         """Return the leaf of an AccumulateGrad, None of another node, or if it is gone."""
         return self.own(self.engine.leaf(node)) if node.kind == LEAF else None

@@ -18,8 +18,10 @@ from autograd_core.dag.statistics import (
     format_shape,
     format_statistics,
 )
+from autograd_core.debug.passes.inspector import source_line
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Snapshot, Value
+from autograd_core.own_files import is_user_file
 from autograd_core.text import WIDTH
 
 _BARS = "▁▂▃▄▅▆▇█"
@@ -31,13 +33,30 @@ def here(session: Session) -> str:
     """Say where the session stands, in one line."""
     snapshot = session.snapshot
     if snapshot.error:
-        return f"{step_number(snapshot.position)} raised {snapshot.error}"
+        said = f"{step_number(snapshot.position)} raised {snapshot.error}"
+        source = raised_at(session.cursor.error)
+        return said if source is None else f"{said}\n  line  {line_text(source)}"
     if snapshot.position == snapshot.length:
         return "end of the backward pass"
     line = node_line(session.graph, snapshot.position)
     if snapshot.phase:
         return f"inside {line}\n  after {phase_text(snapshot)}"
     return f"interrupted at {line}" if snapshot.reason == "interrupted" else line
+
+
+def raised_at(error: BaseException | None) -> Source | None:
+    """The innermost line of the program in the traceback of ``error``."""
+    found, traceback = None, None if error is None else error.__traceback__
+    while traceback is not None:
+        if is_user_file(traceback.tb_frame.f_code.co_filename):
+            found = Source(traceback.tb_frame.f_code.co_filename, traceback.tb_lineno)
+        traceback = traceback.tb_next
+    return found
+
+
+def line_text(source: Source) -> str:
+    """A line of the program with its text: ``train.py:12  h = torch.tanh(x)``."""
+    return f"{file_and_line(source)}  {source_line(source)}".rstrip()
 
 
 def phase_text(snapshot: Snapshot) -> str:

@@ -6,9 +6,7 @@ from collections.abc import Iterable, Sequence
 from textwrap import wrap
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.model import Graph, Source
-from autograd_core.debug.passes.inspector import source_line
-from autograd_core.debug.reports.formatting import file_and_line
+from autograd_core.dag.model import Graph
 from autograd_core.text import WIDTH
 
 Row = tuple[str, str]
@@ -31,11 +29,6 @@ def row_lines(rows: Iterable[Row], width: int = WIDTH) -> list[str]:
             break_long_words=False, break_on_hyphens=False,
         )  # fmt: skip
     return lines
-
-
-def line_text(source: Source) -> str:
-    """A line of the program with its text: ``train.py:12  h = torch.tanh(x)``."""
-    return f"{file_and_line(source)}  {source_line(source)}".rstrip()
 
 
 def node_text(graph: Graph, index: int) -> str:

@@ -10,8 +10,8 @@ from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.breakpoints.trigger import Trigger
 from autograd_core.debug.linting.finite import Beginning, forward_cause
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.reports.formatting import summary
-from autograd_core.debug.reports.rows import Row, line_text, path_text, row_lines
+from autograd_core.debug.reports.formatting import line_text, summary
+from autograd_core.debug.reports.rows import Row, path_text, row_lines
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 from autograd_core.debug.snapshot.value import value

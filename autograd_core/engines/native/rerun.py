@@ -24,6 +24,7 @@ from autograd_core.autograd.node import ONE_EDGE, Node, resolve
 from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.autograd.saved import SavedNode
 from autograd_core.autograd.undo_log import UndoLog
+from autograd_core.dag.capture.sources import definition
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes
 from autograd_core.dag.trace.inputs import Copy
@@ -200,4 +201,4 @@ def rule_of(node: Node) -> Source | None:
     elif isinstance(node, SavedNode):
         function = node.op.rule(node.op.edges[0]).function
     code = getattr(function, "__code__", None)
-    return None if code is None else Source(code.co_filename, code.co_firstlineno)
+    return None if code is None else definition(code)

@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from autograd_core.dag.capture.sources import definition
 from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import format_bytes
 from autograd_core.engines.protocol import CannotRerun
@@ -96,7 +97,7 @@ def rule_of(node: TorchNode) -> Source | None:
     code = getattr(backward, "__code__", None)
     if code is None or function.__module__.partition(".")[0] == "torch":
         return None
-    return Source(code.co_filename, code.co_firstlineno)
+    return definition(code)
 
 
 def _class_of(node: TorchNode) -> Any:

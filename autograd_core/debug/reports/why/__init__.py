@@ -11,8 +11,8 @@ from autograd_core.dag.statistics import Trouble, format_number
 from autograd_core.debug.breakpoints.predicate import NodeSubject
 from autograd_core.debug.breakpoints.trigger import explained
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.reports.formatting import summary
-from autograd_core.debug.reports.rows import Row, line_text, node_text, path_text
+from autograd_core.debug.reports.formatting import line_text, summary
+from autograd_core.debug.reports.rows import Row, node_text, path_text
 from autograd_core.debug.reports.stop import stop_rows
 from autograd_core.debug.reports.why.absent import absent
 from autograd_core.debug.reports.why.births import Birth, Holds, births, hook_that_made

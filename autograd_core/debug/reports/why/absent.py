@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from autograd_core.debug.linting.cuts import cuts
 from autograd_core.debug.linting.finding import Finding
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.reports.formatting import summary
-from autograd_core.debug.reports.rows import Row, line_text
+from autograd_core.debug.reports.formatting import line_text, summary
+from autograd_core.debug.reports.rows import Row
 from autograd_core.debug.reports.why.explanation import Explanation
 from autograd_core.debug.reports.why.target import Asked
 from autograd_core.debug.snapshot.value import value

@@ -9,7 +9,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from autograd_core.dag.statistics import format_number
-from autograd_core.debug.reports.rows import Row, line_text, node_text
+from autograd_core.debug.reports.formatting import line_text
+from autograd_core.debug.reports.rows import Row, node_text
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 from autograd_core.text import plural

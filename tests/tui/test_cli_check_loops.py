@@ -1,0 +1,107 @@
+"""``gradstep check`` over loops: one entry per cause, and what only calls together show."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tui.cli import main
+
+Check = Callable[..., str]
+
+CUT = """\
+import LIBRARY as torch
+w = torch.ones(4, requires_grad=True)
+b = torch.ones(4, requires_grad=True)
+rows = torch.stack([(w * k).detach() for k in range(4)])
+(rows * b).sum().backward()
+"""
+CLEARED = """\
+import LIBRARY as torch
+w = torch.ones(4, requires_grad=True)
+opt = torch.optim.SGD([w], lr=0.1)
+for step in range(3):
+    loss = (w * w).sum()
+    loss.backward()
+    opt.zero_grad()
+    opt.step()
+"""
+GAN = """\
+import LIBRARY as torch
+make = torch.nn.Linear(2, 3)
+judge = torch.nn.Linear(3, 1)
+opt_make = torch.optim.SGD(make.parameters(), lr=0.1)
+opt_judge = torch.optim.SGD(judge.parameters(), lr=0.1)
+noise = torch.ones(4, 2)
+for step in range(2):
+    opt_judge.zero_grad()
+    judge(make(noise).detach()).mean().backward()
+    opt_judge.step()
+    opt_make.zero_grad()
+    (-judge(make(noise)).mean()).backward()
+    opt_make.step()
+"""
+RULES = """\
+import LIBRARY as torch
+class Twice(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x):
+        return x * 2
+    @staticmethod
+    def backward(ctx, g):
+        return g * 3
+x = torch.ones(3, requires_grad=True)
+y = x
+for _ in range(5):
+    y = Twice.apply(y)
+y.sum().backward()
+"""
+
+
+@pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
+def check(
+    request: pytest.FixtureRequest,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> Check:
+    """Check ``script`` with either library; what is printed."""
+    if request.param == "torch":
+        pytest.importorskip("torch", reason="PyTorch is not installed")
+    monkeypatch.chdir(tmp_path)
+
+    def run(script: str, *options: str, code: int) -> str:
+        Path("train.py").write_text(script.replace("LIBRARY", request.param))
+        assert main(["check", *options, "train.py"]) == code
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_a_cut_in_a_loop_is_one_finding_with_a_count(check: Check) -> None:
+    said = check(CUT, code=5)
+    assert said.count("[cut]") == 1
+    assert "so w gets no gradient (4 times)" in said
+
+
+def test_a_gradient_that_is_cleared_before_its_step_is_found_between_calls(check: Check) -> None:
+    said = check(CLEARED, "--call", "all", code=5)
+    assert "warning [unchanged]  train.py:6" in said
+    assert "w has not changed since the last call here, and its .grad was cleared" in said
+    assert said.count("[unchanged]") == 1
+
+
+def test_the_other_model_of_a_gan_is_no_warning(check: Check) -> None:
+    said = check(GAN, "--call", "all", "--ignore", "stale-grad", code=0)
+    assert "4 calls checked" in said
+    said = check(GAN, "--all", code=0)
+    assert "info [cut]  train.py:9" in said
+
+
+def test_a_wrong_rule_that_ran_several_times_is_one_entry(check: Check) -> None:
+    said = check(RULES, code=5)
+    assert said.count("WRONG") == 1
+    assert "  and 4 more\n" in said
+    assert "the rule is written at train.py:7" in said
