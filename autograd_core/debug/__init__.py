@@ -3,6 +3,7 @@
 Each of these reads only what stands below it::
 
     commands    the language, on a session; checking and linting, on a graph
+    reports     what is said: why it stopped, and why a gradient is what it is
     session     the debugger of one call: it moves (stop_search goes on to the next stop), tells
                 and changes, in the innermost of the passes that are open (pass_stack)
     breakpoints where to stop: places, expressions, and what triggers a stop
