@@ -45,11 +45,15 @@ from tui.errors import AtWork
 PROGRESS_SECONDS = 0.05
 
 
-def is_report(ready: SnapshotReady) -> bool:
-    """Return whether an answer of several lines is about a stop, or from ``why``."""
-    several_lines = not ready.reply.error and "\n" in ready.reply.text.strip()
-    word = ready.line.partition(" ")[0]
-    return several_lines and (word == "why" or ready.reply.text.startswith("catch "))
+def is_report(ready: SnapshotReady, before: str) -> bool:
+    """Return whether an answer of several lines is about a stop, about what a node raised, or from
+    ``why``; ``before`` it, a node had raised that error."""
+    if "\n" not in ready.reply.text.strip():
+        return False
+    if ready.snapshot.error not in ("", before):
+        return True
+    asked = ready.line.partition(" ")[0] == "why" or ready.reply.text.startswith("catch ")
+    return asked and not ready.reply.error
 
 
 class DebuggerScreen(Screen[None]):
@@ -202,7 +206,7 @@ class DebuggerScreen(Screen[None]):
         self.view = self.view.moved(now, ready.selected)
         moved = (now.phase, now.position) != (before.phase, before.position)
         several_lines = "\n" in ready.reply.text.strip()
-        if is_report(ready):
+        if is_report(ready, before.error):
             self.notes.report = ready.reply.text
             self._open_unasked("report")
         elif now.phase and moved:

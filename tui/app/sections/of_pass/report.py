@@ -1,4 +1,4 @@
-"""The last stop, or answer of ``why``, from its first line on."""
+"""The last stop, error or answer of ``why``, from its first line on."""
 
 from __future__ import annotations
 
