@@ -210,6 +210,7 @@ def test_a_leaf_that_wants_no_gradient_is_told_so(why: Why) -> None:
 
 def test_a_name_that_means_nothing_is_refused_with_what_was_meant(why: Why) -> None:
     said = why(NETWORK, "layers.0.wieght", code=3)
-    assert "no tensor is called 'layers.0.wieght'" in said
+    assert "no tensor and no node is called 'layers.0.wieght'" in said
     assert "did you mean" in said
+    assert "leaves: b" in why(DETACHED, "zzz", code=3)
     assert "there is no call 7" in why(DETACHED, "w", "--call", "7", code=3)

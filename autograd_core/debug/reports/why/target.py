@@ -56,12 +56,19 @@ def find(session: Session, subject: Subject, text: str) -> Asked:
         known = list(dict.fromkeys(name for name, _ in _names(subject)))
         hint = did_you_mean(wanted, known, most=3, cutoff=0.5)
         raise UnknownAddress(
-            f"no tensor is called '{text}', and no place of the plan",
-            hint or "info leaves lists the leaves",
+            f"no tensor and no node is called '{text}'", hint or _leaves(session)
         ) from None
     if graph.kinds[index] != "op":
         return Asked(graph.address(index), index, subject.leaf(subject.order[index]))
     return Asked("", index, None)
+
+
+def _leaves(session: Session) -> str:
+    """List the leaves of the pass, the first six by name."""
+    graph = session.graph
+    names = [graph.address(i) for i in range(session.length) if graph.kinds[i] != "op"]
+    more = f" and {len(names) - 6} more" if len(names) > 6 else ""
+    return f"leaves: {', '.join(names[:6])}{more}"
 
 
 def _exactly(subject: Subject, wanted: str) -> list[tuple[str, Any]]:
