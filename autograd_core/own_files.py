@@ -6,17 +6,17 @@ import os
 import sys
 import warnings
 from functools import lru_cache
-from pathlib import Path
 from types import ModuleType
 from typing import Final
 
-FOLDER: Final = Path(__file__).resolve().parent.parent
+# not by pathlib, whose import takes as long as that of ten modules of this package
+FOLDER: Final = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))
 """Where the packages of this program are."""
 
 OWN_FILES: Final = (
     "<op ",  # code that is generated when an op first runs
-    *(f"{FOLDER / package}{os.sep}" for package in ("autograd_core", "viz", "tui")),
-    str(FOLDER / "gradstep.py"),
+    *(os.path.join(FOLDER, package, "") for package in ("autograd_core", "viz", "tui")),
+    os.path.join(FOLDER, "gradstep.py"),
 )
 """How the names of this program's own files begin, as frames and tracebacks give them."""
 

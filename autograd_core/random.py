@@ -6,10 +6,12 @@ than PyTorch's.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from threading import Lock
+from typing import Any, Final
 
 import numpy as np
 
@@ -23,6 +25,7 @@ __all__ = [
 
 _SEED_AT_START = 67280421310721  # PyTorch's
 _refused: ContextVar[bool] = ContextVar("autograd_core_random_refused", default=False)
+_making: Final = Lock()
 _WORD = 16  # bytes of each of the two numbers that the state of NumPy's generator consists of
 
 
@@ -31,8 +34,8 @@ class Generator:
 
     def __init__(self, device: Any = "cpu") -> None:
         self.device = device_type(device)
-        self._rng, self._seed = np.random.default_rng(0), 0
-        self.manual_seed(_SEED_AT_START)
+        self._rng: np.random.Generator | None = None
+        self._seed = _SEED_AT_START
 
     @property
     def rng(self) -> np.random.Generator:
@@ -45,7 +48,7 @@ class Generator:
             )
         if (log := undo_log()) is not None:
             log.keep(_State, self)
-        return self._rng
+        return self.made()
 
     @rng.setter
     def rng(self, rng: np.random.Generator) -> None:
@@ -56,13 +59,25 @@ class Generator:
     def manual_seed(self, seed: int) -> Generator:
         """Start from ``seed``; returns the generator itself."""
         seed = int(seed) % 2**64
-        self.rng = np.random.default_rng(seed)
-        self._seed = seed
+        if (log := undo_log()) is not None:
+            log.keep(_State, self)
+        self._rng, self._seed = None, seed
         return self
+
+    def made(self) -> np.random.Generator:
+        """NumPy's generator behind this one, to be looked at only.
+
+        It is made when it is first needed: the import of ``numpy.random`` takes 20 ms.
+        """
+        if (rng := self._rng) is None:
+            with _making:  # or two threads would draw the same numbers
+                if (rng := self._rng) is None:
+                    rng = self._rng = np.random.default_rng(self._seed)
+        return rng
 
     def seed(self) -> int:
         """Start from a seed that nobody knows, which is returned."""
-        self.manual_seed(int(np.random.default_rng().integers(2**63)))
+        self.manual_seed(int.from_bytes(os.urandom(8)) >> 1)
         return self._seed
 
     def initial_seed(self) -> int:
@@ -93,12 +108,13 @@ class _State:
 
     def _now(self) -> tuple[Any, ...]:
         g = self.generator
-        return g._seed, g._rng, g._rng.bit_generator.state
+        rng = g.made()
+        return g._seed, rng, rng.bit_generator.state
 
     def swap(self) -> None:
         now, g = self._now(), self.generator
-        g._seed, g._rng, state = self.held
-        g._rng.bit_generator.state = state
+        g._seed, rng, state = self.held
+        g._rng, rng.bit_generator.state = rng, state
         self.held = now
 
     def is_idle(self) -> bool:

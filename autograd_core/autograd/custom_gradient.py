@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from autograd_core.autograd.function import Function
 from autograd_core.tensor import Tensor
+
+if TYPE_CHECKING:
+    from autograd_core.autograd.function import Function
 
 
 def custom_gradient(function: Callable[..., tuple[Any, Callable[..., Any]]]) -> Callable[..., Any]:
@@ -37,6 +39,7 @@ def custom_gradient(function: Callable[..., tuple[Any, Callable[..., Any]]]) -> 
 
 def _function_of(function: Callable[..., Any]) -> type[Function]:
     """Return the Function behind it, which bears its name in pictures."""
+    from autograd_core.autograd.function import Function  # few programs need it
 
     def forward(ctx: Any, *arguments: Any) -> Any:
         result, ctx.gradient = function(*arguments)

@@ -11,7 +11,6 @@ of NumPy.
 
 from __future__ import annotations
 
-import random
 import sys
 from collections.abc import Callable, Iterator, MutableMapping, Sequence
 from contextlib import contextmanager
@@ -103,6 +102,8 @@ class UndoLog:
     def random_state(self) -> Any:
         """Where random numbers stand, as of the last look."""
         if self._random_state is None:
+            import random  # as late as NumPy imports its own: most programs draw from neither
+
             python, numpy = random.getstate(), np.random.get_state(legacy=False)  # noqa: NPY002
             self._random_state = python, numpy
         return self._random_state
@@ -356,6 +357,8 @@ class _RandomState:
     def swap(self) -> None:
         self.log.forget_random_state()
         now = self.log.random_state()
+        import random
+
         python, numpy = self.held
         random.setstate(python)
         np.random.set_state(numpy)  # noqa: NPY002  # the user's hooks may draw from it

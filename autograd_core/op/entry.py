@@ -20,7 +20,6 @@ on tensors (building the graph of the second derivative).
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable
 from typing import Any, Final, ParamSpec
 
@@ -29,11 +28,13 @@ from autograd_core.op.gradient import gradient_arguments, gradient_of
 from autograd_core.op.public import publish
 from autograd_core.op.record import (
     OPS,
+    REQUIRED,
     Op,
     ResultKind,
     Rule,
     Second,
     ViewKind,
+    declared_parameters,
     parameters_of,
 )
 from autograd_core.tensor import Tensor
@@ -111,9 +112,9 @@ def pointwise(
     """
 
     def declare(function: Callable[P, object]) -> Callable[P, Tensor]:
-        parameters = inspect.signature(function).parameters.values()
-        values = tuple(p.name for p in parameters if p.kind is not p.KEYWORD_ONLY)
-        attributes = {p.name: p.default for p in parameters if p.kind is p.KEYWORD_ONLY}
+        parameters = declared_parameters(function)
+        values = parameters.before + parameters.after
+        attributes = {name: parameters.defaults.get(name, REQUIRED) for name in parameters.named}
         return _declare(
             function,
             kernel or function,
@@ -178,13 +179,13 @@ def op(
     """
 
     def declare(function: Callable[P, object]) -> Callable[P, Any]:
-        parameters = inspect.signature(function).parameters.values()
-        values = tuple(
-            p.name for p in parameters if p.kind in (p.POSITIONAL_ONLY, p.VAR_POSITIONAL)
-        )
-        variadic = next((p.name for p in parameters if p.kind is p.VAR_POSITIONAL), "")
-        optional = {p.name for p in parameters if p.name in values and p.default is None}
-        attributes = {p.name: p.default for p in parameters if p.name not in values}
+        parameters = declared_parameters(function)
+        defaults, variadic = parameters.defaults, parameters.variadic
+        values = (*parameters.before, variadic) if variadic else parameters.before
+        optional = {name for name in values if defaults.get(name, REQUIRED) is None}
+        attributes = {
+            name: defaults.get(name, REQUIRED) for name in parameters.after + parameters.named
+        }
         return _declare(
             function,
             function,

@@ -168,7 +168,7 @@ def script_process(target: Target, arguments: list[str]) -> Iterator[None]:
     The generic names ``viz`` and ``tui`` are free for modules of its own.
     """
     folder = target.path.resolve().parent if target.path else Path.cwd()
-    names = _GENERIC if folder != FOLDER else ()
+    names = _GENERIC if folder != Path(FOLDER) else ()
     program = "" if target.path is None else str(target.path)
     with _free_names(names), process_state(program, arguments, folder):
         yield

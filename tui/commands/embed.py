@@ -197,7 +197,7 @@ def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
 
 def _run(words: Sequence[str], path: Path, block: Block) -> str:
     """Run the command where the document is, and return what it printed."""
-    search = os.pathsep.join(filter(None, (str(FOLDER), os.environ.get("PYTHONPATH", ""))))
+    search = os.pathsep.join(filter(None, (FOLDER, os.environ.get("PYTHONPATH", ""))))
     done = subprocess.run(
         [sys.executable, "-P", "-m", "gradstep", *words],
         cwd=path.absolute().parent,
