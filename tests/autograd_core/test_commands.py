@@ -225,7 +225,7 @@ def test_at_the_end_of_the_pass_a_node_must_be_named(session: Session, line: str
 )  # fmt: skip
 def test_commands_move(session: Session, lines: str, position: int) -> None:
     answers(session, *lines.split(";"))
-    assert session.position == position, session.do("list").text
+    assert session.position == position, session.do("order").text
 
 
 def test_a_step_goes_into_the_node_and_says_what_is_over(session: Session) -> None:
@@ -293,16 +293,33 @@ def test_displays_are_shown_wherever_it_stops_and_in_later_passes(session: Sessi
     assert answers(later, "display") == "nothing is displayed"
 
 
-def test_list_marks_here_and_breakpoints(session: Session) -> None:
-    text = answers(session, "break addmm", "next 2", "frame #5", "list")
+def test_list_shows_the_program_around_the_line_and_for_a_leaf_around_that_of_its_sender(
+    session: Session,
+) -> None:
+    head, *lines = answers(session, "next 2", "list").splitlines()
+    assert head == "test_commands.py:28  #3 2/addmm:1"
+    here = [line for line in lines if line.startswith("-> ")]
+    assert here == ["-> 28          loss = net(torch.ones(5, 3)).pow(2).mean()"]
+    assert len(lines) == 11
+    head, *_ = answers(session, "list 2.bias").splitlines()
+    assert head == "test_commands.py:28  #3 2/addmm:1, which sends to #4 2.bias"
+    untraced = torch.tensor(1.0, requires_grad=True)
+    assert answers(Session(untraced * 2.0), "list").startswith(
+        "the forward line of #1 mul:1 is not known\nscopes and source lines are unknown"
+    )
+
+
+def test_order_marks_here_and_breakpoints(session: Session) -> None:
+    text = answers(session, "break addmm", "next 2", "frame #5", "order")
     assert {line[:3] for line in text.splitlines()} == {"->b", " * ", "   ", "  b"}
     assert "#3 2/addmm:1" in next(line for line in text.splitlines() if line.startswith("->"))
-    assert "0/t:1" in answers(session, "list 0/t")
+    assert "0/t:1" in answers(session, "order 0/t")
 
 
 def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: Session) -> None:
     answers(session, "until relu")
     lines = answers(session, "where").splitlines()
+    assert lines.pop(1) == "      28 │ loss = net(torch.ones(5, 3)).pow(2).mean()"
     assert [line.split()[1 if line.startswith("->") else 0] for line in lines] == [
         "#7", "#3", "#2", "#1"
     ]  # fmt: skip
@@ -323,11 +340,11 @@ def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: S
         ("edits", "nothing was changed"),
         ("history", "2 of 11 nodes recorded"),
         ("hooks", "no hooks here"),
-        ("leaves", "0.weight.grad  None  0 of 1 in"),
+        ("leaves", "0.weight.grad  0 of 1 in  None"),
         ("ledger", "#2 pow:1"),
         ("ledger #1", "the seed"),
         ("node", "out.0"),
-        ("node #2", "1 of 1 in"),
+        ("node #2", "1 of 1 arrived"),
         ("pending", "#3 2/addmm:1  1 of 1 in"),
         ("phases #2", "formula"),
         ("phases", "this node has not run yet"),
@@ -387,7 +404,7 @@ def test_a_pass_inside_a_node_can_be_entered_and_left() -> None:
     assert len(lines) == 2
     assert lines[1].startswith("->")
     assert "inside MulBackward0" in lines[1]
-    assert "w.grad  6" in answers(session, "info leaves")
+    assert "w.grad  2 of 2 in  6" in answers(session, "info leaves")
     assert answers(session, "leave").startswith("#3 ")
     for line, said in (("leave", "outermost pass"), ("enter #1", "has started no backward")):
         reply = session.do(line)

@@ -77,7 +77,7 @@ def test_commands_and_replies_are_the_output(run: Run) -> None:
         "breakpoint 1: mul",
         "#4 mul:3  MulBackward0  g · other, g · weight  shared_weight.py:14",
         "(gradstep) info leaves",
-        "weight.grad  None  1 of 4 in",
+        "weight.grad  1 of 4 in  None",
         "(gradstep) back",
         "#3 add:3  AddBackward0  g  shared_weight.py:14",
         "last state = 12",

@@ -6,10 +6,11 @@ import re
 from typing import Any
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.statistics import format_number, format_shape, format_statistics
+from autograd_core.dag.statistics import format_number, format_shape
 from autograd_core.debug.breakpoints.predicate import NodeSubject, parse
 from autograd_core.debug.errors import ExpressionError, Unanswerable
 from autograd_core.debug.snapshot import Value
+from autograd_core.debug.snapshot.wording import summary
 
 _BRACES = re.compile(r"\{\{|\}\}|\{([^{}]*)\}|[{}]")
 
@@ -67,7 +68,7 @@ def format_value(value: Any) -> str:
         case int() | float():
             return format_number(float(value))
         case Value():
-            return format_statistics(value.statistics)
+            return summary(value)
         case tuple() if all(isinstance(each, int | float) for each in value):
             return format_shape(tuple(int(each) for each in value))
     return str(value)

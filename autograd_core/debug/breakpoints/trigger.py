@@ -12,7 +12,6 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.statistics import format_statistics
 from autograd_core.debug.breakpoints.predicate import (
     Expression,
     NodeSubject,
@@ -20,8 +19,9 @@ from autograd_core.debug.breakpoints.predicate import (
     sent,
 )
 from autograd_core.debug.passes.inspector import Inspector
-from autograd_core.debug.snapshot import Incoming, Value
+from autograd_core.debug.snapshot import Incoming
 from autograd_core.debug.snapshot.breakpoint import Breakpoint
+from autograd_core.debug.snapshot.wording import headline, summary
 
 Holds = Callable[[NodeSubject], bool]
 
@@ -43,7 +43,7 @@ class Trigger(NamedTuple):
         where = f"{self.subject.label} of {step_number(index)} {graph.address(index)}"
         if self.subject.label.endswith(".grad"):
             where = self.subject.label
-        return f"{where} is {_shown(self.subject.gradient)}"
+        return f"{where} is {headline(self.subject.gradient)}"
 
 
 def triggered(
@@ -77,7 +77,7 @@ def _changed(
         old, new = change
         subject = NodeSubject(inspector, index, new, f"{leaf.name}.grad", hits=point.hits)
         if holds(subject):
-            explanation = f"old {_shown(old, 'None')}, new {_shown(new, 'None')}"
+            explanation = f"old {summary(old, 'None')}, new {summary(new, 'None')}"
             if index != position - 1:
                 explanation += f", by code that ran in {step_number(position - 1)}"
             return Trigger(subject, explanation)
@@ -147,10 +147,3 @@ def _summed(point: Breakpoint, holds: Holds, inspector: Inspector, position: int
 
 def _a_term(incoming: Incoming, subject: NodeSubject, holds: Holds) -> bool:
     return any(holds(subject.of(part.value)) for part in incoming.contributions)
-
-
-def _shown(value: Value | None, nothing: str = "undefined") -> str:
-    if value is None:
-        return nothing
-    stats = value.statistics
-    return "0 everywhere" if stats.zeros == stats.size > 1 else format_statistics(stats)

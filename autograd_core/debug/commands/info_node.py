@@ -9,13 +9,14 @@ from autograd_core.dag.statistics import format_bytes, format_number, format_sha
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.reports.formatting import (
+    line_text,
     node_line,
-    shown,
     source_place,
     table_text,
     wrapped,
 )
-from autograd_core.debug.snapshot import Incoming, NodeDetail, Phase, Value
+from autograd_core.debug.snapshot import Incoming, NodeDetail, Phase, Saved, Value
+from autograd_core.debug.snapshot.wording import described, summary
 
 
 def _index(console: Console, operands: Operands) -> int:
@@ -56,7 +57,7 @@ def _rules(detail: NodeDetail) -> Iterator[tuple[str, str]]:
         if term is None or not term.numbers:
             yield name, text
         else:
-            result = "" if term.result is None else f" \N{RIGHTWARDS ARROW} {shown(term.result)}"
+            result = "" if term.result is None else f" \N{RIGHTWARDS ARROW} {summary(term.result)}"
             yield name, f"{term.rule} = {term.numbers}{result}"
 
 
@@ -64,11 +65,11 @@ def _arrivals(detail: NodeDetail) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for each in detail.incoming:
         label = f"in.{each.input_nr}" if len(detail.incoming) > 1 else "in"
-        arrived = f"{each.arrived} of {each.expected} in"
-        rows.append((label, f"{shown(each.total, each.without_total)}, {arrived}"))
+        rows.append((label, f"{each.arrived} of {each.expected} arrived"))
+        rows += [("", line) for line in described(each.total, each.without_total)]
         if each.expected > 1:
             rows += [
-                ("", f"+ {shown(part.value)} from {_origin(part.producer)}")
+                ("", f"+ {summary(part.value)} from {_origin(part.producer)}")
                 for part in each.contributions
             ]
     return rows
@@ -85,25 +86,40 @@ def _departures(detail: NodeDetail) -> list[tuple[str, ...]]:
         if each.target is None:
             rows.append((label, "no gradient needed"))
         else:
-            value = shown(each.value) if each.sent else "not yet"
-            rows.append((label, f"{value}, to {step_number(each.target)}"))
+            where = f"to {step_number(each.target)}"
+            rows.append((label, where if each.sent else f"{where}, not yet"))
+            rows += [("", line) for line in (described(each.value) if each.sent else ())]
     return rows
 
 
 def _kept(detail: NodeDetail) -> list[tuple[str, ...]]:
-    return [
-        (f"saved.{each.name}", f"{format_shape(each.shape)} {each.state} {shown(each.value, '')}")
-        for each in detail.saved
-    ]
+    rows: list[tuple[str, ...]] = []
+    for each in detail.saved:
+        rows.append((f"saved.{each.name}", f"{_extent(each)}{each.state}"))
+        rows += [("", line) for line in _state(each)]
+    return rows
+
+
+def _extent(saved: Saved) -> str:
+    """``[3, 4] float32  48 B  ``, nothing of what is gone."""
+    if not saved.dtype:
+        return ""
+    return f"{format_shape(saved.shape)} {saved.dtype}  {format_bytes(saved.nbytes)}  "
+
+
+def _state(saved: Saved) -> list[str]:
+    """A saved value with its numbers, and the lines that changed or freed it."""
+    lines = described(saved.value) if saved.value is not None else []
+    if saved.state == "changed":
+        now = ": this is what it holds now" if lines else ""
+        lines.insert(0, f"changed in place since it was saved{now}")
+    word = "by" if saved.state == "freed" else "at"
+    return [*lines, *(f"{word} {line_text(source)}" for source in saved.lines)]
 
 
 def saved(console: Console, operands: Operands) -> str:
     """List what a node keeps from the forward pass."""
-    rows = [
-        (f"saved.{each.name}", f"{format_shape(each.shape)} {each.dtype}",
-         format_bytes(each.nbytes), each.state, shown(each.value, ""))
-        for each in console.session.detail(_index(console, operands)).saved
-    ]  # fmt: skip
+    rows = _kept(console.session.detail(_index(console, operands)))
     return table_text(rows) or "this node keeps no tensor"
 
 
@@ -133,7 +149,7 @@ def phases(console: Console, operands: Operands) -> str:
 
 
 def _values(values: tuple[Value | None, ...]) -> str:
-    return ", ".join(shown(value) for value in values) or "nothing"
+    return ", ".join(summary(value) for value in values) or "nothing"
 
 
 def ledger(console: Console, operands: Operands) -> str:
@@ -156,8 +172,8 @@ def _account(console: Console, index: int, incoming: Incoming) -> list[tuple[str
         if entry.producer is not None:
             origin = f"{step_number(entry.producer)} {graph.address(entry.producer)}"
             place = source_place(graph, entry.producer)
-        given = "" if entry.edit else shown(entry.value)
-        rows.append((origin, given, shown(entry.total), place))
+        given = "" if entry.edit else summary(entry.value)
+        rows.append((origin, given, summary(entry.total), place))
         remaining = entry.remaining
     waiting = incoming.expected - incoming.arrived
     if waiting:

@@ -9,22 +9,22 @@ from autograd_core.dag.model import Source
 from autograd_core.dag.statistics import Statistics, format_bytes, format_statistics
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands
-from autograd_core.debug.reports.formatting import shown, table_text, wrapped
+from autograd_core.debug.reports.formatting import table_text, wrapped
 from autograd_core.debug.snapshot.timeline import CallRecord
+from autograd_core.debug.snapshot.wording import described, summary
 from autograd_core.text import plural
 
 
 def leaves(console: Console, operands: Operands) -> str:
     """The ``.grad`` of every leaf, before this pass and now."""
-    rows = [
-        (
-            f"{leaf.name}.grad",
-            shown(leaf.now, "None"),
-            f"{leaf.arrived} of {leaf.expected} in",
-            "" if leaf.before is None else f"was {shown(leaf.before)} before this pass",
-        )
-        for leaf in console.session.snapshot.leaves
-    ]
+    rows: list[tuple[str, ...]] = []
+    for leaf in console.session.snapshot.leaves:
+        name = f"{leaf.name}.grad"
+        first, *others = described(leaf.now, "None")
+        rows.append((name, f"{leaf.arrived} of {leaf.expected} in", first))
+        rows += [("", "", line) for line in others]
+        if leaf.before is not None:
+            rows.append(("", "", f"was {summary(leaf.before)} before this pass"))
     return table_text(rows) or "no leaves"
 
 
@@ -34,7 +34,7 @@ def pending(console: Console, operands: Operands) -> str:
         (
             f"{step_number(each.index)} {console.session.graph.address(each.index)}",
             f"{each.arrived} of {each.expected} in",
-            f"sum {shown(each.total)}",
+            f"sum {summary(each.total)}",
         )
         for each in console.session.snapshot.pending
     ]

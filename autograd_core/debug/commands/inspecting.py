@@ -1,4 +1,4 @@
-"""Commands that show something and change nothing: print, display, list, where, up, down."""
+"""Commands that show something and change nothing: print, display, list, order, where, up, down."""
 
 from __future__ import annotations
 
@@ -15,10 +15,13 @@ from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.printing import print_text, understood
 from autograd_core.debug.errors import CommandError, Unanswerable
-from autograd_core.debug.reports.formatting import node_line, shown
+from autograd_core.debug.reports.formatting import file_and_line, node_line, wrapped
+from autograd_core.debug.reports.rows import node_text
+from autograd_core.debug.reports.source import forward_line, lines_around, quoted
 from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot.wording import summary
 
-_AROUND: Final = 5  # rows of the plan before and after the one in question
+_AROUND: Final = 5  # lines, or nodes, before and after the one in question
 
 
 def subject(console: Console) -> Subject:
@@ -74,13 +77,39 @@ def _undisplay(console: Console, operands: Operands) -> str:
     return ""
 
 
-def _list(console: Console, operands: Operands) -> str:
-    session = console.session
-    selected = session.selected
-    middle = session.position if selected is None else selected
+def _middle(console: Console, operands: Operands) -> int:
+    """The node in question: the one named, the selected one, or the one that runs next."""
     if operands.text:
         with pointing_at(operands):
-            middle = session.breakpoints.locate(operands.text)[0]
+            return console.session.breakpoints.locate(operands.text)[0]
+    selected = console.session.selected
+    return console.session.position if selected is None else selected
+
+
+def _list(console: Console, operands: Operands) -> str:
+    """The program around the forward line of a node."""
+    session = console.session
+    index = min(_middle(console, operands), session.length - 1)
+    found = forward_line(session, index)
+    if found is None:
+        said = f"the forward line of {node_text(session.graph, index)} is not known"
+        hint = session.snapshot.hint
+        return "\n".join([said, wrapped(hint)]) if hint else said
+    owner, source = found
+    head = f"{file_and_line(source)}  {node_text(session.graph, owner)}"
+    if owner != index:
+        head += f", which sends to {node_text(session.graph, index)}"
+    around = lines_around(source, _AROUND, _AROUND)
+    width = len(str(around[-1].number)) if around else 0
+    rows = [f"{'->' if here else '  '} {number:>{width}}  {text}".rstrip()
+            for number, text, here in around]  # fmt: skip
+    return "\n".join([head, *(rows or ["the file cannot be read"])])
+
+
+def _order(console: Console, operands: Operands) -> str:
+    """The nodes around one, in the order in which they run."""
+    session = console.session
+    middle, selected = _middle(console, operands), session.selected
     first = max(0, min(middle - _AROUND, session.length - 2 * _AROUND - 1))
     marked = {index for point in session.breakpoints.points for index in point.indices}
     rows = []
@@ -106,17 +135,22 @@ def _where(console: Console, operands: Operands) -> str:
         return session.snapshot.reason
     path = _path(session, index)
     shown_path = path if len(path) <= limit else [*path[: limit - 1], path[-1]]
-    lines = []
+    lines, before = [], ""
     for depth, each in enumerate(shown_path):
         if depth and depth == limit - 1 and len(path) > limit:
             lines.append(f"   ... {len(path) - limit} more ...")
         lines.append(f"{'->' if not depth else '  '} {_frame(session, each)}")
+        source = session.graph.sources.get(each)
+        text = "" if source is None else quoted(source)
+        if text not in ("", before):  # several nodes of one line stand below each other
+            lines.append(f"      {text}")
+        before = text
     return "\n".join(lines)
 
 
 def _frame(session: Session, index: int) -> str:
     incoming = session.detail(index).incoming
-    arrived = ", ".join(shown(each.total, each.without_total) for each in incoming)
+    arrived = ", ".join(summary(each.total, each.without_total) for each in incoming)
     several = sum(each.arrived for each in incoming)
     note = f" (sum of {several})" if several > 1 else ""
     return f"{node_line(session.graph, index)}  in {arrived}{note}"
@@ -170,10 +204,14 @@ COMMANDS: Final = (
         "expression",
     ),
     Command("undisplay [NUMBER...]", "show it no more", _undisplay),
-    Command("list [PLACE]", "the plan around here", _list, ("l",), "place"),
+    Command(
+        "list [PLACE]", "the program around the forward line", _list, ("l",), "place",
+        details="Of a leaf, that of the node which sends to it.",
+    ),
+    Command("order [PLACE]", "the nodes around here, in order", _order, (), "place"),
     Command(
         "where [COUNT]", "the way from here to the loss", _where, ("bt", "backtrace"),
-        details="The shortest one. up and down go along it.",
+        details="The shortest one, with the lines of the program. up and down go along it.",
     ),
     Command("up [COUNT]", "look at the node that sent the gradient", _up),
     Command("down [COUNT]", "the way back from up", _down, ("do",)),

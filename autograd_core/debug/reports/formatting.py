@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Sequence
 from pathlib import PurePath
@@ -12,15 +11,11 @@ import numpy as np
 
 from autograd_core.dag.addresses import step_number
 from autograd_core.dag.model import Graph, Source
-from autograd_core.dag.statistics import (
-    first_place,
-    format_number,
-    format_shape,
-    format_statistics,
-)
+from autograd_core.dag.statistics import format_number, format_shape
 from autograd_core.debug.passes.inspector import source_line
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Snapshot, Value
+from autograd_core.debug.snapshot.wording import counts, extremes, summary
 from autograd_core.own_files import is_user_file
 from autograd_core.text import WIDTH
 
@@ -65,7 +60,7 @@ def phase_text(snapshot: Snapshot) -> str:
     phases = snapshot.current.phases
     if not phases:
         return snapshot.reason
-    made = ", ".join(shown(value) for value in phases[-1].after)
+    made = ", ".join(summary(value) for value in phases[-1].after)
     return f"{phases[-1].text}: {made}"
 
 
@@ -95,27 +90,6 @@ def file_and_line(source: Source) -> str:
     return f"{PurePath(source.file).name}:{source.line}"
 
 
-def shown(value: Value | None, nothing: str = "undefined") -> str:
-    """A tensor in a few words; ``nothing`` where there is none."""
-    return nothing if value is None else format_statistics(value.statistics)
-
-
-def summary(value: Value | None, nothing: str = "undefined") -> str:
-    """A tensor in one line that hides no zero and no extreme: ``rms 1.7, 0 to 3.56, 8 of 32 are
-    0``."""
-    if value is None:
-        return nothing
-    stats = value.statistics
-    if stats.size <= 1 or math.isnan(stats.minimum):
-        return format_statistics(stats) if stats.size else "no elements"
-    ends = f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"
-    if stats.minimum == stats.maximum and not stats.trouble:
-        return f"{format_number(stats.minimum)} everywhere"
-    rare = ((stats.nans, "nan"), (stats.infs, "infinite"), (stats.zeros, "0"))
-    counts = [f"{count:,} of {stats.size:,} are {word}" for count, word in rare if count]
-    return ", ".join([f"rms {format_number(stats.rms)}", ends, *counts])
-
-
 def table_text(rows: Sequence[tuple[str, ...]]) -> str:
     """Rows in aligned columns, two spaces between them."""
     widths = [max(len(row[k]) for row in rows) for k in range(len(rows[0]))] if rows else []
@@ -132,40 +106,11 @@ def tensor_text(name: str, value: Value | None) -> str:
     array, stats = value.array, value.statistics
     head = f"{name}  {format_shape(value.shape)} {value.dtype}"
     if stats.size <= 1:
-        return f"{head}  {shown(value) if stats.size else 'no elements'}"
+        return f"{head}  {summary(value) if stats.size else 'no elements'}"
     lines = [head, f"  {extremes(value)}", f"  {counts(value)}"]
     if stats.size >= 32:
         lines.append(f"  {histogram(value)}")
     return "\n".join([*lines, *_elements(array)])
-
-
-def extremes(value: Value) -> str:
-    """Root mean square, minimum and maximum of the finite elements, and where these are."""
-    stats = value.statistics
-    said = [f"rms {format_number(stats.rms)}"]
-    for word, number in (("min", stats.minimum), ("max", stats.maximum)):
-        place = "" if math.isnan(number) else f" at {list(_place_of(value, number))}"
-        said.append(f"{word} {format_number(number)}{place}")
-    return "  ".join(said)
-
-
-def _place_of(value: Value, number: float) -> tuple[int, ...]:
-    array = np.asarray(value.array)
-    return tuple(map(int, np.unravel_index(int((array == number).argmax()), array.shape)))
-
-
-def counts(value: Value) -> str:
-    """How many elements are NaN, infinite, zero, negative and positive; of the first two, the first
-    place."""
-    stats, array = value.statistics, np.asarray(value.array)
-    negative = int((array < 0).sum()) - int(np.isneginf(array).sum()) if array.size else 0
-    positive = stats.size - stats.nans - stats.infs - stats.zeros - negative
-    said = []
-    for trouble in ("nan", "inf"):
-        if count := stats.amount(trouble):
-            said.append(f"{count:,} {trouble}, first at {list(first_place(array, trouble))}")
-    said += [f"{stats.zeros:,} zero", f"{negative:,} negative", f"{positive:,} positive"]
-    return "  ".join(said)
 
 
 def histogram(value: Value, bins: int = 32) -> str:

@@ -10,11 +10,12 @@ from autograd_core.debug.breakpoints import Reached
 from autograd_core.debug.breakpoints.trigger import Trigger
 from autograd_core.debug.linting.finite import Beginning, forward_cause
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.reports.formatting import line_text, summary
+from autograd_core.debug.reports.formatting import line_text
 from autograd_core.debug.reports.rows import Row, path_text, row_lines
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Value
 from autograd_core.debug.snapshot.value import value
+from autograd_core.debug.snapshot.wording import summary
 from autograd_core.engines import engine_of, is_tensor
 
 

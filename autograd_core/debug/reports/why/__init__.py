@@ -11,7 +11,7 @@ from autograd_core.dag.statistics import Trouble, format_number
 from autograd_core.debug.breakpoints.predicate import NodeSubject
 from autograd_core.debug.breakpoints.trigger import explained
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.reports.formatting import line_text, summary
+from autograd_core.debug.reports.formatting import line_text
 from autograd_core.debug.reports.rows import Row, node_text, path_text
 from autograd_core.debug.reports.stop import stop_rows
 from autograd_core.debug.reports.why.absent import absent
@@ -23,6 +23,7 @@ from autograd_core.debug.reports.why.sizes import cancellations, factor_rows, ma
 from autograd_core.debug.reports.why.target import Asked, find
 from autograd_core.debug.session import Session
 from autograd_core.debug.snapshot import Incoming, Value
+from autograd_core.debug.snapshot.wording import summary
 from autograd_core.text import plural
 
 __all__ = ["Explanation", "explain", "explain_node"]

@@ -7,11 +7,12 @@ from collections.abc import Iterator
 from autograd_core.debug.linting.cuts import cuts
 from autograd_core.debug.linting.finding import Finding
 from autograd_core.debug.linting.subject import Subject
-from autograd_core.debug.reports.formatting import line_text, summary
+from autograd_core.debug.reports.formatting import line_text
 from autograd_core.debug.reports.rows import Row
 from autograd_core.debug.reports.why.explanation import Explanation
 from autograd_core.debug.reports.why.target import Asked
 from autograd_core.debug.snapshot.value import value
+from autograd_core.debug.snapshot.wording import summary
 
 
 def absent(subject: Subject, asked: Asked) -> Explanation:
