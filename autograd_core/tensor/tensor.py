@@ -1,11 +1,14 @@
 """Tensor: a NumPy array with a place in a graph.
 
-The operators and most methods come from the op table (:mod:`autograd_core.tensor.methods` binds
-them); here is what a tensor is made of, and what needs no op.
+Here is what a tensor is made of, and all that needs no op. Ops are made of tensors, so what needs
+them is bound later: an op's method where the op is declared (:mod:`autograd_core.op.public`),
+operators and what differs from the function of its name in :mod:`autograd_core.tensor.methods`.
+``generated.pyi`` lists both.
 """
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Callable
 from copy import deepcopy
@@ -35,7 +38,7 @@ from autograd_core.autograd.version import (
     count_change,
     first_version,
 )
-from autograd_core.dtype import from_numpy_dtype, get_default_dtype
+from autograd_core.dtype import Number, from_numpy_dtype, get_default_dtype
 from autograd_core.own_files import warn
 from autograd_core.tensor.base import TensorBase
 from autograd_core.tensor.device import CPU
@@ -69,6 +72,14 @@ _NO_LEAF: Final = (
     "access the non-leaf Tensor by mistake, make sure you access the leaf Tensor instead. See "
     "github.com/pytorch/pytorch/pull/30531 for more information."
 )
+
+
+def _yes(self: Tensor) -> bool:
+    return True
+
+
+def _no(self: Tensor) -> bool:
+    return False
 
 
 class _TensorMeta(type):
@@ -159,6 +170,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     def dim(self) -> int:
         return len(self._shape)
 
+    ndimension = dim
+
     def size(self, dim: int | None = None) -> Any:
         if dim is None:
             return self.shape
@@ -180,8 +193,37 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     def element_size(self) -> int:
         return self.dtype.itemsize
 
+    itemsize = property(element_size)
+
     def is_floating_point(self) -> bool:
         return self.dtype.is_floating_point
+
+    def is_signed(self) -> bool:
+        """Return whether the dtype has negative numbers."""
+        return self.array.dtype.kind in "if"
+
+    def is_same_size(self, other: Tensor) -> bool:
+        """Return whether both have the same shape."""
+        return self._shape == other._shape
+
+    def type_as(self, other: Tensor) -> Tensor:
+        """Return this tensor with the dtype of ``other``."""
+        return self.to(other.dtype)
+
+    def is_nonzero(self) -> bool:
+        """Return whether the one element is not zero."""
+        return bool(self)
+
+    def __contains__(self, element: Any) -> bool:
+        if not isinstance(element, (Tensor, Number, np.generic)):
+            raise RuntimeError(
+                "Tensor.__contains__ only supports Tensor or scalar, but you passed in a "
+                f"{type(element)}."
+            )
+        return bool((self == element).any())
+
+    def __reversed__(self) -> Tensor:
+        return self.flip(0) if self._shape else self
 
     @property
     def nbytes(self) -> int:
@@ -191,14 +233,20 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
     def device(self) -> device_type:
         return CPU
 
+    def get_device(self) -> int:
+        """Return -1, which stands for no GPU."""
+        return -1
+
+    is_cpu = property(_yes)
+    is_cuda = is_ipu = is_meta = is_mkldnn = is_mps = property(_no)
+    is_nested = is_quantized = is_sparse = is_xla = is_xpu = property(_no)
+    is_complex = is_conj = is_neg = is_pinned = _no
+
     @property
     def layout(self) -> Any:
         from autograd_core.compat.constants import strided
 
         return strided
-
-    def is_pinned(self) -> bool:
-        return False
 
     @property
     def _base(self) -> Tensor | None:
@@ -207,8 +255,53 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
             view = view.base.view_of
         return None if view is None else view.base
 
+    def _is_view(self) -> bool:
+        return self._base is not None
+
     def __hash__(self) -> int:
         return id(self)
+
+    # its memory
+
+    def stride(self, dim: int | None = None) -> Any:
+        """Return how many elements lie between neighbours along each dimension, or along one."""
+        steps = tuple(n // self.array.itemsize for n in self.array.strides)
+        return steps if dim is None else steps[wrapped(dim, self.ndim, of_scalars=False)]
+
+    def data_ptr(self) -> int:
+        """Return the address of the first element."""
+        return self.array.ctypes.data
+
+    def storage_offset(self) -> int:
+        """Return how many elements of the memory lie before the first of these."""
+        owner = self if self._base is None else self._base
+        return (self.data_ptr() - owner.data_ptr()) // self.array.itemsize
+
+    def is_contiguous(self, memory_format: Any = None) -> bool:
+        """Return whether the elements lie in order."""
+        return self.array.flags.c_contiguous
+
+    def resize_(self, *sizes: Any, memory_format: Any = None) -> Self:
+        """Give the tensor another size; elements that it had stay in their order, others are zero.
+
+        Raises:
+            RuntimeError: the tensor requires a gradient.
+        """
+        if self.requires_grad:
+            raise RuntimeError("cannot resize variables that require grad")
+        size = tuple(sizes[0]) if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)) else sizes
+        count = math.prod(size)
+        flat = self.array.reshape(-1)
+        if count > flat.size:
+            flat = np.concatenate([flat, np.zeros(count - flat.size, flat.dtype)])
+        self.bump()
+        self.array = flat[:count].reshape(size)
+        self._shape = size
+        return self
+
+    def resize_as_(self, other: Tensor, memory_format: Any = None) -> Self:
+        """Give the tensor the size of ``other``."""
+        return self.resize_(other._shape)
 
     # its place in a graph
 

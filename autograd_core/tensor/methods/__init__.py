@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from autograd_core.op import inplace
 from autograd_core.tensor import Tensor
-from autograd_core.tensor.methods import fill, operators, overloads, queries
+from autograd_core.tensor.methods import fill, operators, overloads
 
 
 def bind() -> None:
@@ -17,7 +17,5 @@ def bind() -> None:
         setattr(Tensor, name, function)
     for name, call in fill.FILLS.items():
         setattr(Tensor, f"{name}_", inplace(call, f"{name}_", converts=True))
-    for name, method in queries.QUERIES.items():
-        setattr(Tensor, name, method)
     for name, method in operators.AUGMENTED.items():
         setattr(Tensor, name, operators.left_to_python(getattr(Tensor, method)))

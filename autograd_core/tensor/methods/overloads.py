@@ -126,6 +126,27 @@ def _dims(self: Tensor, dims: Sequence[int]) -> Any:
     return shape.permute(self, tuple(dims))
 
 
+def _fill_diagonal(self: Tensor, fill_value: float, wrap: bool = False) -> Tensor:
+    """Put one number on the main diagonal; with ``wrap``, of a tall matrix, on those below, too.
+
+    Raises:
+        RuntimeError: it has less than two dimensions, or more, and they are of several sizes.
+    """
+    if self.ndim < 2:
+        raise RuntimeError("dimensions must larger than 1")
+    if self.ndim > 2 and len(set(self._shape)) > 1:
+        raise RuntimeError("all dimensions of input must be of equal length")
+    steps = self.stride()
+    height, width = self._shape[:2]
+    self.as_strided((min(self._shape),), (sum(steps),)).fill_(fill_value)
+    if wrap and self.ndim == 2 and height > width + 1:
+        start = steps[0] * (width + 1)
+        count = -(-(height * width - width * (width + 1)) // (width + 1))
+        offset = self.storage_offset() + start
+        self.as_strided((count,), (sum(steps),), offset).fill_(fill_value)
+    return self
+
+
 OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "__neg__": elementwise.neg,
     "__abs__": elementwise.abs,
@@ -146,6 +167,7 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "split": _split,
     "sum_to_size": shapes.sum_to_size,
     "where": _where,
+    "fill_diagonal_": _fill_diagonal,
     "new_zeros": _new(functions.zeros),
     "new_ones": _new(functions.ones),
     "new_empty": _new(functions.empty),
