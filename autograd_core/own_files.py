@@ -37,7 +37,8 @@ def is_user_file(file: str) -> bool:
     >>> is_user_file("train.py"), is_user_file(__file__)
     (True, False)
     """
-    return not file.startswith(_not_of_users(getattr(imported_pytorch(), "__file__", None)))
+    torch = imported_pytorch() if "torch" in sys.modules else None
+    return _is_user_file(file, getattr(torch, "__file__", None))
 
 
 def imported_pytorch() -> ModuleType | None:
@@ -58,6 +59,11 @@ def warn(message: str, category: type[Warning] = UserWarning) -> None:
     while frame.f_back and is_own_file(frame.f_code.co_filename):
         level, frame = level + 1, frame.f_back
     warnings.warn(message, category, stacklevel=level)
+
+
+@lru_cache(maxsize=4096)  # asked for every op of a program
+def _is_user_file(file: str, torch: str | None) -> bool:
+    return not file.startswith(_not_of_users(torch))
 
 
 @lru_cache(maxsize=4)

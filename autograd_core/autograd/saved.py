@@ -138,14 +138,16 @@ class SavedNode(Node):
         return "changed" if version[0] else "kept"
 
     def saved(self) -> Iterator[tuple[str, Any, SavedState]]:
-        for name in self.op.saved:
+        op = self.op
+        for name in op.saved:
             value = getattr(self, name)
-            if value is not NOT_SAVED and value is not None:
-                if value is FREED and not hasattr(self, f"{name}_version"):
-                    continue  # it never was saved: all are marked at once
-                state = self.state(name)
-                yield name, None if state == "freed" else value, state
-        for name in self.op.held:
+            if value is None or value is NOT_SAVED:
+                continue
+            if value is not FREED:
+                yield name, value, self.state(name)
+            elif hasattr(self, f"{name}_version"):  # else it never was saved: all are marked
+                yield name, None, "freed"
+        for name in op.held:
             value = getattr(self, name)
             if value is FREED:
                 yield name, None, "freed"

@@ -5,7 +5,7 @@ The formula of a node takes microseconds to write down, and a screen shows forty
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, Generic, TypeVar, overload
 
@@ -18,12 +18,13 @@ D = TypeVar("D")
 
 class LazyColumn(Sequence[T], Generic[T]):
     """A column whose first ``length`` entries are made by ``make`` each time they are read;
-    others can be appended.
+    others can be added behind them.
 
     >>> squares = LazyColumn(3, lambda index: index * index)
     >>> squares.append(100)
+    >>> squares.extend([121, 144])
     >>> list(squares)
-    [0, 1, 4, 100]
+    [0, 1, 4, 100, 121, 144]
     """
 
     def __init__(self, length: int, make: Callable[[int], T]) -> None:
@@ -33,6 +34,9 @@ class LazyColumn(Sequence[T], Generic[T]):
 
     def append(self, entry: T) -> None:
         self._appended.append(entry)
+
+    def extend(self, entries: Iterable[T]) -> None:
+        self._appended.extend(entries)
 
     def __len__(self) -> int:
         return self._length + len(self._appended)

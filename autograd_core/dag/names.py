@@ -26,7 +26,7 @@ class Names:
     def __init__(self, *namespaces: Mapping[str, Any]) -> None:
         self._names: dict[int, str] = {}
         self._alive: list[Any] = []  # an id is only good while its tensor lives
-        self._used: frozenset[str] | None = None
+        self._placeholders: dict[str, str] = {}
         variables = [
             (name, value)
             for namespace in namespaces
@@ -73,10 +73,13 @@ class Names:
         >>> [names.placeholder(name) for name in ("x", "weight", "other")]
         ['input', 'weight_', 'other']
         """
-        if self._used is None:
-            self._used = frozenset(self._names.values())
-        free = (name for name in (parameter, _INSTEAD.get(parameter, "")) if name)
-        return next((name for name in free if name not in self._used), f"{parameter}_")
+        found = self._placeholders.get(parameter)
+        if found is None:
+            used = frozenset(self._names.values())
+            free = (name for name in (parameter, _INSTEAD.get(parameter, "")) if name)
+            found = next((name for name in free if name not in used), f"{parameter}_")
+            self._placeholders[parameter] = found
+        return found
 
     def module_classes(self) -> dict[str, str]:
         """The class of every module among the variables, by its path in the outermost one."""

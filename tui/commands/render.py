@@ -14,6 +14,7 @@ from autograd_core.autograd.call import Gradients
 from autograd_core.autograd.profiler import profile
 from autograd_core.dag.capture import View, capture
 from autograd_core.dag.capture.sources import with_portable_sources
+from autograd_core.dag.collector import collector_slowed
 from autograd_core.dag.model import Graph
 from autograd_core.program.calls import CallSelector, InterceptedCall, run_and_capture
 from autograd_core.program.run import run_target
@@ -142,9 +143,10 @@ def render_target(
     # before the script runs: it may take long, and change the directory
     path = None if to_stdout else writable(Path(name))
     folder = target.folder
-    with _stdout_kept_free() if to_stdout else nullcontext(), profile(enabled=profiled):
-        graph = graph_of(target, arguments, options.view, call, values=values)
-    drawing = render_graph(graph, chosen, options, folder=folder)
+    with collector_slowed():  # what grows lives until the picture is drawn
+        with _stdout_kept_free() if to_stdout else nullcontext(), profile(enabled=profiled):
+            graph = graph_of(target, arguments, options.view, call, values=values)
+        drawing = render_graph(graph, chosen, options, folder=folder)
     if path is None:
         show_bytes(drawing.data)
         return list(drawing.notes)

@@ -21,6 +21,7 @@ from autograd_core.dag.capture.costs import add_costs
 from autograd_core.dag.capture.forward import ForwardOf, add_derived_forward, add_traced_forward
 from autograd_core.dag.capture.gradients import HookChanges, add_hooks
 from autograd_core.dag.capture.roots import tensors_in
+from autograd_core.dag.capture.saved_values import SavedReader
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.collector import collector_paused
 from autograd_core.dag.errors import NotInGraph
@@ -87,15 +88,16 @@ def capture(
             plan = engine.plan(tensors)
         whole = plan.order  # by which nodes are counted: addresses do not depend on how much runs
         running = whole if order is None or list(order) == list(whole) else order
+        reader = SavedReader(engine)
         ids: dict[GradFn, int] = {}
         ids_of: list[ForwardOf] = [ids.get]
         if view != "forward":
-            ids.update(add_backward(build, engine, running, whole, known, list(steps), live=live))
+            ids.update(add_backward(build, reader, running, whole, known, list(steps), live=live))
             _add_seeds(build, tensors, labels, _seeds(engine, tensors, gradient), ids)
             add_hooks(build, hooks or {})
         if view != "backward":
             add = add_traced_forward if _traced(plan) else add_derived_forward
-            ids_of.append(add(build, engine, tensors, labels, plan, running, ids, known))
+            ids_of.append(add(build, reader, tensors, labels, plan, running, ids, known))
         measured = profile or running_profile()
         if measured is not None:
             add_costs(build, whole, ids_of, measured)

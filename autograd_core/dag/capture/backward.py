@@ -16,11 +16,11 @@ from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_EDGES, Port
 from autograd_core.autograd.step import Step
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.gradients import add_gradients
-from autograd_core.dag.capture.saved_values import saved_values
+from autograd_core.dag.capture.saved_values import SavedReader, saved_values
 from autograd_core.dag.columns import LazyColumn, LazyEntries
 from autograd_core.dag.model import SavedValue, Shape
 from autograd_core.dag.names import Names
-from autograd_core.engines.protocol import Engine
+from autograd_core.engines.protocol import Engine, Extent
 from autograd_core.engines.protocol import Node as GradFn
 
 Ids = Mapping[GradFn, int]
@@ -29,7 +29,7 @@ Examples = Mapping[type[Any], GradFn]  # one node of each type
 
 def add_backward(
     build: GraphBuilder,
-    engine: Engine,
+    reader: SavedReader,
     order: Sequence[GradFn],
     whole: Sequence[GradFn],
     names: Names,
@@ -49,6 +49,7 @@ def add_backward(
     Returns:
         The id of each node.
     """
+    engine = reader.engine
     types: list[Any] = list(map(type, order))
     examples = dict(zip(types, order, strict=True))
     name_of = {t: n.name().removeprefix("torch::autograd::") for t, n in examples.items()}
@@ -75,7 +76,7 @@ def add_backward(
     _add_sources(build, records, live)
     for number in leaves:
         _name_leaf(build, number, engine.leaf(order[number]), names)
-    _add_rules(build, engine, order, names, live)
+    _add_rules(build, reader, order, names, live)
     ids = dict(zip(order, range(len(order)), strict=True))
     _add_edges(build, order, ids)
     add_gradients(build, engine, steps)
@@ -156,24 +157,31 @@ def _name_leaf(build: GraphBuilder, number: int, tensor: Any, names: Names) -> N
 
 
 def _add_rules(
-    build: GraphBuilder, engine: Engine, order: Sequence[GradFn], names: Names, live: bool
+    build: GraphBuilder, reader: SavedReader, order: Sequence[GradFn], names: Names, live: bool
 ) -> None:
+    engine = reader.engine
     if live:
+
+        def without_storage(value: Any) -> Extent | None:  # memory is used again as nodes run
+            known = engine.extent(value)
+            return None if known is None else known._replace(storage=None)
+
         build.formulas = LazyColumn(
             len(order), lambda number: engine.formula(order[number], order[number].saved(), names)
         )
         build.saved = LazyEntries(
             len(order),
-            lambda number: tuple(saved_values(engine, order[number], order[number].saved())),
+            lambda number: tuple(
+                saved_values(order[number], order[number].saved(), without_storage)
+            ),
         )
         return
-    storages: dict[int, int] = {}
     formulas: list[str] = []
     saved: dict[int, tuple[SavedValue, ...]] = {}
     for number, node in enumerate(order):
-        kept = list(node.saved())
+        kept = reader.kept(node)
         formulas.append(engine.formula(node, kept, names))
-        if kept and (values := tuple(saved_values(engine, node, kept, storages))):
+        if kept and (values := reader.values(node)):
             saved[number] = values
     build.formulas, build.saved = formulas, saved
 

@@ -9,7 +9,7 @@ from typing import Any, Final, NamedTuple
 from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.capture.details import detail, number_detail
-from autograd_core.dag.capture.saved_values import add_saved
+from autograd_core.dag.capture.saved_values import SavedReader, add_saved
 from autograd_core.dag.capture.statement import statement_of
 from autograd_core.dag.model import NodeKind, short_name
 from autograd_core.dag.names import Names
@@ -22,7 +22,7 @@ ForwardOf = Callable[[GradFn], int | None]
 
 def add_traced_forward(
     build: GraphBuilder,
-    engine: Engine,
+    reader: SavedReader,
     tensors: tuple[Tensor, ...],
     labels: list[str],
     plan: Plan,
@@ -35,13 +35,12 @@ def add_traced_forward(
 
     ``plan`` is that of the whole backward pass, of which the nodes in ``running`` run.
     """
+    engine = reader.engine
     origins = [engine.origin(tensor) for tensor in tensors]
     records = reachable([found[0] for found in origins if isinstance(found, tuple)])
     leaves = _Leaves.of(plan.order, running)
     ids = {record: _add_record(build, record, leaves, names) for record in records}
-    for record in records:
-        if isinstance(record, OpRecord):
-            _add_inputs(build, record, ids)
+    _add_inputs(build, [each for each in records if isinstance(each, OpRecord)], ids)
     for tensor, label, found in zip(tensors, labels, origins, strict=True):
         if isinstance(found, tuple):
             _add_output(build, engine, tensor, label, ids[found[0]], found[1])
@@ -58,7 +57,7 @@ def add_traced_forward(
         forward = forward_of(node)
         if forward is not None:
             build.pair(forward, backward)
-            add_saved(build, engine, node, forward, backward, producer_of, forward_of, names)
+            add_saved(build, reader, node, forward, backward, producer_of, forward_of, names)
     return forward_of
 
 
@@ -123,17 +122,33 @@ def _where_cut(record: LeafRecord) -> str:
     return f"{record.cut.how} at {Path(file).name}:{line}"
 
 
-def _add_inputs(build: GraphBuilder, record: OpRecord, ids: Mapping[Record, int]) -> None:
-    for number, found in enumerate(record.inputs):
-        if not isinstance(found, tuple):
-            continue
-        source, output_nr = found
-        shape = source.shapes[output_nr] if isinstance(source, OpRecord) else source.shape
-        build.edge(
-            "value", ids[source], ids[record], output_nr=output_nr, input_nr=number,
-            shape=shape, dtype=source.dtype,
-            statistics=source.statistics if output_nr == 0 else None,
-        )  # fmt: skip
+def _add_inputs(
+    build: GraphBuilder, records: Sequence[OpRecord], ids: Mapping[Record, int]
+) -> None:
+    first = id = len(build.edge_kinds)
+    sources, targets, output_nrs, input_nrs = [], [], [], []
+    shapes, dtypes = [], []
+    for record in records:
+        for number, found in enumerate(record.inputs):
+            if not isinstance(found, tuple):
+                continue
+            source, output_nr = found
+            sources.append(ids[source])
+            targets.append(ids[record])
+            output_nrs.append(output_nr)
+            input_nrs.append(number)
+            shapes.append(source.shapes[output_nr] if type(source) is OpRecord else source.shape)
+            dtypes.append(source.dtype)
+            if output_nr == 0 and source.statistics is not None:
+                build.edge_statistics[id] = source.statistics
+            id += 1
+    build.edge_kinds += ["value"] * (id - first)
+    build.edge_sources += sources
+    build.edge_targets += targets
+    build.edge_output_nrs += output_nrs
+    build.edge_input_nrs += input_nrs
+    build.edge_shapes.extend(shapes)
+    build.edge_dtypes.extend(dtypes)
 
 
 def _add_output(
@@ -150,7 +165,7 @@ def _add_output(
 
 def add_derived_forward(
     build: GraphBuilder,
-    engine: Engine,
+    reader: SavedReader,
     tensors: tuple[Tensor, ...],
     labels: list[str],
     plan: Plan,
@@ -161,10 +176,11 @@ def add_derived_forward(
     """Turn the whole backward graph round: what it cannot know (constants, detours without
     gradient, values) is missing.  Takes and returns the same as :func:`add_traced_forward`."""
     build.derived_forward = True
+    engine = reader.engine
     ids: dict[GradFn, int] = {}
     requested = set(running)
     for node in sorted(plan.order, key=_forward_order):
-        ids[node] = _add_derived(build, engine, node, node in requested, names)
+        ids[node] = _add_derived(build, reader, node, node in requested, names)
     for node in plan.order:
         for input_nr, edge in enumerate(node.edges):
             source, output_nr = resolve(edge)
@@ -184,7 +200,7 @@ def add_derived_forward(
 
     for node, backward in backward_ids.items():
         build.pair(ids[node], backward)
-        add_saved(build, engine, node, ids[node], backward, producer_of, ids.get, names)
+        add_saved(build, reader, node, ids[node], backward, producer_of, ids.get, names)
     return ids.get
 
 
@@ -193,8 +209,9 @@ def _forward_order(node: GradFn) -> tuple[bool, int]:
 
 
 def _add_derived(
-    build: GraphBuilder, engine: Engine, node: GradFn, runs: bool, names: Names
+    build: GraphBuilder, reader: SavedReader, node: GradFn, runs: bool, names: Names
 ) -> int:
+    engine = reader.engine
     shape, dtype = node.output_shape, node.output_dtype.name
     if node.kind == LEAF:
         leaf = engine.leaf(node)
@@ -210,5 +227,5 @@ def _add_derived(
         "op", "forward", stem,
         scope="" if record is None else record.scope,
         source=None if record is None else record.source, shape=shape, dtype=dtype,
-        detail=engine.opaque(node) or number_detail(stem, node.saved()),
+        detail=engine.opaque(node) or number_detail(stem, reader.kept(node)),
     )  # fmt: skip

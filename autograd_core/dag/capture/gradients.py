@@ -59,7 +59,8 @@ def add_gradients(build: GraphBuilder, engine: Engine, steps: Sequence[Step]) ->
         zip(build.edge_sources, build.edge_output_nrs, strict=True)
     ):
         if (sender := by_index.get(source)) is not None:
-            sent = describe(sender.deliveries[output_nr].gradient)
+            gradient = sender.deliveries[output_nr].gradient
+            sent = known[id(gradient)] if id(gradient) in known else describe(gradient)
             if sent is None:
                 build.edge_undefined.add(edge)
             else:

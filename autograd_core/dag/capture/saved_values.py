@@ -9,21 +9,53 @@ from autograd_core.autograd.node import resolve
 from autograd_core.dag.builder import GraphBuilder
 from autograd_core.dag.model import SavedValue, Source
 from autograd_core.dag.names import Names
-from autograd_core.engines.protocol import OWN_RESULT, Engine, SavedState
+from autograd_core.engines.protocol import OWN_RESULT, Engine, Extent, SavedState
 from autograd_core.engines.protocol import Node as GradFn
 
 Kept = tuple[str, Any, SavedState]
 """One thing that a node keeps, as :meth:`Node.saved` tells it."""
 
 
-def saved_values(
-    engine: Engine, node: GradFn, kept: Iterable[Kept], storages: dict[int, int] | None = None
-) -> Iterator[SavedValue]:
-    """List what ``node`` keeps, without the numbers that its op was called with.
+class SavedReader:
+    """Reads what nodes keep, each one once: both halves of a graph ask for it."""
 
-    ``storages`` numbers the memory behind the values of several nodes by where it begins, so
-    that a tensor and its transpose are one, and slices of a tensor several.
-    """
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self._kept: dict[GradFn, list[Kept]] = {}
+        self._extents: dict[int, tuple[Any, Extent | None]] = {}  # an id is good while it lives
+        self._storages: dict[int, int] = {}
+
+    def kept(self, node: GradFn) -> list[Kept]:
+        """What ``node`` keeps."""
+        found = self._kept.get(node)
+        if found is None:
+            found = self._kept[node] = list(node.saved())
+        return found
+
+    def extent(self, value: Any) -> Extent | None:
+        """The extent of what a node keeps, None of a number.
+
+        ``storage`` numbers the memory behind the values of several nodes by where it begins, so
+        that a tensor and its transpose are one, and slices of a tensor several.
+        """
+        known = self._extents.get(id(value))
+        if known is None:
+            extent = self.engine.extent(value)
+            if extent is not None and extent.storage is not None:
+                number = self._storages.setdefault(extent.storage, len(self._storages))
+                extent = extent._replace(storage=number)
+            known = self._extents[id(value)] = value, extent
+        return known[1]
+
+    def values(self, node: GradFn) -> tuple[SavedValue, ...]:
+        """What ``node`` keeps, described."""
+        return tuple(saved_values(node, self.kept(node), self.extent))
+
+
+def saved_values(
+    node: GradFn, kept: Iterable[Kept], extent: Callable[[Any], Extent | None]
+) -> Iterator[SavedValue]:
+    """List what ``node`` keeps, without the numbers that its op was called with."""
     for name, value, state in kept:
         lines: tuple[Source, ...] = ()
         if state == "changed":
@@ -32,16 +64,14 @@ def saved_values(
             lines = (Source(*node.freed_at),)
         if value is None:
             yield SavedValue(name, None, "", 0, state, None, lines)
-        elif (known := engine.extent(value)) is not None:
-            storage = None
-            if storages is not None and known.storage is not None:
-                storage = storages.setdefault(known.storage, len(storages))
-            yield SavedValue(name, known.shape, known.dtype, known.nbytes, state, storage, lines)
+        elif (known := extent(value)) is not None:
+            shape, dtype, nbytes, storage = known
+            yield SavedValue(name, shape, dtype, nbytes, state, storage, lines)
 
 
 def add_saved(
     build: GraphBuilder,
-    engine: Engine,
+    reader: SavedReader,
     node: GradFn,
     forward: int,
     backward: int,
@@ -51,7 +81,8 @@ def add_saved(
 ) -> None:
     """Link what ``node`` keeps to where it came from: an input's producer, or its own op; what it
     kept until it was freed, as far as the graph still tells."""
-    for name, value, state in node.saved():
+    engine = reader.engine
+    for name, value, state in reader.kept(node):
         if value is None:
             source = _maker_of(engine, node, name, forward, forward_of)
             if source is not None:
@@ -66,7 +97,7 @@ def add_saved(
                 continue
             producer = source
             label = names.of(value) or names.placeholder(name)
-        known = engine.extent(value)
+        known = reader.extent(value)
         if known is None:  # a number
             continue
         build.edge(

@@ -15,17 +15,26 @@ from autograd_core.dag.model import Graph, SavedValue, Source
 def with_portable_sources(graph: Graph, here: Path) -> Graph:
     """``graph`` with its source files named by :func:`portable`."""
     names: dict[str, str] = {}
+    known: dict[Source, Source] = {}
 
     def named(at: Source) -> Source:
-        if at.file not in names:
-            names[at.file] = portable(at.file, here)
-        return Source(names[at.file], at.line)
+        found = known.get(at)
+        if found is None:
+            if at.file not in names:
+                names[at.file] = portable(at.file, here)
+            found = known[at] = Source(names[at.file], at.line)
+        return found
 
     def told(value: SavedValue) -> SavedValue:
         return value._replace(lines=tuple(map(named, value.lines))) if value.lines else value
 
     sources = {id: named(at) for id, at in graph.sources.items()}
-    saved = {id: tuple(map(told, values)) for id, values in graph.saved.items()}
+    changed = {
+        id: tuple(map(told, values))
+        for id, values in graph.saved.items()
+        if any(value.lines for value in values)
+    }
+    saved = {**graph.saved, **changed} if changed else graph.saved
     return replace(graph, sources=sources, saved=saved)
 
 

@@ -65,10 +65,11 @@ class TreeBuilder:
 
     def _head(self, unit: int, scope: str) -> Fold:
         units = self._units
-        key: object = self._graph.stem(units.node(unit))
+        forward, backward = units.forward[unit], units.backward[unit]
+        key: object = self._graph.stem(forward if forward >= 0 else backward)
         if unit in units.parameters:
             key = (key, *map(self._pattern, units.parameters[unit]))
-        boxes = (units.forward[unit] >= 0) + (units.backward[unit] >= 0)
+        boxes = 2 if forward >= 0 and backward >= 0 else 1
         return Fold("head", "", scope, unit, (), self._number(key), 1, boxes, boxes)
 
     def _inner(self, kind: FoldKind, label: str, scope: str, children: Sequence[Fold]) -> Fold:

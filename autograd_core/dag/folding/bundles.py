@@ -28,33 +28,40 @@ def add_bundles(
 ) -> None:
     """Add the edges between nodes that have become different ones, merged at closed boxes."""
     sources, targets = new_ids[columns.sources], new_ids[columns.targets]
-    kept = np.flatnonzero((sources >= 0) & (targets >= 0) & (sources != targets))
+    kept = (sources >= 0) & (targets >= 0) & (sources != targets)
     closed = np.array([kind == "group" for kind in build.kinds], np.bool_)
+    at_box = kept & (closed[sources] | closed[targets])
     storages = storages_of_edges(graph)
-    bundles: dict[Hashable, _Bundle] = {}
-    for id, source, target, at_box, flows in zip(
-        kept.tolist(),
-        sources[kept].tolist(),
-        targets[kept].tolist(),
-        (closed[sources[kept]] | closed[targets[kept]]).tolist(),
-        columns.flows[kept].tolist(),
-        strict=True,
-    ):
-        output_nr = input_nr = 0
-        key: Hashable = (flows, source, target)
-        if not at_box:
-            output_nr, input_nr = graph.edge_output_nrs[id], graph.edge_input_nrs[id]
-            if flows:
-                output_nr = ports.get(graph.edge_sources[id], output_nr)
-                input_nr = ports.get(graph.edge_targets[id], input_nr)
-            key = (source, target, output_nr, input_nr) if flows else id
-        bundle = bundles.get(key)
-        if bundle is None:
-            bundles[key] = _Bundle(output_nr, input_nr, [id])
-        else:
-            bundle.edges.append(id)
-    for bundle in bundles.values():
+    bundles = _at_boxes(columns, np.flatnonzero(at_box), sources, targets, len(build.kinds))
+    bundles += _between_ops(graph, columns, np.flatnonzero(kept & ~at_box), new_ids, ports)
+    for bundle in sorted(bundles, key=lambda bundle: bundle.edges[0]):
         _add_bundle(build, graph, bundle, new_ids, storages)
+
+
+def _at_boxes(
+    columns: Columns, ids: Ints, sources: Ints, targets: Ints, count: int
+) -> list[_Bundle]:
+    """Bundle the edges at closed boxes by the boxes that they join: there may be very many."""
+    keys = (columns.flows[ids] * count + sources[ids]) * count + targets[ids]
+    order = np.argsort(keys, kind="stable")
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    return [_Bundle(0, 0, part.tolist()) for part in np.split(ids[order], starts[1:]) if len(part)]
+
+
+def _between_ops(
+    graph: Graph, columns: Columns, ids: Ints, new_ids: Ints, ports: Mapping[int, int]
+) -> list[_Bundle]:
+    """Bundle edges between boxes of one op by the inputs and outputs that they join."""
+    bundles: dict[Hashable, _Bundle] = {}
+    for id in ids.tolist():
+        source, target = graph.edge_sources[id], graph.edge_targets[id]
+        output_nr, input_nr = graph.edge_output_nrs[id], graph.edge_input_nrs[id]
+        key: Hashable = id
+        if columns.flows[id]:
+            output_nr, input_nr = ports.get(source, output_nr), ports.get(target, input_nr)
+            key = int(new_ids[source]), int(new_ids[target]), output_nr, input_nr
+        bundles.setdefault(key, _Bundle(output_nr, input_nr, [])).edges.append(id)
+    return list(bundles.values())
 
 
 def _add_bundle(
@@ -66,6 +73,7 @@ def _add_bundle(
 ) -> None:
     edges = bundle.edges
     first = edges[0]
+    several, hooked = graph.edge_counts, graph.edge_hooks
     kind: EdgeKind = graph.edge_kinds[first]
     shapes: set[Shape | None] = {graph.edge_shapes[id] for id in edges}
     dtypes = {graph.edge_dtypes[id] for id in edges}
@@ -80,19 +88,20 @@ def _add_bundle(
         label=graph.edge_labels.get(first, "") if len(edges) == 1 else "",
         nbytes=_bytes(graph, edges, storages),
         statistics=_statistics(graph, edges),
-        undefined=all(id in graph.edge_undefined for id in edges),
-        multiplicity=sum(graph.edge_counts.get(id, 1) for id in edges),
+        undefined=graph.edge_undefined.issuperset(edges),
+        multiplicity=len(edges) + sum([several[id] - 1 for id in edges if id in several]),
     )
-    if changes := [change for each in edges if (change := graph.edge_hooks.get(each))]:
+    changes = [graph.edge_hooks[each] for each in edges if each in hooked]
+    if changes:
         names = dict.fromkeys(name for change in changes for name in change.hooks)
-        several = HookChange(tuple(names), None, None)
-        build.edge_hooks[id] = changes[0] if len(edges) == 1 else several
+        pooled_change = HookChange(tuple(names), None, None)
+        build.edge_hooks[id] = changes[0] if len(edges) == 1 else pooled_change
 
 
 def _bytes(graph: Graph, edges: Sequence[int], storages: Mapping[int, int]) -> int:
     """Bytes saved along these edges; memory that several nodes keep counts once."""
     sizes: dict[Hashable, int] = {}
-    for id in edges:
+    for id in edges if graph.edge_kinds[edges[0]] == "saved" else ():
         if nbytes := graph.edge_nbytes.get(id, 0):
             line = (graph.edge_sources[id], graph.edge_output_nrs[id], nbytes)
             place = storages.get(id, line)

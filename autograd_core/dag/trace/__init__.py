@@ -12,6 +12,7 @@ import sys
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import lru_cache
 from inspect import CO_OPTIMIZED
 from types import FrameType
 from typing import Any, Literal
@@ -253,6 +254,11 @@ def user_source(frame: FrameType | None) -> Source | None:
     while frame is not None:
         file = frame.f_code.co_filename
         if is_user_file(file):
-            return Source(file, frame.f_lineno)
+            return _source(file, frame.f_lineno)
         frame = frame.f_back
     return None
+
+
+@lru_cache(maxsize=1 << 16)
+def _source(file: str, line: int) -> Source:
+    return Source(file, line)  # one for all ops of a line
