@@ -102,6 +102,7 @@ from autograd_core.ops.pointwise.arithmetic import clamp as clamp
 from autograd_core.ops.pointwise.arithmetic import clamp as clip
 from autograd_core.ops.pointwise.arithmetic import clamp_max as clamp_max
 from autograd_core.ops.pointwise.arithmetic import clamp_min as clamp_min
+from autograd_core.ops.pointwise.arithmetic import conj_physical as conj_physical
 from autograd_core.ops.pointwise.arithmetic import copysign as copysign
 from autograd_core.ops.pointwise.arithmetic import div as div
 from autograd_core.ops.pointwise.arithmetic import div as divide
@@ -119,7 +120,6 @@ from autograd_core.ops.pointwise.arithmetic import polygamma as polygamma
 from autograd_core.ops.pointwise.arithmetic import positive as positive
 from autograd_core.ops.pointwise.arithmetic import pow as pow
 from autograd_core.ops.pointwise.arithmetic import real as conj
-from autograd_core.ops.pointwise.arithmetic import real as conj_physical
 from autograd_core.ops.pointwise.arithmetic import real as real
 from autograd_core.ops.pointwise.arithmetic import real as resolve_conj
 from autograd_core.ops.pointwise.arithmetic import real as resolve_neg

@@ -14,7 +14,7 @@ from autograd_core.linalg.systems import inv
 from autograd_core.op import public
 from autograd_core.ops.algebra import decompositions, inverses, linalg
 from autograd_core.ops.algebra.inverses import matrix_exp as matrix_exp
-from autograd_core.ops.algebra.matrices import check_matrices, check_square, constant
+from autograd_core.ops.algebra.matrices import check_matrices, check_square, constant, factored
 from autograd_core.ops.indices import index, masking
 from autograd_core.ops.pointwise import elementwise, rounding
 from autograd_core.ops.reductions import cumulative, norms, reduce, statistics
@@ -167,7 +167,7 @@ def matrix_rank(
     of ``atol``."""
     check_matrices("linalg.matrix_rank", A.array)
     array = A.array
-    values = np.linalg.svd(array, compute_uv=False, hermitian=hermitian)
+    values = factored(array, compute_uv=False, hermitian=hermitian)
     absolute = _number(tol if atol is None else atol)
     relative = _number(rtol)
     if relative is None:

@@ -8,20 +8,15 @@ called; a call whose keywords are the function's own costs one more frame.  The 
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cache, lru_cache, update_wrapper
 from inspect import Parameter, signature
 from types import CodeType
 from typing import Any, Final, NamedTuple
 
-import numpy as np
-
-from autograd_core.autograd.dual import tangent_of
-from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.dtype import bool_, dtype, float64, int64
+from autograd_core.op.out import check_dtype, check_out, choose_dtype, stored
 from autograd_core.random import drawing_from
-from autograd_core.tensor import Tensor
 from autograd_core.tensor.device import check_device
 
 ABSENT: Final = object()
@@ -121,12 +116,6 @@ class _Form(NamedTuple):
     open: bool  # whether it takes any keyword
 
 
-# Functions whose ``out`` has the dtype of the result, and takes no other.
-_OF_OWN_DTYPE = frozenset(
-    {"abs", "ceil", "conj_physical", "floor", "frac", "neg", "round", "sgn", "sign", "trunc"}
-)
-
-
 @lru_cache(maxsize=1024)
 def _form(function: Callable[..., Any]) -> _Form:
     parameters = list(signature(function).parameters.values())
@@ -177,18 +166,17 @@ def _by_name(function: Callable[..., Any], args: Any, keywords: dict[str, Any]) 
         args = (*args, *first, *(rest if isinstance(rest, (tuple, list)) else (rest,)))
     out = later.get("out")
     if out is not None:
-        _check_out(name, out, (*args, *given.values()))
+        check_out(function, out, args, given)
+        if "dtype" in form.own:
+            choose_dtype(name, out, given)
     with drawing_from(later.get("generator")):
         result = function(*args, **given)
     if later.get("requires_grad"):
         result.requires_grad_()
     if out is None:
         return result
-    if name in _OF_OWN_DTYPE and out.dtype is not result.dtype:
-        raise RuntimeError(
-            f"Found dtype {out.dtype.scalar_name} but expected {result.dtype.scalar_name}"
-        )
-    return _stored(result, out)
+    check_dtype(function, result, out, given)
+    return stored(name, result, out)
 
 
 def _dtype(name: str, value: Any) -> dtype | None:
@@ -199,54 +187,3 @@ def _dtype(name: str, value: Any) -> dtype | None:
             f"{name}(): argument 'dtype' must be torch.dtype, not {type(found).__name__}"
         )
     return found
-
-
-def _check_out(name: str, out: Any, arguments: tuple[Any, ...]) -> None:
-    every = out if isinstance(out, (tuple, list)) else (out,)
-    for each in every:
-        if not isinstance(each, Tensor):
-            raise TypeError(f"{name}(): argument 'out' must be Tensor, not {type(each).__name__}")
-    tensors = [t for t in (*every, *_flat(arguments)) if isinstance(t, Tensor)]
-    if is_grad_enabled() and any(t.requires_grad for t in tensors):
-        raise RuntimeError(
-            f"{name}(): functions with out=... arguments don't support automatic "
-            "differentiation, but one of the arguments requires grad."
-        )
-    if any(tangent_of(t) is not None for t in tensors):
-        raise NotImplementedError(
-            f"Trying to use forward AD with {name}_out that does not support it because it is an "
-            "out= function"
-        )
-
-
-def _flat(arguments: Iterable[Any]) -> Iterator[Any]:
-    """The arguments, and what is in lists of them."""
-    for argument in arguments:
-        yield from argument if isinstance(argument, (tuple, list)) else (argument,)
-
-
-def _stored(result: Any, out: Any) -> Any:
-    """``out``, one tensor or several, with the result in it."""
-    if isinstance(out, (tuple, list)):
-        made = [_stored(*pair) for pair in zip(result, out, strict=True)]
-        return getattr(type(result), "_make", tuple)(made)
-    if result.dtype.category > out.dtype.category:
-        raise RuntimeError(
-            f"result type {result.dtype.scalar_name} can't be cast to the desired output type "
-            f"{out.dtype.scalar_name}"
-        )
-    out.bump()
-    if out._shape != result._shape:
-        if out.array.size:
-            warnings.warn(
-                "An output with one or more elements was resized since it had shape "
-                f"{list(out.shape)}, which does not match the required output shape "
-                f"{list(result.shape)}. This behavior is deprecated, and in a future PyTorch "
-                "release outputs will not be resized unless they have zero elements. You can "
-                "explicitly reuse an out tensor t by resizing it, inplace, to zero elements with "
-                "t.resize_(0).",
-                stacklevel=4,
-            )
-        out.array, out._shape = np.empty(result._shape, out.dtype.dtype), result._shape
-    np.copyto(out.array, result.array, casting="unsafe")
-    return out

@@ -233,3 +233,15 @@ def test_arguments_may_be_named_and_results_stored() -> None:
     for mine, theirs in zip(found(autograd_core), found(torch), strict=True):
         assert str(mine.dtype) == str(theirs.dtype)
         np.testing.assert_allclose(mine.numpy(), theirs.numpy(), rtol=1e-5)
+
+
+def test_infinite_matrices_have_no_singular_values_but_an_answer() -> None:
+    matrices = [[[1.0, math.inf], [math.inf, 1.0]], [[2.0, 0.0], [0.0, 1.0]]]
+    found = autograd_core.linalg.svdvals(autograd_core.tensor(matrices))
+    np.testing.assert_allclose(found.numpy(), [[math.nan] * 2, [2, 1]])
+    errors = []
+    for t in (autograd_core, torch):
+        with pytest.raises(RuntimeError) as raised:
+            t.linalg.svd(t.tensor([[[1.0]], [[math.nan]]]))
+        errors.append(str(raised.value))
+    assert errors[0] == errors[1]

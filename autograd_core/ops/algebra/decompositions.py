@@ -9,9 +9,11 @@ import numpy as np
 from autograd_core.op import op
 from autograd_core.ops.algebra.linalg import matmul
 from autograd_core.ops.algebra.matrices import (
+    ILL_CONDITIONED,
     check_matrices,
     check_square,
     each_matrix,
+    factored,
     lapack,
     mirrored,
     mT,
@@ -157,10 +159,7 @@ def eigh(A, /, UPLO="L"):
     try:
         return tuple(np.linalg.eigh(A, UPLO))
     except np.linalg.LinAlgError as error:
-        raise LinAlgError(
-            "linalg.eigh: The algorithm failed to converge because the input matrix is "
-            "ill-conditioned or has too many repeated eigenvalues."
-        ) from error
+        raise LinAlgError(f"linalg.eigh: {ILL_CONDITIONED}") from error
 
 
 def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
@@ -179,13 +178,7 @@ def eigh_backward(g: Any, values: Any, vectors: Any) -> Any:
 def svd(A, /, full_matrices=True):
     """``U``, ``S`` and ``Vh`` of ``A = U @ diag(S) @ Vh``: rotation, lengths, rotation."""
     check_matrices("linalg.svd", A)
-    try:
-        return tuple(np.linalg.svd(A, full_matrices))
-    except np.linalg.LinAlgError as error:
-        raise LinAlgError(
-            "linalg.svd: The algorithm failed to converge because the input matrix contained "
-            "non-finite values."
-        ) from error
+    return tuple(factored(A, full_matrices))
 
 
 def svd_backward(g: Any, U: Any, S: Any, Vh: Any) -> Any:

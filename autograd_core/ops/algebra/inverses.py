@@ -13,6 +13,7 @@ from autograd_core.ops.algebra.matrices import (
     check_matrices,
     check_square,
     each_matrix,
+    factored,
     lapack,
     mT,
 )
@@ -69,7 +70,7 @@ def det(A, /):
 def cofactors(self, /):
     """The derivatives of the determinant by each element; singular matrices have them too."""
     check_square("linalg.det", self)
-    u, s, vh = np.linalg.svd(self)
+    u, s, vh = factored(self)
     rest = np.where(np.eye(s.shape[-1], dtype=bool), 1, s[..., None, :]).prod(-1)
     sign = np.linalg.det(u) * np.linalg.det(vh)
     return sign[..., None, None] * ((u * rest[..., None, :]) @ vh)
@@ -109,7 +110,7 @@ def pinv(self, /, atol=None, rtol=None, hermitian=False):
             f"linalg.pinv({from_numpy_dtype(self.dtype).scalar_name}{{{list(self.shape)}}}): "
             "expected a tensor with 2 or more dimensions of float, double, cfloat or cdouble types"
         )
-    u, s, vh = np.linalg.svd(self, full_matrices=False, hermitian=bool(hermitian and self.size))
+    u, s, vh = factored(self, full_matrices=False, hermitian=hermitian)
     if rtol is None:
         rtol = 0.0 if atol else max(self.shape[-2:]) * np.finfo(self.dtype).eps
     largest = s.max(-1, keepdims=True, initial=0)
@@ -155,7 +156,7 @@ def lstsq(self, b, /, rcond=None, driver="gelsy"):
     rows, columns = self.shape[-2:]
     if rcond is None:
         rcond = np.finfo(self.dtype).eps * max(rows, columns)
-    singular = np.linalg.svd(self, compute_uv=False)
+    singular = factored(self, compute_uv=False)
     rank = np.sum(singular > rcond * singular.max(-1, keepdims=True, initial=0), -1)
     solution = np.matmul(pinv(self, None, rcond, False), b)
     residuals = np.zeros(0, self.dtype)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -70,6 +70,15 @@ def check_info(name: str, info: Any, wrong: Callable[[int], str]) -> None:
         raise LinAlgError(f"{name}: {batch}{wrong(int(np.ravel(info)[failed[0]]))}")
 
 
+ILL_CONDITIONED: Final = (
+    "The algorithm failed to converge because the input matrix is ill-conditioned or has too many "
+    "repeated eigenvalues."
+)
+_NOT_FINITE: Final = (
+    "The algorithm failed to converge because the input matrix contained non-finite values."
+)
+
+
 def each_matrix(function: Callable[..., Any], *batches: Any) -> tuple[Any, ...]:
     """The results of ``function`` for each matrix, or each tuple of matrices, of equal batches,
     none of which is empty.
@@ -97,3 +106,29 @@ def lapack(x: Any, *names: str) -> Any:
 
     find = get_blas_funcs if names == ("trsm",) else get_lapack_funcs
     return find(names, (x,))
+
+
+def factored(
+    x: Any, full_matrices: bool = True, compute_uv: bool = True, hermitian: bool = False
+) -> Any:
+    """The singular values of matrices, and their vectors; NaN where a matrix is infinite.
+
+    LAPACK's routine does not come back from a matrix with infinite elements.
+    """
+    svd: Any = np.linalg.svd
+    if hermitian:  # by eigenvalues
+        try:
+            return svd(x, full_matrices, compute_uv, bool(x.size))
+        except np.linalg.LinAlgError:
+            raise LinAlgError(f"linalg.eigh: {ILL_CONDITIONED}") from None
+    finite = np.isfinite(x).all((-2, -1))
+    if finite.all():
+        try:
+            return svd(x, full_matrices, compute_uv)
+        except np.linalg.LinAlgError:
+            raise LinAlgError(f"linalg.svd: {_NOT_FINITE}") from None
+    check_info("linalg.svd", np.isnan(x).any((-2, -1)), lambda _: _NOT_FINITE)
+    found = svd(np.where(finite[..., None, None], x, 0), full_matrices, compute_uv)
+    for part in found if compute_uv else (found,):
+        part[~finite] = np.nan
+    return found

@@ -303,8 +303,13 @@ def positive(self: Tensor) -> Tensor:
 
 
 @public("function method", aliases="resolve_conj resolve_neg", name="conj")
-@public("function method inplace", name="conj_physical")
 @public()
 def real(self: Tensor) -> Tensor:
+    """``self`` itself, as all numbers here are real."""
+    return self
+
+
+@public("function method inplace")
+def conj_physical(self: Tensor) -> Tensor:
     """``self`` itself, as all numbers here are real."""
     return self
