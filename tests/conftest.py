@@ -5,8 +5,12 @@ from __future__ import annotations
 import functools
 import importlib.util
 import os
+import re
 import shutil
 import sys
+from collections.abc import Generator
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -22,7 +26,7 @@ settings.load_profile("ci")
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 
-# Every worker has a core of its own, and more threads would only wait for each other. It also makes
+# There is a worker for every core, and more threads would only wait for each other. It also makes
 # results the same every time: where several threads write to one place, as `max_unpool2d` of
 # PyTorch does for repeated indices, the last one wins. NumPy and PyTorch read it when imported.
 os.environ["OMP_NUM_THREADS"] = "1"
@@ -49,6 +53,32 @@ NEEDS = {
     "dot": (lambda: shutil.which("dot") is not None, "`dot` is not on PATH"),
     "fonts": (a_font_is_seen, "no font of our pictures, such as DejaVu Sans Mono, is installed"),
 }
+
+
+ONLY_TORCH = re.compile(r"^pytestmark = \[?pytest\.mark\.torch\b", re.MULTILINE)
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out files all of whose tests are for PyTorch where those are not asked for.
+
+    To make 9,000 tests and drop them again takes each worker five seconds.
+    """
+    if collection_path.suffix != ".py" or "not torch" not in config.option.markexpr:
+        return None
+    return True if ONLY_TORCH.search(collection_path.read_text("utf-8")) else None
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collect_file(file_path: Path) -> Generator[None, Any, Any]:
+    """Look for no doctests in tests: there are none, and it takes each worker two seconds."""
+    found = yield
+    return [each for each in found if type(each).__name__ != "DoctestModule"]
+
+
+def pytest_xdist_auto_num_workers() -> int:
+    """Return one worker more than there are cores: a third of the time they wait, for a terminal,
+    a browser or a command."""
+    return len(os.sched_getaffinity(0)) + 1 if hasattr(os, "sched_getaffinity") else 2
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -177,7 +177,7 @@ def test_the_prompt_gets_every_letter_however_fast_they_come(open_terminal: Open
         for letter in ":info leaves\r":
             terminal.type(letter)
             time.sleep(gap)
-        terminal.wait_for(rf"{steps}/9 run", r"\n weight\.grad +None")
+        terminal.wait_for(rf"{steps}/9 run", r"\n weight\.grad +\d of 4 in +None")
         terminal.press("n")
         terminal.wait_for(rf"{steps + 1}/9 run", rf"\n #{steps + 2} \w+:\d +\w+Backward0")
 
