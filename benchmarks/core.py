@@ -102,6 +102,52 @@ def diamond(size: int, length: int = 300) -> Workload:
     return Workload(f"diamond, {size} elements", 3 * length, make, formula)
 
 
+def mlp_of_tensors() -> Workload:
+    """A step of an MLP 2-16-16-1 for a batch of 100, without modules and optimizer."""
+
+    def make(torch: Any) -> Any:
+        rng = np.random.default_rng(0)
+        shapes = [(2, 16), (16,), (16, 16), (16,), (16, 1), (1,)]
+        parameters = [
+            torch.tensor(rng.standard_normal(s).astype(np.float32) * 0.3).requires_grad_()
+            for s in shapes
+        ]
+        a, b, c, d, e, f = parameters
+        x = torch.tensor(rng.standard_normal((100, 2)).astype(np.float32))
+        target = torch.tensor(rng.standard_normal((100, 1)).astype(np.float32))
+
+        def forward() -> Any:
+            y = ((x @ a + b).relu() @ c + d).relu() @ e + f
+            difference = y - target
+            return (difference * difference).sum() * 0.01
+
+        def backward(loss: Any) -> None:
+            loss.backward()
+            with torch.no_grad():
+                for p in parameters:
+                    p.add_(p.grad, alpha=-0.01)
+                    p.grad = None
+
+        return forward, backward
+
+    def formula(numpy: Any) -> Any:
+        rng = np.random.default_rng(0)
+        shapes = [(2, 16), (16,), (16, 16), (16,), (16, 1), (1,)]
+        parameters = [rng.standard_normal(s).astype(np.float32) * 0.3 for s in shapes]
+        x = rng.standard_normal((100, 2)).astype(np.float32)
+        target = rng.standard_normal((100, 1)).astype(np.float32)
+
+        def loss(parameters: Any) -> Any:
+            a, b, c, d, e, f = parameters
+            y = numpy.maximum(x @ a + b, 0)
+            y = numpy.maximum(y @ c + d, 0) @ e + f
+            return numpy.sum((y - target) ** 2) * 0.01
+
+        return loss, parameters
+
+    return Workload("step of an MLP of tensors", 1, make, formula)
+
+
 def mlp() -> Workload:
     def make(torch: Any) -> Any:
         nn, optim = (
@@ -234,8 +280,8 @@ def transformer() -> Workload:
 
 
 WORKLOADS = (
-    chain(1), chain(10), diamond(1), diamond(10), mlp(), convolutional(), recurrent(),
-    transformer(),
+    chain(1), chain(10), diamond(1), diamond(10), mlp_of_tensors(), mlp(), convolutional(),
+    recurrent(), transformer(),
 )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from autograd_core.autograd.call import (
     as_tuple,
     carry_out,
     make_call,
+    run_plain,
 )
 from autograd_core.autograd.dual import current_level, without_graph
 from autograd_core.op.record import OPS
@@ -65,6 +66,8 @@ def backward(
             "function, make sure to reset the .grad fields of your parameters to None after use "
             "to break the cycle and avoid the leak."
         )
+    elif inputs is None and run_plain(tensors, grad_tensors, bool(retain_graph)):
+        return
     call = make_call(tensors, grad_tensors, retain_graph, create_graph)
     if requested:
         places = as_tensors(requested)

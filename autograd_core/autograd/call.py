@@ -21,7 +21,7 @@ from autograd_core.autograd.grad_mode import (
     with_gradients,
 )
 from autograd_core.autograd.graph import GradientEdge
-from autograd_core.autograd.node import Node, resolve
+from autograd_core.autograd.node import Node, Nowhere, resolve
 from autograd_core.autograd.reduce import reduce_gradient
 from autograd_core.tensor import Tensor
 
@@ -84,6 +84,32 @@ def without_interceptor() -> Iterator[None]:
         yield
     finally:
         interceptor.reset(token)
+
+
+def run_plain(root: TensorsOrEdges, given: Any, keep: bool) -> bool:
+    """Run the usual call of ``backward``, from one tensor, in the usual mode and with nobody to
+    take it over; return False where it is none.
+
+    What it leaves out takes 8 us, as long as four nodes.
+    """
+    if type(root) is not Tensor or current_mode() is not None or interceptor.get() is not None:
+        return False
+    edge = root.edge
+    if edge is None or type(edge) is Nowhere:
+        return False
+    if given is None:
+        if root._shape:
+            return False
+        seed = np.ones((), root.dtype.dtype)
+    elif type(given) is Tensor and given._shape == root._shape and given.dtype is root.dtype:
+        seed = given.array
+    else:
+        return False
+    task = GraphTask((edge,), (seed,), keep=keep)
+    del seed  # or the first node could not take it over
+    with pass_mode(False, task):
+        task.run()
+    return True
 
 
 def make_call(

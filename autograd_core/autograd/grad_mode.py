@@ -119,12 +119,12 @@ class Mode:
 _mode: ContextVar[Mode | None] = ContextVar("autograd_core_mode", default=None)
 current_mode = _mode.get
 USUAL = Mode()
-_WITHOUT_GRADIENTS = Mode(grad=False)  # the only other one that most programs know
+WITHOUT_GRADIENTS = Mode(grad=False)  # the only other one that most programs know
 
 
 def enter_mode(mode: Mode) -> Token[Mode | None]:
     """Make ``mode`` the current one; undo it with :func:`leave_mode`."""
-    usual = mode is USUAL or (mode is not _WITHOUT_GRADIENTS and mode == USUAL)
+    usual = mode is USUAL or (mode is not WITHOUT_GRADIENTS and mode == USUAL)
     return _mode.set(None if usual else mode)
 
 
@@ -137,7 +137,7 @@ def with_gradients(on: bool) -> Mode:
     """Return the current mode, with gradients on or off."""
     mode = current_mode()
     if mode is None:
-        return USUAL if on else _WITHOUT_GRADIENTS
+        return USUAL if on else WITHOUT_GRADIENTS
     return mode if mode.grad is on else replace(mode, grad=on)
 
 

@@ -8,7 +8,7 @@ What a custom Function returns is checked here, too.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -68,14 +68,31 @@ def _expands(shape: tuple[int, ...], to: tuple[int, ...]) -> bool:
     return all(size in (1, large) for size, large in zip(shape[::-1], to[::-1], strict=False))
 
 
+_KEPT: Final = 1 << 12
+_kept_ones: dict[Any, Any] = {}
+
+
+def _ones(count: int, kind: Any) -> Any:
+    """So many ones, to be read only; kept, as making them takes as long as the product."""
+    if count > _KEPT:
+        return np.ones(count, kind)
+    ones = _kept_ones.get(kind)
+    if ones is None:
+        ones = _kept_ones[kind] = np.ones(_KEPT, kind)
+    return ones[:count]
+
+
 def sum_to_shape(g: Any, shape: tuple[int, ...]) -> Any:
     """Sum a broadcast array back to ``shape``: added dimensions go, stretched ones become 1."""
     added = g.ndim - len(shape)
-    if added == 1 and g.ndim == 2 and g.size > 1024 and g.dtype.itemsize > 2:
-        g = np.ones(len(g), g.dtype) @ g  # BLAS adds up rows faster than NumPy
+    if added == 1:
+        if g.ndim == 2 and g.size > 1024 and g.dtype.itemsize > 2:
+            g = _ones(len(g), g.dtype).dot(g)  # BLAS adds up rows faster than NumPy
+        else:
+            g = np.add.reduce(g, 0)
     elif added:
         g = np.add.reduce(g, axis=tuple(range(added)))
-    if 1 not in shape:
+    if g.shape == shape or 1 not in shape:
         return g
     stretched = tuple(axis for axis, size in enumerate(shape) if size == 1 and g.shape[axis] != 1)
     return np.add.reduce(g, axis=stretched, keepdims=True) if stretched else g

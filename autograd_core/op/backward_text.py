@@ -46,14 +46,19 @@ def backward_text(op: Op) -> str:
 
 
 def _apply(op: Op, edge: str) -> list[str]:
-    arguments = _arguments(op, op.rules[edge].names)
-    if in_float32(op, edge) is None:
-        return [f"g_{edge} = rule_{edge}({arguments})"]
-    return [  # for what is no array, but a scalar of NumPy, numbers are the fastest
-        "if type(g) is ndarray and node.output_dtype is float32:",
-        f"    g_{edge} = rule_{edge}_in_float32({arguments})",
-        f"else: g_{edge} = rule_{edge}({arguments})",
-    ]
+    rule = op.rules[edge]
+    arguments = _arguments(op, rule.names)
+    lines = [f"g_{edge} = rule_{edge}({arguments})"]
+    if in_float32(op, edge) is not None:
+        lines = [  # for what is no array, but a scalar of NumPy, numbers are the fastest
+            "if type(g) is ndarray and node.output_dtype is float32:",
+            f"    g_{edge} = rule_{edge}_in_float32({arguments})",
+            f"else: {lines[0]}",
+        ]
+    if op.pointwise and "g" in rule.names and rule.takes_passes:
+        lines[0] = f"{'el' if len(lines) > 1 else 'else: '}{lines[0]}"
+        lines.insert(0, f"if g.size > LARGE: g_{edge} = rule_{edge}_in_blocks({arguments})")
+    return lines
 
 
 def _fetch(op: Op, names: tuple[str, ...]) -> list[str]:

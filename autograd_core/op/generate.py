@@ -15,6 +15,7 @@ from autograd_core.autograd.double_backward import differentiate
 from autograd_core.autograd.node import GENERAL, TWO_EDGES, Node
 from autograd_core.dtype import float32
 from autograd_core.op.backward_text import backward_text
+from autograd_core.op.blocks import LARGE, in_blocks
 from autograd_core.op.call_text import call_text
 from autograd_core.op.generic import NAMESPACE, SavedNode
 from autograd_core.op.inspect import saved_attributes
@@ -77,9 +78,10 @@ def _first_call(op: Op) -> Any:
 def _first_backward(node: Any, g: Any, keep: bool) -> Any:
     """The ``backward`` of every node class until it first runs."""
     op = node.op
-    namespace = dict(_namespace(op), float32=float32)
-    for edge in op.rules:
+    namespace = dict(_namespace(op), float32=float32, LARGE=LARGE)
+    for edge, rule in op.rules.items():
         namespace[f"rule_{edge}_in_float32"] = in_float32(op, edge)
+        namespace[f"rule_{edge}_in_blocks"] = in_blocks(rule.function)
     exec(_code(backward_text(op), "backward"), namespace)
     op.node_class.backward = namespace["backward"]
     return node.backward(g, keep)

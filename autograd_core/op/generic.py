@@ -186,6 +186,7 @@ def materialize(node: Any, g: list[Any]) -> list[Any]:
 
 
 NAMESPACE: dict[str, Any] = dict(
+    PLAIN=_ARRAYS | {bool, int, float}, numbers=_numbers, wrap_number=wrap_number,
     __name__="autograd_core.op.generated", AxisError=np.exceptions.AxisError,
     Nowhere=Nowhere, Tensor=Tensor, Port=Port, FREED=FREED, NOT_SAVED=NOT_SAVED, ndarray=ndarray,
     asarray=asarray, bool_=bool_, box=box, changed=changed, current_mode=current_mode,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dis
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -26,8 +27,15 @@ class Rule(NamedTuple):
         """Whether this is ``lambda g: g``, which generated code need not call."""
         return self.names == ("g",) and self.function.__code__.co_code == _IDENTITY.co_code
 
+    @property
+    def takes_passes(self) -> bool:
+        """Whether it goes over its arrays more than once."""
+        steps = dis.get_instructions(self.function)
+        return sum(step.opname.startswith(_OPERATIONS) for step in steps) > 1
+
 
 _IDENTITY: Final = (lambda g: g).__code__
+_OPERATIONS: Final = ("BINARY_OP", "CALL", "COMPARE_OP", "UNARY_NEGATIVE")
 
 
 def parameters_of(rule: Callable[..., Any]) -> tuple[str, ...]:

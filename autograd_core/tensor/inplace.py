@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import numpy as np
 
 from autograd_core.autograd.dual import copy_tangent, update_tangent
-from autograd_core.autograd.grad_mode import builds_graph, current_mode
+from autograd_core.autograd.grad_mode import WITHOUT_GRADIENTS, builds_graph, current_mode
 from autograd_core.autograd.memory import make_writeable
 from autograd_core.autograd.saved import Since
-from autograd_core.autograd.version import check_changeable
+from autograd_core.autograd.version import INFERENCE, check_changeable
 from autograd_core.op.node_names import RENAMED_IN_PLACE, renamed
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.views import (
@@ -35,7 +35,16 @@ def inplace(
             that may not be changed; in PyTorch's words.
     """
 
+    ufunc = _UFUNCS.get(name)
+
     def method(self: Tensor, *args: Any, **kwargs: Any) -> Tensor:
+        if (
+            ufunc is not None
+            and current_mode() is WITHOUT_GRADIENTS
+            and len(args) == 1
+            and _written(ufunc, self, args[0], **kwargs)
+        ):
+            return self
         check_changeable(self.version)
         if builds_graph():
             check_change(self)
@@ -69,6 +78,50 @@ def inplace(
     method.__wrapped__ = call  # type: ignore[attr-defined]  # so it has the signature of `call`
     method.__doc__ = f"In-place form of :func:`{name.rstrip('_')}`."
     return method
+
+
+_UFUNCS: Final[Mapping[str, Any]] = {
+    "add_": np.add, "sub_": np.subtract, "mul_": np.multiply, "div_": np.true_divide,
+}  # fmt: skip
+
+
+def _written(ufunc: Any, x: Tensor, y: Any, alpha: Any = 1, **others: Any) -> bool:
+    """Let NumPy write the result into ``x``, a float tensor that is no view, as an update by hand
+    does under ``no_grad``: 2 us instead of 7.
+
+    Where it says no, nothing has happened, and the usual way will tell why.
+    """
+    array, kind, version = x.array, x.dtype, x.version
+    if (
+        others
+        or type(x) is not Tensor
+        or not kind.is_floating_point
+        or not array.flags.writeable
+        or version is INFERENCE
+        or getattr(x, "_view_of", None) is not None  # not by the property: 0.1 us less
+    ):
+        return False
+    if type(y) is Tensor and y.dtype is kind:
+        other = y.array
+    elif type(y) is float:
+        other = kind.dtype.type(y)
+    else:
+        return False
+    if alpha != 1:
+        if type(alpha) is not float:
+            return False
+        other = other * kind.dtype.type(alpha)
+    try:
+        ufunc(array, other, array)
+    except ValueError:  # shapes
+        return False
+    if version is None:
+        x.version = [1]
+    else:
+        version[0] += 1
+    if getattr(x, "_views", None):
+        regenerate_views(x)
+    return True
 
 
 def _before(x: Tensor) -> Tensor:

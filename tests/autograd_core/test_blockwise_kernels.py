@@ -10,7 +10,8 @@ import pytest
 
 import autograd_core as torch
 from autograd_core.nn import functional as F
-from autograd_core.ops.pointwise.blocks import in_blocks
+from autograd_core.op import OPS
+from autograd_core.op.blocks import in_blocks
 
 IN_BLOCKS = (
     F.elu, F.celu, F.gelu, F.silu, F.mish, F.softplus, F.logsigmoid, F.hardsigmoid, F.hardswish,
@@ -60,3 +61,39 @@ def test_gelu_of_floats_is_as_exact_as_its_dtype() -> None:
     assert ends[0] == math.inf
     assert math.isnan(ends[1])
     assert ends[2] == 0
+
+
+def test_blocks_are_cut_from_all_arrays_alike() -> None:
+    @in_blocks
+    def blend(x: Any, y: Any, number: Any) -> Any:
+        return x * number + y
+
+    x, y = np.arange(80_000.0).reshape(2, 200, 200)
+    half = np.array(0.5)
+    assert (blend(x, y, half) == x * half + y).all()
+    assert (blend(x, y[0], half) == x * half + y[0]).all()
+    assert (blend(x, y.T, half) == x * half + y.T).all()
+
+
+RULES_IN_BLOCKS = sorted(
+    (op.name, edge)
+    for op in OPS.values()
+    for edge, rule in op.rules.items()
+    if op.pointwise
+    and rule.takes_passes
+    and "g" in rule.names
+    and set(rule.names) <= {"g", *op.values, *op.outputs}
+)
+
+
+@pytest.mark.parametrize(("name", "edge"), RULES_IN_BLOCKS)
+def test_a_rule_in_blocks_gives_the_bits_of_the_rule(name: str, edge: str) -> None:
+    op = OPS[name]
+    rule, rng = op.rules[edge], np.random.default_rng(0)
+    arrays = [
+        rng.random(40_000) < 0.5 if each in op.keeps_dtype else rng.random(40_000) + 0.5
+        for each in rule.names
+    ]
+    with np.errstate(all="ignore"):
+        whole = rule.function(*arrays)
+        assert in_blocks(rule.function)(*arrays).tobytes() == whole.tobytes()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from operator import gt
 from typing import Any, TypeAlias
 
@@ -30,6 +31,22 @@ def _places(index: Any, dim: int) -> tuple[Any, ...]:
     )
 
 
+def _add_at(result: Any, index: Any, dim: int, x: Any) -> None:
+    """``np.add.at`` where ``index`` points along ``dim``; into flat memory, and so with one index
+    for all dimensions, it takes a fifth of the time."""
+    if not result.flags.c_contiguous:
+        np.add.at(result, _places(index, dim), x)
+        return
+    np.add.at(result.reshape(-1), _flat_places(index, dim, result).reshape(-1), np.ravel(x))
+
+
+def _flat_places(index: Any, dim: int, x: Any) -> Any:
+    """Where ``index`` points along ``dim`` in the memory of ``x``, whose elements lie in order."""
+    steps = (step // x.itemsize for step in x.strides)
+    pairs = zip(_places(index, dim), steps, strict=True)
+    return functools.reduce(np.add, (place * step for place, step in pairs))
+
+
 def _like(index: Any, src: Any) -> Any:
     """The part of ``src`` that ``index`` covers."""
     return at_least_1d(src)[tuple(slice(n) for n in at_least_1d(index).shape)]
@@ -49,8 +66,8 @@ def _check(index: Any, x: Any, dim: int, src: Any = None, name: str = "self") ->
     if short or any(map(gt, size, x.shape)):
         _check_sizes(size, x.shape, dim, None if src is None else src.shape, name)
     length = x.shape[dim] if x.ndim else 1
-    wrong = (index < 0) | (index >= length)
-    if wrong.any():
+    if index.min() < 0 or index.max() >= length:
+        wrong = (index < 0) | (index >= length)
         raise RuntimeError(
             f"index {index[wrong].flat[0]} is out of bounds for dimension {dim} with size {length}"
         )
@@ -78,7 +95,10 @@ def gather(self, index, /, dim):
     _check(index, self, dim, name="input")
     if not index.size:
         return np.zeros(index.shape, self.dtype)
-    return at_least_1d(self)[_places(index, dim)].reshape(index.shape)
+    self = at_least_1d(self)
+    if self.flags.c_contiguous:  # with one index, two thirds of the time
+        return self.reshape(-1)[_flat_places(index, dim, self)].reshape(index.shape)
+    return self[_places(index, dim)].reshape(index.shape)
 
 
 @op(
@@ -89,7 +109,7 @@ def scatter_zeros(self, index, /, shape, dim):
     """Zeros of ``shape`` to which ``self`` was added where ``index`` points."""
     result = np.zeros(shape, self.dtype)
     if index.size:
-        np.add.at(at_least_1d(result), _places(index, dim), at_least_1d(self))
+        _add_at(at_least_1d(result), index, dim, at_least_1d(self))
     return result
 
 
@@ -150,7 +170,7 @@ def scatter_add(self, src, index, /, dim):
     _check(index, self, dim, src)
     result = np.array(self)
     if index.size:
-        np.add.at(at_least_1d(result), _places(index, dim), _like(index, src))
+        _add_at(at_least_1d(result), index, dim, _like(index, src))
     return result
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import op
+from autograd_core.op.blocks import in_blocks
 from autograd_core.op.refusals import REFUSED
 from autograd_core.ops.checks import (
     check_castable,
@@ -15,7 +16,7 @@ from autograd_core.ops.checks import (
     promoted,
     scalar_name,
 )
-from autograd_core.ops.pointwise.activation import hardtanh, log_sigmoid
+from autograd_core.ops.pointwise.activation import hardtanh, log_1_exp, log_sigmoid
 from autograd_core.ops.pointwise.elementwise import clamp, log, sigmoid
 from autograd_core.ops.reductions.reduce import count
 
@@ -96,7 +97,7 @@ def soft_margin_loss(self, target, /, reduction="mean"):
     if self.dtype.kind != "f":
         _check_sign(self)
         check_castable(np.zeros(0, np.float32), self)
-    return reduced(np.logaddexp(-target.astype(self.dtype) * self, 0), reduction)
+    return reduced(log_1_exp(-target.astype(self.dtype) * self), reduction)
 
 
 def margin_slope(x: Any, target: Any) -> Any:
@@ -162,11 +163,18 @@ def binary_cross_entropy_with_logits(
     if target.dtype == np.bool_:
         raise RuntimeError(REFUSED["sub"])
     check_castable(self, target)
-    no, yes = np.logaddexp(self, 0), np.logaddexp(-self, 0)
-    losses = weighted((1 - target) * no + weighted(target * yes, pos_weight), weight)
+    losses = weighted(_logits_losses(self, target, pos_weight), weight)
     return reduced(losses.astype(target.dtype, copy=False), reduction)
 
 
+@in_blocks
+def _logits_losses(x: Any, target: Any, pos_weight: Any) -> Any:
+    rest = np.log1p(np.exp(-np.abs(x)))
+    no, yes = np.maximum(x, 0) + rest, np.maximum(-x, 0) + rest
+    return (1 - target) * no + weighted(target * yes, pos_weight)
+
+
+@in_blocks
 def logits_slope(x: Any, target: Any, pos_weight: Any) -> Any:
     """The derivative of the loss by the scores ``x``."""
     if pos_weight is None:

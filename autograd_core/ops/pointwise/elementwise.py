@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from autograd_core.op import Second, pointwise
-from autograd_core.ops.pointwise.blocks import in_blocks
+from autograd_core.op.blocks import in_blocks
 
 
 @pointwise(
@@ -245,15 +245,18 @@ def tanh(self):
     """Hyperbolic tangent."""
 
 
-@in_blocks
-def _sigmoid(x: Any) -> Any:
-    # 1 / (1 + exp(-x)) by way of tanh: as fast, and nothing overflows
+def logistic(x: Any) -> Any:
+    """Arrays: ``1 / (1 + exp(-x))`` by way of tanh: as fast, and nothing overflows."""
     half = np.multiply(x, 0.5)
-    return np.add(np.multiply(np.tanh(half), 0.5), 0.5)
+    if type(half) is not np.ndarray or half.dtype.kind != "f":
+        return np.add(np.multiply(np.tanh(half), 0.5), 0.5)
+    np.tanh(half, half)
+    np.multiply(half, 0.5, half)
+    return np.add(half, 0.5, half)
 
 
 @pointwise(
-    _sigmoid,
+    in_blocks(logistic),
     result_dtype="float",
     self=lambda g, result: g * (1 - result) * result,
     variants="function method inplace",
@@ -334,7 +337,8 @@ def within(self, *, min=None, max=None):
     return inside if max is None else np.logical_and(inside, np.less_equal(self, max))
 
 
-_BITS = {2: np.int16, 4: np.int32, 8: np.int64}
+_BITS = {size: np.dtype(f"i{size}") for size in (2, 4, 8)}
+_INT8 = np.dtype(np.int8)
 
 
 def masked(x: Any, mask: Any) -> Any:
@@ -344,10 +348,28 @@ def masked(x: Any, mask: Any) -> Any:
     make NaN of infinity.
     """
     bits = _BITS[x.itemsize]
-    ones = np.asarray(mask, bits)
-    np.negative(ones, out=ones)  # all bits set where the mask holds
-    same = ones.shape == x.shape
+    ones = np.negative(mask.view(_INT8)).astype(bits)  # all bits set where the mask holds
+    same = x.ndim and ones.shape == x.shape
     return np.bitwise_and(ones, x.view(bits), out=ones if same else None).view(x.dtype)
+
+
+def chosen(mask: Any, x: Any, y: Any) -> Any:
+    """``np.where(mask, x, y)``, of large arrays of floats of one shape by bits: in a quarter of the
+    time, as no branch is mispredicted."""
+    if not (
+        mask.size > 1024
+        and type(x) is type(y) is np.ndarray
+        and x.shape == y.shape == mask.shape
+        and x.dtype == y.dtype
+        and x.dtype.kind == "f"
+    ):
+        return np.where(mask, x, y)
+    bits = _BITS[x.itemsize]
+    taken = np.negative(mask.view(_INT8)).astype(bits)
+    below = y.view(bits)
+    result = np.bitwise_xor(x.view(bits), below)
+    np.bitwise_and(result, taken, result)
+    return np.bitwise_xor(result, below, result).view(x.dtype)
 
 
 @pointwise(
@@ -358,7 +380,7 @@ def masked(x: Any, mask: Any) -> Any:
 )
 def where(condition, self, other):
     """``self`` where ``condition`` holds, else ``other``."""
-    if type(condition) is np.ndarray:
+    if type(condition) is np.ndarray and condition.dtype.kind == "b":
         if (
             type(other) is int
             and other == 0
@@ -373,6 +395,7 @@ def where(condition, self, other):
             and other.dtype.kind == "f"
         ):
             return masked(other, ~condition)
+        return chosen(condition, self, other)
     return np.where(condition, self, other)
 
 
