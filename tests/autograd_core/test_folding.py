@@ -140,6 +140,37 @@ def test_a_loop_begins_where_the_fewest_values_are_handed_on() -> None:
     assert graph.groups.get(first.id) is None
 
 
+def stages(start: torch.Tensor) -> Graph:
+    """Ten steps of four stages each, at lines of their own, which look alike; all results are
+    used."""
+    rate = torch.full((2,), 0.1, requires_grad=True)
+    seen = [y := start]
+    with trace():
+        for _ in range(10):
+            k1 = torch.sin(y**3) * rate
+            k2 = torch.sin((y + 0.5 * k1) ** 3)
+            k3 = torch.sin((y + 0.5 * k2) ** 3)
+            k4 = torch.sin((y + 1.0 * k3) ** 3)
+            y = y + 0.1 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
+            seen.append(y)
+        loss = torch.stack(seen).sum()
+    return capture(loss, names=Names({"rate": rate, "start": start}))
+
+
+def test_stages_at_different_lines_are_no_rounds_of_a_loop() -> None:
+    rounds = ["t = 0", "t = 1", "t = 2 … 8 × 7", "t = 9"]
+    graph = fold(stages(torch.tensor([2.0, 1.0])), max_boxes=20)
+    assert groups(graph) == rounds
+
+
+def test_a_first_round_that_lacks_its_beginning_is_a_round() -> None:
+    whole = stages(torch.tensor([2.0, 1.0]))  # the first op of which has no gradient
+    backward = [node for node in whole.nodes() if node.half == "backward"]
+    assert [node.name for node in backward].count("PowBackward0") == 39
+    graph = fold(whole, ("backward",), max_boxes=16)
+    assert groups(graph, "backward") == ["t = 9", "t = 3 … 8 × 6", "t = 2", "t = 1", "t = 0"]
+
+
 def test_scopes_close_down_to_a_depth() -> None:
     with trace():
         x = torch.randn(3, requires_grad=True)

@@ -98,15 +98,32 @@ class TreeBuilder:
 
     def _with_rounds(self, children: list[Fold], scope: str) -> list[Fold]:
         """The children, with runs of equal ones put into a repeat or a loop each, inner runs
-        first, until there are none."""
-        while found := find_rounds(children, self._units, self._heads, scope):
-            rest, last = [], 0
-            for rounds in found:
-                rest += children[last : rounds.start]
-                rest.append(self._repeat(children, rounds, scope))
-                last = rounds.stop
-            children = rest + children[last:]
+        first, until there are none; those first that come from the same lines of the program."""
+        for symbol_of in (self._at_line, _signature):
+            while True:
+                symbols = list(map(symbol_of, children))
+                found = find_rounds(children, symbols, self._units, self._heads, scope)
+                if not found:
+                    break
+                rest, last = [], 0
+                for rounds in found:
+                    first = rounds.start - rounds.lead
+                    rest += children[last:first]
+                    if rounds.lead:
+                        parts = children[first : rounds.start]
+                        rest.append(self._inner("iteration", "t = 0", scope, parts))
+                    rest.append(self._repeat(children, rounds, scope))
+                    last = rounds.stop
+                children = rest + children[last:]
         return children
+
+    def _at_line(self, fold: Fold) -> int:
+        """Return a number for what a fold does at its line: two ops of a kind at different lines
+        are no rounds of one loop."""
+        if fold.kind != "head":
+            return fold.signature
+        source = self._graph.sources.get(self._units.node(fold.unit))
+        return fold.signature if source is None else self._number((fold.signature, source))
 
     def _in_bands(self, children: list[Fold], scope: str) -> list[Fold]:
         """The children, in bands where they are too many to be drawn side by side."""
@@ -133,7 +150,8 @@ class TreeBuilder:
             start = rounds.start + number * rounds.period
             parts = children[start : start + rounds.period]
             if rounds.labels is None:
-                label = self._address(parts[0]) if rounds.apart else f"t = {number}"
+                t = number + bool(rounds.lead)
+                label = self._address(parts[0]) if rounds.apart else f"t = {t}"
                 if signature < 0:
                     signature = self._inner("iteration", label, scope, parts).signature
                 instances.append(fold_of("iteration", label, scope, parts, signature))
@@ -159,6 +177,10 @@ class TreeBuilder:
         if known is None:
             known = self._patterns[name] = _DIGITS.sub("#", name)
         return known
+
+
+def _signature(fold: Fold) -> int:
+    return fold.signature
 
 
 def _shared(one: list[str], other: list[str]) -> int:

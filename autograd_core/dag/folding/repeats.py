@@ -24,27 +24,35 @@ LEAST_OPS = 8
 
 class Rounds(NamedTuple):
     """``number`` rounds of ``period`` neighbours from ``start`` on; ``labels`` are the names of
-    the rounds, None for those that have none; ``apart`` says that no round reads another."""
+    the rounds, None for those that have none; ``apart`` says that no round reads another.
+
+    ``lead`` neighbours before them are a first round that lacks its beginning: what that has would
+    have no gradient.
+    """
 
     start: int
     period: int
     number: int
     labels: tuple[str, ...] | None
     apart: bool = False
+    lead: int = 0
 
     @property
     def stop(self) -> int:
         return self.start + self.period * self.number
 
 
-def find_rounds(siblings: Sequence[Fold], units: Units, heads: Heads, scope: str) -> list[Rounds]:
-    """The rounds among siblings, in order and without overlap."""
+def find_rounds(
+    siblings: Sequence[Fold], symbols: Sequence[int], units: Units, heads: Heads, scope: str
+) -> list[Rounds]:
+    """The rounds among siblings, in order and without overlap; those with equal ``symbols`` may be
+    the same part of several rounds."""
     if len(siblings) < LEAST_SCOPES:
         return []
     wiring: Wiring | None = None
     taken = bytearray(len(siblings))
     found = []
-    for start, stop, period in periodic_stretches([one.signature for one in siblings]):
+    for start, stop, period in periodic_stretches(symbols):
         if any(taken[start:stop]):
             continue
         whole = period == 1 and siblings[start].kind == "scope"
@@ -62,9 +70,26 @@ def find_rounds(siblings: Sequence[Fold], units: Units, heads: Heads, scope: str
             labels=_labels(siblings, units, rounds, scope),
             apart=wiring is not None and not whole and wiring.apart(rounds),
         )
+        if rounds.labels is None and not rounds.apart:
+            rounds = rounds._replace(lead=_lead(symbols, taken, rounds))
+        start -= rounds.lead
         taken[start : rounds.stop] = b"\1" * (rounds.stop - start)
         found.append(rounds)
     return sorted(found)
+
+
+def _lead(symbols: Sequence[int], taken: Sequence[int], rounds: Rounds) -> int:
+    """Count the neighbours before the rounds that are the end of another one, if most of it is
+    there."""
+    start, period = rounds.start, rounds.period
+    lead = 0
+    while (
+        lead < min(period - 1, start)
+        and not taken[start - lead - 1]
+        and symbols[start - lead - 1] == symbols[start + period - lead - 1]
+    ):
+        lead += 1
+    return lead if 2 * lead > period else 0
 
 
 def _enough(siblings: Sequence[Fold], start: int, stop: int, period: int) -> bool:
@@ -150,11 +175,13 @@ class Wiring:
     def natural_start(self, start: int, stop: int, period: int) -> int:
         """Find where a round begins: where the fewest values pass from one round to the next."""
         middle = start + period * max((stop - start) // period // 2, 1)
+        # what is read behind the rounds only, such as all their results, passes everywhere
+        last_use = {source: index for index in range(start, stop) for source in self.inputs[index]}
         change = [0] * (stop - start + 2)
-        for index in range(start, stop):
-            if self.last_use[index] > index:
-                change[index - start + 1] += 1
-                change[min(self.last_use[index] + 1, stop + 1) - start] -= 1
+        for source, index in last_use.items():
+            if source >= start:
+                change[source - start + 1] += 1
+                change[index + 1 - start] -= 1
         alive, level = [], 0
         for step in change:
             level += step
