@@ -153,6 +153,26 @@ def _is_all_that_is_left(g: Array) -> bool:
     )
 
 
+def add_large(present: Array, g: Array) -> Array:
+    """Return ``present + g``, in the memory of ``present`` if only the engine, which holds it in an
+    input buffer, can see that: the weights of a recurrent net, which many steps add to, would else
+    spend an eighth of a pass on fresh memory."""
+    if (
+        sys.getrefcount(present) > _SOLE_BUFFER
+        or type(present) is not np.ndarray
+        or present.base is not None
+        or present.shape != g.shape
+        or present.strides != g.strides
+        or present.dtype != g.dtype
+        or not present.flags.writeable
+    ):
+        return present + g
+    return np.add(present, g, present)
+
+
+LARGE: Final = 1 << 12  # elements
+
+
 def _references_seen_by_own() -> int:
     # How many references a solely owned array has inside `own`, called the way the engine
     # calls it (one local there, one argument here): differs between Python versions.
@@ -173,5 +193,16 @@ def _references_to_memory() -> int:
     return sys.getrefcount(memory)
 
 
+def _references_to_buffer() -> int:
+    # The same, inside `add_large`, of an array that is in a buffer and in a local of the engine.
+    def probe(present: Array, g: Array) -> int:
+        return sys.getrefcount(present)
+
+    pending = {0: np.zeros(1)}
+    g = pending[0]
+    return probe(g, g[:0].copy())
+
+
+_SOLE_BUFFER: Final = _references_to_buffer()
 _SOLE_OWNER: Final = _references_seen_by_own()
 _SOLE_MEMORY: Final = _references_to_memory()

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextvars import ContextVar
 from typing import Any, NamedTuple, Self
 
-from autograd_core.autograd.accumulate import AccumulateGrad
+from autograd_core.autograd.accumulate import LARGE, AccumulateGrad, add_large
 from autograd_core.autograd.buffers import Buffers
 from autograd_core.autograd.node import GENERAL, LEAF, ONE_EDGE, TWO_EDGES, Edge, Node, Port
 from autograd_core.autograd.plan import leading_to, make_plan, owner
@@ -164,7 +164,9 @@ class GraphTask:
                     a = reduce_gradient(a, node.to[0])
                 edge = node.i0
                 g = waiting(edge)  # type: ignore[arg-type]  # a node with one edge has it
-                pending[edge] = a if g is None else g + a  # type: ignore[index]
+                if g is not None:
+                    a = g + a if g.size < LARGE else add_large(g, a)
+                pending[edge] = a  # type: ignore[index]
             elif kind == TWO_EDGES:
                 g = take(node, None)
                 if g is None:
@@ -176,13 +178,17 @@ class GraphTask:
                     if to is not None:
                         a = reduce_gradient(a, to[0])
                     g = waiting(edge)
-                    pending[edge] = a if g is None else g + a
+                    if g is not None:
+                        a = g + a if g.size < LARGE else add_large(g, a)
+                    pending[edge] = a
                 edge = node.i1
                 if edge is not None:
                     if to is not None:
                         b = reduce_gradient(b, to[1])
                     g = waiting(edge)
-                    pending[edge] = b if g is None else g + b
+                    if g is not None:
+                        b = g + b if g.size < LARGE else add_large(g, b)
+                    pending[edge] = b
             elif kind == LEAF:
                 # Nothing here may hold on to the gradient, or the leaf could not take it over.
                 a = b = None
@@ -216,7 +222,9 @@ class GraphTask:
                 if to is not None:
                     a = reduce_gradient(a, to[number])
                 present = pending.get(edge)
-                pending[edge] = a if present is None else present + a
+                if present is not None:
+                    a = present + a if present.size < LARGE else add_large(present, a)
+                pending[edge] = a
 
     # the loop that tells all
 

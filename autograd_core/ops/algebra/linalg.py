@@ -55,7 +55,7 @@ def _product(a: Any, b: Any) -> Any:
         check_not_bool("addmm_impl_cpu_", a)
     if a.dtype is not b.dtype or a.shape[-1:] != b.shape[:1]:
         _check_inner(a, b)
-    if len(a) <= 32 and b.size >= 1 << 14 and b.flags.f_contiguous:
+    if len(a) <= 64 and b.size >= 1 << 14 and b.flags.f_contiguous:
         # a few rows by the transposed weights of a layer: two thirds of the time turned round
         return np.ascontiguousarray(b.T.dot(a.T).T)
     return a.dot(b)

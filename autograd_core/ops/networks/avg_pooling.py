@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -70,8 +71,10 @@ def _means(
     axis = x.ndim - len(windows.kernel)
     size = x.shape[axis:]
     output = pooled_size(x, windows, ceil_mode)
-    padded = padded_image(x.shape, windows, output, x.dtype, 0)
-    padded[(..., *windows.inside(size))] = x
+    padded = x
+    if windows.padded_size(size, output) != size:
+        padded = padded_image(x.shape, windows, output, x.dtype, 0)
+        padded[(..., *windows.inside(size))] = x
     # one dimension after the other: the sums of sums are those of the windows
     for each in range(len(windows.kernel)):
         part = _one_dimension(windows, each)
@@ -79,7 +82,7 @@ def _means(
         padded = next(patches)[1].copy()
         for _, patch in patches:
             padded += patch
-    counts = _counts(windows, size, output, include_pad, divisor).astype(x.dtype)
+    counts = _counts(windows, size, output, include_pad, divisor, x.dtype)
     if x.dtype.kind != "f":
         return np.sign(padded) * (np.abs(padded) // counts)  # towards 0, as C divides
     padded /= counts
@@ -90,12 +93,13 @@ def _one_dimension(windows: Windows, axis: int) -> Windows:
     return Windows(*((values[axis],) for values in windows))
 
 
+@lru_cache(maxsize=256)  # it takes as long as the rest of a small image
 def _counts(
-    windows: Windows, size: Any, output: Any, include_pad: bool, divisor: int | None
+    windows: Windows, size: Any, output: Any, include_pad: bool, divisor: int | None, kind: Any
 ) -> Any:
-    """What the sum of each window is divided by."""
+    """What the sum of each window is divided by; to be read only."""
     if divisor is not None:
-        return np.array(divisor)
+        return np.array(divisor).astype(kind)
     result = np.ones(())
     for axis, n in enumerate(size):
         kernel, stride, padding, _ = (values[axis] for values in windows)
@@ -104,7 +108,7 @@ def _counts(
         if not include_pad:
             start, end = np.maximum(start, 0), np.minimum(end, n)
         result = result[..., None] * (end - start)
-    return result
+    return result.astype(kind)
 
 
 @op(
@@ -121,8 +125,8 @@ def avg_pool_backward(
     windows = Windows(kernel_size, stride, padding, (1,) * len(kernel_size))
     axis = len(shape) - len(kernel_size)
     size, output = shape[axis:], self.shape[axis:]
-    counts = _counts(windows, size, output, count_include_pad, divisor_override)
-    spread = self / counts.astype(self.dtype)
+    counts = _counts(windows, size, output, count_include_pad, divisor_override, self.dtype)
+    spread = self / counts
     whole = windows.padded_size(size, output)
     for each in range(len(kernel_size)):
         sides = list(spread.shape)

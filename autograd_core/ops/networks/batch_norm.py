@@ -43,6 +43,8 @@ def batch_norm(
         "batch_norm", input, weight, bias, running_mean, running_var
     )
     own, input = input.dtype, input if kind is input.dtype else input.astype(kind)
+    if training and _in_rows(input):
+        return settled(*_normalized_rows(input, weight, bias, eps), own, of_statistics)
     if training:
         axes = _axes(input.ndim)
         mean = np.mean(input, axes, dtype=kind)
@@ -53,6 +55,24 @@ def batch_norm(
     rstd = 1 / np.sqrt(variance + eps)
     result = (input - per_channel(mean, input.ndim)) * per_channel(rstd, input.ndim)
     return settled(_affine(result, weight, bias), mean, rstd, own, of_statistics)
+
+
+def _in_rows(x: Any) -> bool:
+    """Whether ``x`` is an array (N, C, ...) of rows long enough for BLAS to add up."""
+    return type(x) is np.ndarray and x.ndim > 2 and x.size > 1 << 12 and x.flags.c_contiguous
+
+
+def _normalized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
+    """:func:`batch_norm` on rows: sums by BLAS, all factors of a channel at once."""
+    rows = x.reshape(*x.shape[:2], -1)
+    size = x.size // x.shape[1]
+    mean = (rows @ np.ones(rows.shape[2], x.dtype)).sum(0) / size
+    result = rows - mean[:, None]
+    rstd = 1 / np.sqrt(np.vecdot(result, result).sum(0) / size + x.dtype.type(eps))
+    result *= (rstd if weight is None else rstd * weight)[:, None]
+    if bias is not None:
+        result += bias[:, None]
+    return result.reshape(x.shape), mean, rstd
 
 
 def _affine(x: Any, weight: Any, bias: Any) -> Any:
@@ -79,6 +99,8 @@ def batch_norm_backward(
     """
     g_ans, g_mean, g_rstd = g
     axes, ndim = _axes(x.ndim), x.ndim
+    if _in_rows(x) and x.itemsize > 2:
+        return _backward_by_samples(g_ans, g_mean, g_rstd, x, weight, mean, rstd, training, needs)
     scale = per_channel(rstd, ndim)
     normalized = (x - per_channel(mean, ndim)) * scale
     g_x = g_weight = g_bias = None
@@ -95,6 +117,47 @@ def batch_norm_backward(
     if needs[2]:
         g_bias = sum_dim(g_ans, axes)
     return g_x, g_weight, g_bias
+
+
+def _backward_by_samples(
+    g: Any,
+    g_mean: Any,
+    g_rstd: Any,
+    x: Any,
+    weight: Any,
+    mean: Any,
+    rstd: Any,
+    training: bool,
+    needs: tuple[bool, bool, bool],
+) -> tuple[Any, Any, Any]:
+    """:func:`batch_norm_backward` on rows, a sample at a time: half of the time, as what a sample
+    needs stays in the cache."""
+    shape = (*x.shape[:2], -1)
+    inputs, grads = x.reshape(shape), g.reshape(shape)
+    size = x.size // x.shape[1]
+    total, inner = np.zeros((2, x.shape[1]), x.dtype)
+    middle, ones = mean[:, None].astype(x.dtype, copy=False), np.ones(inputs.shape[2], x.dtype)
+    for each, grad in zip(inputs, grads, strict=True):
+        total += grad @ ones
+        inner += np.vecdot(grad, each - middle)
+    g_x = None
+    if needs[0]:
+        scale = rstd if weight is None else rstd * weight
+        shift, slope = total * scale, inner * scale * rstd
+        if training:
+            shift = ((shift - g_mean) / size)[:, None]
+            slope = ((slope + g_rstd * rstd) * rstd / size)[:, None]
+        factor = scale[:, None]
+        found = np.empty(inputs.shape, x.dtype)
+        for each, grad, out in zip(inputs, grads, found, strict=True):
+            np.multiply(grad, factor, out)
+            if training:
+                centred = each - middle
+                centred *= slope
+                centred += shift
+                out -= centred
+        g_x = found.reshape(x.shape)
+    return g_x, inner * rstd if needs[1] else None, total if needs[2] else None
 
 
 @op(

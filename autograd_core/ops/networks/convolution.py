@@ -10,7 +10,7 @@ gains, and they stay (N, C, ...), with a product each.
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -38,6 +38,17 @@ def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(),
     windows = Windows(weight.shape[2:], stride, padding, dilation)
     _check_dtypes(input, weight, bias)
     _check(input, weight, bias, groups)
+    parts = _parts(input.shape, weight.shape, windows)
+    if not parts:
+        return _convolved(input, weight, bias, windows, groups)
+    size = windows.output_size(input.shape[2:])
+    result = np.empty((len(input), len(weight), *size), input.dtype)
+    for part in parts:
+        result[part] = _convolved(input[part], weight, bias, windows, groups)
+    return result
+
+
+def _convolved(input: Any, weight: Any, bias: Any, windows: Windows, groups: int) -> Any:
     each = _is_each(weight.shape, groups)
     columns, size = _columns(input, windows, groups, each)
     product = np.matmul(_grouped(weight, groups), columns)
@@ -64,6 +75,19 @@ def convolution(input, weight, bias=None, /, stride=(), padding=(), dilation=(),
 def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, groups):
     """The gradient, of ``shape``, of the images that :func:`convolution` was given."""
     windows = Windows(weight.shape[2:], stride, padding, dilation)
+    parts = _parts(shape, weight.shape, windows)
+    if not parts:
+        return _input_gradient(grad_output, weight, shape, windows, groups)
+    result = np.empty(shape, grad_output.dtype)
+    for part in parts:
+        some = grad_output[part]
+        result[part] = _input_gradient(some, weight, (len(some), *shape[1:]), windows, groups)
+    return result
+
+
+def _input_gradient(
+    grad_output: Any, weight: Any, shape: tuple[int, ...], windows: Windows, groups: int
+) -> Any:
     count, channels, *size = shape
     output = grad_output.shape[2:]
     each = _is_each(weight.shape, groups)
@@ -88,10 +112,36 @@ def convolution_input(grad_output, weight, /, shape, stride, padding, dilation, 
 )
 def convolution_weight(grad_output, input, /, shape, stride, padding, dilation, groups):
     """The gradient, of ``shape``, of the kernels that :func:`convolution` was given."""
+    windows = Windows(shape[2:], stride, padding, dilation)
+    result: Any = None
+    for part in _parts(input.shape, shape, windows) or [slice(None)]:
+        found = _weight_gradient(grad_output[part], input[part], shape, windows, groups)
+        result = found if result is None else np.add(result, found, out=result)
+    return result
+
+
+def _weight_gradient(
+    grad_output: Any, input: Any, shape: tuple[int, ...], windows: Windows, groups: int
+) -> Any:
     each = _is_each(shape, groups)
-    columns, _ = _columns(input, Windows(shape[2:], stride, padding, dilation), groups, each)
+    columns, _ = _columns(input, windows, groups, each)
     product = np.matmul(_rows(grad_output, groups, each), columns.swapaxes(-1, -2))
     return (np.add.reduce(product, 0) if each else product).reshape(shape)
+
+
+_COLUMNS: Final = 1 << 19  # elements of columns that are made at a time
+
+
+def _parts(shape: tuple[int, ...], kernels: tuple[int, ...], windows: Windows) -> list[slice]:
+    """Which of the images of ``shape`` to take together, so that columns stay in the cache and
+    their memory does not grow with the batch; none: all of them."""
+    count, channels, *size = shape
+    output = windows.output_size(tuple(size))
+    each = channels * math.prod(kernels[2:]) * math.prod(max(n, 0) for n in output)
+    some = max(1, _COLUMNS // max(each, 1))
+    if 2 * some > count:
+        return []
+    return [slice(start, start + some) for start in range(0, count, some)]
 
 
 def _is_each(shape: tuple[int, ...], groups: int) -> bool:

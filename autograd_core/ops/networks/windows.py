@@ -6,6 +6,7 @@ Images have any number of dimensions: one for a signal, two for a picture, three
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import lru_cache
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -33,25 +34,11 @@ class Windows(NamedTuple):
 
         With ``ceil_mode``, also places that reach beyond the padding, if they begin before it.
         """
-        output = []
-        for n, kernel, stride, padding, dilation in zip(size, *self, strict=True):
-            room = n + 2 * padding - dilation * (kernel - 1) - 1
-            count = (-(-room // stride) if ceil_mode else room // stride) + 1
-            if ceil_mode and (count - 1) * stride >= n + padding:
-                count -= 1
-            output.append(count)
-        return tuple(output)
+        return _output_size(self, tuple(size), ceil_mode)
 
     def padded_size(self, size: Sequence[int], output: Sequence[int] = ()) -> Sizes:
         """The size of an image with its padding, and with what windows reach beyond it."""
-        reached = output and [
-            (count - 1) * stride + dilation * (kernel - 1) + 1
-            for count, kernel, stride, dilation in zip(
-                output, self.kernel, self.stride, self.dilation, strict=True
-            )
-        ]
-        padded = [n + 2 * padding for n, padding in zip(size, self.padding, strict=True)]
-        return tuple(max(pair) for pair in zip(padded, reached or padded, strict=True))
+        return _padded_size(self, tuple(size), tuple(output))
 
     def inside(self, size: Sequence[int]) -> tuple[slice, ...]:
         """Where in a padded image the image of ``size`` itself lies."""
@@ -60,12 +47,48 @@ class Windows(NamedTuple):
     def offsets(self, padded: Any, output: Sizes, axis: int) -> Iterator[tuple[Sizes, Any]]:
         """For each offset within the kernel: what lies there in every window, a view of the
         padded image, whose dimensions begin at ``axis``."""
-        before = (slice(None),) * axis
-        sides = [
-            [slice(o * dilation, o * dilation + (count - 1) * stride + 1, stride)
-             for o in range(kernel)]
-            for count, kernel, stride, dilation in zip(
-                output, self.kernel, self.stride, self.dilation, strict=True)
-        ]  # fmt: skip
-        for offset, slices in zip(product(*map(range, self.kernel)), product(*sides), strict=True):
-            yield offset, padded[(*before, *slices)]
+        for offset, place in _offsets(self, output, axis):
+            yield offset, padded[place]
+
+
+# Of a small image they take as long as the pixels, and there are few kinds of windows.
+
+
+@lru_cache(maxsize=1024)
+def _output_size(windows: Windows, size: Sizes, ceil_mode: bool) -> Sizes:
+    output = []
+    for n, kernel, stride, padding, dilation in zip(size, *windows, strict=True):
+        room = n + 2 * padding - dilation * (kernel - 1) - 1
+        count = (-(-room // stride) if ceil_mode else room // stride) + 1
+        if ceil_mode and (count - 1) * stride >= n + padding:
+            count -= 1
+        output.append(count)
+    return tuple(output)
+
+
+@lru_cache(maxsize=1024)
+def _padded_size(windows: Windows, size: Sizes, output: Sizes) -> Sizes:
+    reached = output and [
+        (count - 1) * stride + dilation * (kernel - 1) + 1
+        for count, kernel, stride, dilation in zip(
+            output, windows.kernel, windows.stride, windows.dilation, strict=True
+        )
+    ]
+    padded = [n + 2 * padding for n, padding in zip(size, windows.padding, strict=True)]
+    return tuple(max(pair) for pair in zip(padded, reached or padded, strict=True))
+
+
+@lru_cache(maxsize=256)
+def _offsets(windows: Windows, output: Sizes, axis: int) -> list[tuple[Sizes, tuple[slice, ...]]]:
+    before = (slice(None),) * axis
+    sides = [
+        [
+            slice(o * dilation, o * dilation + (count - 1) * stride + 1, stride)
+            for o in range(kernel)
+        ]
+        for count, kernel, stride, dilation in zip(
+            output, windows.kernel, windows.stride, windows.dilation, strict=True
+        )
+    ]
+    places = ((*before, *slices) for slices in product(*sides))
+    return list(zip(product(*map(range, windows.kernel)), places, strict=True))
