@@ -37,6 +37,8 @@ html_static_path = ["_static"]
 html_css_files = ["docs.css"]
 html_show_sphinx = False
 html_domain_indices = False
+# beside a page stand its headings: 500 names there are no help, and half a minute of copying
+toc_object_entries = False
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
