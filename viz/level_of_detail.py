@@ -135,9 +135,11 @@ class Composer(NamedTuple):
         if options.full or options.folds or len(finest.picture.boxes) > options.most_boxes:
             return finest
         picture, layout = finest.picture, lay_out(finest.picture)
+        if options.view == "both" and finest.shows_inside:
+            for tall in (layout, lay_out(picture, paged=False)):
+                if fits_a_screen(tall, MOST_SCREENS):
+                    return finest._replace(layout=tall)
         finest = coarser = finest._replace(layout=layout)
-        if options.view == "both" and finest.shows_inside and fits_a_screen(layout, MOST_SCREENS):
-            return finest
         for _ in range(MOST_TRIES):
             if fits_a_screen(layout):
                 return coarser._replace(notes=finest.notes, layout=layout)

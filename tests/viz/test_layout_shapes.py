@@ -109,6 +109,15 @@ def test_long_graphs_with_a_spine_are_no_strips(graph: Graph, view: View) -> Non
     assert 1 / 4 < layout.width / layout.height < 4
 
 
+def test_a_tall_picture_can_stay_in_one_column() -> None:
+    picture = make_picture(sample_graphs.residual(12), "both")
+    paged, whole = lay_out(picture), lay_out(picture, paged=False)
+    check(picture, whole)
+    check_labels(picture, whole)
+    assert whole.width < paged.width
+    assert whole.height > paged.height
+
+
 def test_a_half_closes_the_gaps_that_only_the_other_half_needs() -> None:
     """The forward half may hold much that has no gradient, the backward half little."""
     build = GraphBuilder("unequal halves")

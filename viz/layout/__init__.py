@@ -37,8 +37,9 @@ MOST_ROUNDS = 4
 """So often more room is made for labels that other lines would cut."""
 
 
-def lay_out(picture: Picture) -> Layout:
-    """Find places and routes for everything in ``picture``, in time linear in its size."""
+def lay_out(picture: Picture, *, paged: bool = True) -> Layout:
+    """Find places and routes for everything in ``picture``, in time linear in its size; what is far
+    too tall goes on in another column, unless it is not to be ``paged``."""
     # rank: a row for every box and its partner, a bend in every row that a line passes
     graph = merge_partners(picture)
     layers = rank(graph)
@@ -50,10 +51,10 @@ def lay_out(picture: Picture) -> Layout:
     saved, lanes = plan_saved(grid, columns), side_lanes(grid)
     # the rest, with more room where labels are cut, as long as that helps
     relief = Relief()
-    layout, cut = _arrange(grid, columns, saved, lanes, relief)
+    layout, cut = _arrange(grid, columns, saved, lanes, relief, paged)
     for _ in range(MOST_ROUNDS if cut else 0):
         relief = relief.grown(grid, cut)
-        other, still_cut = _arrange(grid, columns, saved, lanes, relief)
+        other, still_cut = _arrange(grid, columns, saved, lanes, relief, paged)
         if len(still_cut) < len(cut):
             layout = other
         cut = min(cut, still_cut, key=len)
@@ -63,7 +64,12 @@ def lay_out(picture: Picture) -> Layout:
 
 
 def _arrange(
-    grid: Grid, columns: Columns, saved: list[SavedLine], lanes: dict[int, int], relief: Relief
+    grid: Grid,
+    columns: Columns,
+    saved: list[SavedLine],
+    lanes: dict[int, int],
+    relief: Relief,
+    paged: bool,
 ) -> tuple[Layout, list[int]]:
     """Place the grid; returns also the lines whose labels others cut."""
     picture = grid.picture
@@ -77,7 +83,7 @@ def _arrange(
     extents = [halves.columns.extent[half] for half in picture.halves]
     captions = geometry.place_captions(picture, [(low, high - low) for low, high in extents])
     top = geometry.header_height(picture, captions)
-    rows = position_rows(grid, halves, ports, corners, tracks, top, relief)
+    rows = position_rows(grid, halves, ports, corners, tracks, top, relief, paged)
     # route: the courses of all lines
     courses = route(grid, halves.columns, rows, ports, corners)
     # label: beside their lines, where there is room

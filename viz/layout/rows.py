@@ -107,16 +107,21 @@ def position_rows(
     tracks: dict[int, int],
     top: float,
     relief: Relief,
+    paged: bool,
 ) -> Rows:
     """Give every row its height, every channel room for its ``tracks``, every box its place: below
-    ``top``, on one page or on several."""
+    ``top``, on one page or, where it is ``paged``, on several."""
     channels = _channels(grid, halves.columns.reach, tracks, ROOMY)
     spacing = ROOMY if sum(grid.row_heights) + sum(channels) <= SCREEN else TIGHT
     channels = [
         channel + relief.rows.get(row, 0)
         for row, channel in enumerate(_channels(grid, halves.columns.reach, tracks, spacing))
     ]
-    pages = _make_pages(grid, halves, ports, corners, channels)
+    pages = (
+        _make_pages(grid, halves, ports, corners, channels)
+        if paged
+        else Pages([], [0] * len(channels))
+    )
     above = top - TRACK_TOP
     pages.starts.append(top)
     if -1 in tracks:

@@ -25,14 +25,17 @@ def detail(record: OpRecord, names: Names) -> str:
                 parts.append(name)
         elif isinstance(value, (int, float)):
             parts.append(f"{name} {format_number(value)}")
-        elif isinstance(value, (str, tuple, list)) and len(str(value)) <= 24:
+        elif isinstance(value, str) and len(value) <= 24:
             parts.append(f"{name} {value}")
+        elif isinstance(value, (tuple, list)) and len(str(value)) <= 24:
+            if all(isinstance(each, (bool, int, float, str)) for each in value):
+                parts.append(f"{name} {value}")
     return ", ".join(parts)
 
 
 _NEUTRAL: Final[Mapping[str, float]] = {
     "alpha": 1, "beta": 1, "step": 1, "stride": 1, "dilation": 1, "groups": 1, "padding": 0,
-    "output_padding": 0, "ignore_index": -100,
+    "output_padding": 0, "ignore_index": -100, "padding_idx": -1,
 }  # fmt: skip
 """Attributes that go without saying, where they have this value in all dimensions."""
 
