@@ -1,9 +1,9 @@
-"""``.. operator-table::`` lists the ops of each family, as their entries declare them."""
+"""``.. operator-table:: FAMILY`` lists the ops of a family, as their entries declare them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, Final
 
 from generated import Generated, escaped, heading
 from sphinx.application import Sphinx
@@ -12,18 +12,50 @@ from autograd_core.op import OPS, Op
 from autograd_core.op.public import names_of
 from tui.commands.ops import import_all, rules, signature
 
+FAMILIES: Final = (
+    "algebra", "fourier", "indices", "losses", "networks", "pointwise", "reductions", "shaping",
+)  # fmt: skip
+"""The folders of the op table; each has a page."""
+
+_HEADINGS: Final = {
+    "lu": "LU decomposition", "linalg": "Matrix products", "products": "Products and sums",
+    "reflectors": "Householder reflectors", "triangular": "Triangular systems",
+    "fourier": "Transforms", "assign": "Assignment", "index": "Selecting elements",
+    "index_along": "Indices along a dimension", "ctc": "CTC loss", "loss": "Class losses",
+    "elementwise_loss": "Elementwise losses", "margin_loss": "Margin losses",
+    "grid": "Sampling on a grid", "im2col": "Sliding windows", "resample": "Resampling",
+    "avg_pooling": "Average pooling", "pooling": "Maximum pooling",
+    "fractional_pooling": "Fractional pooling", "batch_norm": "Batch and group normalization",
+    "normalization": "Layer normalization", "weight_norm": "Weight normalization",
+    "activation": "Activations", "bessel": "Bessel functions", "elementwise": "Arithmetic",
+    "exponential": "Exponentials and logarithms", "gamma": "Gamma distribution",
+    "select": "Choosing between values", "cumulative": "Cumulative sums and products",
+    "distance": "Distances", "reduce": "Sums and means", "convert": "Dtypes", "shape": "Views",
+    "rearrange": "Rearranging", "shuffle": "Shuffling channels", "unsafe_split": "Unsafe split",
+}  # fmt: skip
+"""The titles of sections that are not the names of their modules."""
+
+
+def _title(module: str) -> str:
+    return _HEADINGS.get(module, module.replace("_", " ").capitalize())
+
 
 class OperatorTable(Generated):
-    """A section for each family, in it each op as its entry declares it."""
+    """A section for each module of a family, in it each op as its entry declares it."""
+
+    required_arguments = 1
 
     def lines(self) -> Iterator[str]:
         import_all()
-        families: dict[str, list[Op]] = {}
+        modules: dict[str, list[Op]] = {}
         for op in OPS.values():
-            families.setdefault(op.function.__module__.rpartition(".")[2], []).append(op)
-        for family in sorted(families):
-            yield from heading(family.replace("_", " ").capitalize())
-            for op in families[family]:
+            _, family, *module = op.function.__module__.removeprefix("autograd_core.").split(".")
+            assert family in FAMILIES, f"the operators of {family} have no page"
+            if family == self.arguments[0]:
+                modules.setdefault(module[0] if module else family, []).append(op)
+        for name in sorted(modules, key=_title):
+            yield from heading(_title(name))
+            for op in modules[name]:
                 yield from entry_lines(op)
 
 

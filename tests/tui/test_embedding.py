@@ -157,3 +157,19 @@ def test_a_command_that_fails_is_told_with_its_line_and_nothing_is_written(
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(Failure, match=r"cannot read .*none\.md"):
         embed([str(tmp_path / "none.md")], check=True)
+
+
+@pytest.mark.parametrize("name", ["../loss.svg", "images/../../loss.svg"])
+def test_pictures_are_written_below_the_folder_of_the_document(readme: Path, name: str) -> None:
+    folder = readme.parent / "below"
+    folder.mkdir()
+    page = folder / "page.md"
+    place = folder / name
+    command = f"render ../model.py:loss -o {name}"
+    page.write_text(f"<!-- gradstep: {command} -->\n<!-- /gradstep -->\n")
+    (folder / "images").mkdir()
+    with pytest.raises(Failure, match=r"page.md:1: .*loss.svg is outside of the folder"):
+        embed([str(page)], check=False)
+    assert not place.exists()
+    embed([str(page)], check=False, anywhere=True)
+    assert place.exists()

@@ -58,6 +58,8 @@ def parser() -> Parser:
     add = command.add_argument_group("options").add_argument
     add("--check", action="store_true", help="change nothing; say what is stale, and end with "
         "exit code 5 if anything is")  # fmt: skip
+    add("--anywhere", action="store_true", help="let commands write files outside of the "
+        "folder of the document, too")  # fmt: skip
     add("-h", "--help", action="help", help="show this")
     command.add_argument("target", metavar="FILE", nargs="+", help=argparse.SUPPRESS)
     return command
@@ -65,7 +67,7 @@ def parser() -> Parser:
 
 def run(options: argparse.Namespace) -> ExitCode:
     """Carry out ``gradstep embed``."""
-    code, notes = embed(options.target, check=options.check)
+    code, notes = embed(options.target, check=options.check, anywhere=options.anywhere)
     for note in notes:
         say(note)
     return code
@@ -93,8 +95,12 @@ class Made(NamedTuple):
     content: bytes
 
 
-def embed(files: Sequence[str], *, check: bool) -> tuple[ExitCode, list[str]]:
+def embed(
+    files: Sequence[str], *, check: bool, anywhere: bool = False
+) -> tuple[ExitCode, list[str]]:
     """Bring what stands in ``files`` up to date; with ``check``, only say what is not.
+
+    Pictures are written below the folder of their document, unless ``anywhere``.
 
     Returns:
         The exit code (FOUND when ``check`` found something), and notes for the user.
@@ -103,7 +109,7 @@ def embed(files: Sequence[str], *, check: bool) -> tuple[ExitCode, list[str]]:
         Failure: a file cannot be read or written, or a command in it fails; then nothing of
             that file has been touched. Or there is no command in any of them.
     """
-    counts, notes = zip(*(_embed_into(Path(file), check) for file in files), strict=True)
+    counts, notes = zip(*(_embed_into(Path(file), check, anywhere) for file in files), strict=True)
     if not any(counts):
         raise Failure(
             f"no command stands in {', '.join(files)}; write one as <!-- gradstep: render "
@@ -116,7 +122,7 @@ def embed(files: Sequence[str], *, check: bool) -> tuple[ExitCode, list[str]]:
     return ExitCode.FINE, stale or ["everything is up to date"]
 
 
-def _embed_into(path: Path, check: bool) -> tuple[int, list[str]]:
+def _embed_into(path: Path, check: bool, anywhere: bool) -> tuple[int, list[str]]:
     """Carry out the commands that stand there; return how many, and what is to be told of them."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -125,7 +131,11 @@ def _embed_into(path: Path, check: bool) -> tuple[int, list[str]]:
         raise Failure(f"cannot read {path} ({reason.lower()})", ExitCode.USAGE) from None
     lines = text.split("\n")
     notes: list[str] = []
-    made = [(block, _make(path, block, lines)) for block in find_blocks(lines, path)]
+    blocks = list(find_blocks(lines, path))
+    if not anywhere:
+        for block in blocks:
+            _require_below(path, block)
+    made = [(block, _make(path, block, lines)) for block in blocks]
     for block, result in reversed(made):
         said = []
         if lines[block.start : block.stop] != result.lines:
@@ -172,12 +182,34 @@ def find_blocks(lines: Sequence[str], path: Path) -> Iterator[Block]:
         number = stop + 1
 
 
-def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
+def _words(path: Path, block: Block) -> tuple[list[str], int]:
+    """The words of a command, and which of them names the file that it writes; 0 for none."""
     try:
         words = shlex.split(block.command)
     except ValueError as error:
         raise Failure(f"{path}:{block.start}: {error}", ExitCode.USAGE) from None
-    output = next((n + 1 for n, word in enumerate(words[:-1]) if word in ("-o", "--output")), 0)
+    places = (n + 1 for n, word in enumerate(words[:-1]) if word in ("-o", "--output"))
+    return words, next(places, 0)
+
+
+def _require_below(path: Path, block: Block) -> None:
+    """See that a command writes below the folder of its document, before anything runs.
+
+    Raises:
+        Failure: it does not.
+    """
+    words, output = _words(path, block)
+    folder = path.resolve().parent
+    if output and not (folder / words[output]).resolve().is_relative_to(folder):
+        raise Failure(
+            f"{path}:{block.start}: {words[output]} is outside of the folder of the document; "
+            "name a file below it, or allow it with --anywhere",
+            ExitCode.USAGE,
+        )
+
+
+def _make(path: Path, block: Block, lines: Sequence[str]) -> Made:
+    words, output = _words(path, block)
     name = words[output] if output else "-"
     with tempfile.TemporaryDirectory() as folder:
         written = Path(folder, Path(name).name)

@@ -63,9 +63,9 @@ def parser() -> Parser:
     add("-h", "--help", action="help", help="show this")
     group = command.add_argument_group(
         "large graphs",
-        "Modules, scopes, repeats and loops are folded until 60 boxes are enough, or\n"
-        "40 for the view of both halves, and further where a picture could not be\n"
-        "read whole on a screen.",
+        "Modules, scopes, repeats and loops are folded until 60 boxes are left, or 40\n"
+        "in the view of both halves, and further if the picture would not be readable\n"
+        "on one screen.",
     )
     _add(group.add_argument, large=True)
     command.add_argument("target", metavar="TARGET", help=argparse.SUPPRESS)

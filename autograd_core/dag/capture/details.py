@@ -25,11 +25,8 @@ def detail(record: OpRecord, names: Names) -> str:
                 parts.append(name)
         elif isinstance(value, (int, float)):
             parts.append(f"{name} {format_number(value)}")
-        elif isinstance(value, str) and len(value) <= 24:
+        elif isinstance(value, (str, tuple, list)) and len(str(value)) <= 24 and _is_plain(value):
             parts.append(f"{name} {value}")
-        elif isinstance(value, (tuple, list)) and len(str(value)) <= 24:
-            if all(isinstance(each, (bool, int, float, str)) for each in value):
-                parts.append(f"{name} {value}")
     return ", ".join(parts)
 
 
@@ -38,6 +35,10 @@ _NEUTRAL: Final[Mapping[str, float]] = {
     "output_padding": 0, "ignore_index": -100, "padding_idx": -1,
 }  # fmt: skip
 """Attributes that go without saying, where they have this value in all dimensions."""
+
+
+def _is_plain(values: Iterable[object]) -> bool:
+    return all(isinstance(each, (bool, int, float, str)) for each in values)
 
 
 def _is_all(value: object, number: float) -> bool:
