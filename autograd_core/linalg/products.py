@@ -213,7 +213,8 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         raise TypeError(
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
         )
-    check_square("linalg.matrix_power", A.array)
+    if A.ndim < 2 or A._shape[-1] != A._shape[-2] or n < 0:
+        check_square("linalg.matrix_power", A.array)
     if n == 0:
         eye = np.broadcast_to(np.eye(A._shape[-1]), A._shape)
         return shape.clone(A).copy_(constant(eye, A))

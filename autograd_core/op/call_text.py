@@ -150,11 +150,13 @@ def _compute(op: Op) -> list[str]:
 
 
 def _run_kernel(op: Op, line: str) -> list[str]:
-    """``line``, with PyTorch's errors for dimensions that are not there, or there twice."""
-    if not any(name.startswith("dim") for name in op.attributes):
-        return [line]
+    """``line``, with PyTorch's errors for shapes that do not fit, and for dimensions that are not
+    there, or there twice."""
+    errors = "ValueError"
+    if any(name.startswith("dim") for name in op.attributes):
+        errors = "(ValueError, IndexError)"
     refuse = f"raise bad_dimension(error, op, {op.values[0]}, {_dictionary(op)}) from None"
-    return [f"try: {line}", f"except (ValueError, IndexError) as error: {refuse}"]
+    return [f"try: {line}", f"except {errors} as error: {refuse}"]
 
 
 def _attach(op: Op) -> list[str]:

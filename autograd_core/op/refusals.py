@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -88,9 +89,17 @@ def no_common_shape(shapes: Sequence[tuple[int, ...]]) -> RuntimeError:
     return RuntimeError(f"shapes {listed} cannot be broadcast to one shape")
 
 
+_SHAPE: Final = re.compile(r"(?<!\])\((\d*(?:,\d+)*),?\)")
+_NUMPY: Final = ("broadcast", "core dimension", "shape mismatch")
+
+
 def bad_dimension(error: Exception, op: Op, x: Any, attributes: Mapping[str, Any]) -> Exception:
-    """The error of a kernel; in PyTorch's words if a dimension was missing, or given twice, or
-    empty."""
+    """The error of a kernel; in PyTorch's words if shapes do not fit, or a dimension was missing,
+    or given twice, or empty."""
+    if any(words in str(error) for words in _NUMPY):
+        found = [tuple(map(int, filter(None, each.split(",")))) for each in
+                 _SHAPE.findall(str(error))]  # fmt: skip
+        return no_common_shape(found) if len(found) > 1 else RuntimeError(str(error))
     if type(error) is IndexError and not str(error).startswith(("tuple index", "list index")):
         return error  # the kernel's own words
     try:

@@ -59,6 +59,16 @@ def check_same_dtype(expected: Any, *others: Any) -> None:
             )
 
 
+def check_one(name: str, dim: Any) -> None:
+    """A dimension is one number, where NumPy would take several, or none.
+
+    Raises:
+        TypeError: it is not; in PyTorch's words.
+    """
+    if not isinstance(dim, int):
+        raise TypeError(f"{name}(): argument 'dim' must be int, not {type(dim).__name__}")
+
+
 def scalar_name(value: Any) -> str:
     """What PyTorch's error messages call the dtype of an array or a tensor."""
     kind = value.dtype

@@ -106,6 +106,8 @@ def prelu(input: Tensor, weight: Tensor) -> Tensor:
         shape = [1] * input.ndim
         shape[min(1, input.ndim - 1)] = -1
         weight = reshape(weight, shape) if weight._shape != (-1,) else weight
+    elif weight._shape:
+        weight = reshape(weight, ())
     return activation.prelu(input, weight)
 
 

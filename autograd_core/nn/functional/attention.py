@@ -60,7 +60,9 @@ def scaled_dot_product_attention(
     if attn_mask is not None and attn_mask.dtype is bool_:
         attn_mask = masking(elementwise.eq(attn_mask, False), query)
     masked = attn_mask is not None and attn_mask.requires_grad and is_grad_enabled()
-    if query.ndim == 4 and not dropout_p and not masked and query._shape[-1] == value._shape[-1]:
+    batches = {each._shape[:2] for each in (query, key, value)}
+    fits = key._shape == value._shape and query._shape[-1] == key._shape[-1] and len(batches) == 1
+    if query.ndim == 4 and fits and not (dropout_p or masked):
         if attn_mask is not None:
             attn_mask = to_dtype(attn_mask, kind)
         return attention.attention(query, key, value, attn_mask, is_causal, factor)

@@ -86,7 +86,7 @@ def batch_norm(
     given = {"running_mean": running_mean, "running_var": running_var, "weight": weight,
              "bias": bias}  # fmt: skip
     for name, t in given.items():
-        if t is not None and t.numel() != channels:
+        if t is not None and t.numel() != channels and input.numel():
             raise RuntimeError(f"{name} should contain {channels} elements not {t.numel()}")
     whole = not input.dtype.is_floating_point
     if whole or running_mean is not None or running_var is not None:  # the op looks at the others

@@ -254,6 +254,11 @@ def _contract(
              for key, group in dict(b=batch, r=rows, s=summed, c=columns).items()}  # fmt: skip
     x = permute(x, tuple(a.index(label) for label in (*batch, *rows, *summed)))
     y = permute(y, tuple(b.index(label) for label in (*batch, *summed, *columns)))
+    if not summed:
+        spread = (*(sizes[label] for label in (*batch, *rows)), *(1,) * len(columns))
+        between = len(batch)
+        beside = (*y._shape[:between], *(1,) * len(rows), *y._shape[between:])
+        return reshape(x, spread) * reshape(y, beside), [*batch, *rows, *columns]
     product = bmm(
         reshape(x, (count["b"], count["r"], count["s"])),
         reshape(y, (count["b"], count["s"], count["c"])),

@@ -95,7 +95,8 @@ def _for_matrices(numbers: Any) -> Any:
 def slogdet(A, /):
     """The sign of the determinant, and the logarithm of its absolute value."""
     check_square("linalg.slogdet", A)
-    return tuple(np.linalg.slogdet(A))
+    sign, logabsdet = np.linalg.slogdet(A)
+    return np.where(np.isnan(logabsdet), 0, sign).astype(A.dtype), logabsdet
 
 
 @op(
@@ -194,12 +195,14 @@ def lstsq_values_gradient(g: Any, a: Any, b: Any, x: Any) -> Any:
 )
 def matrix_exp(self, /):
     """The matrix exponential, ``1 + self + self @ self / 2 + ...``."""
-    check_square("linalg.matrix_exp", self)
+    if self.dtype != np.float16:
+        check_square("linalg.matrix_exp", self)
     if not self.size:
         return np.array(self)
     from scipy.linalg import expm
 
-    return each_matrix(lambda a: (expm(a),), self)[0].astype(self.dtype, copy=False)
+    wide = self.astype(np.float32) if self.dtype == np.float16 else self
+    return each_matrix(lambda a: (expm(a),), wide)[0].astype(self.dtype, copy=False)
 
 
 def matrix_exp_backward(g: Any, x: Any) -> Any:

@@ -8,6 +8,7 @@ from typing import Any, Final
 import numpy as np
 
 from autograd_core.dtype import from_numpy_dtype
+from autograd_core.op.refusals import not_implemented
 from autograd_core.ops.checks import LinAlgError
 from autograd_core.ops.shaping.diagonals import tril
 from autograd_core.ops.shaping.shape import transpose
@@ -31,8 +32,30 @@ def mirrored(x: Any) -> Any:
     return tril(x) + mT(tril(x, -1))
 
 
+# What PyTorch looks at in its kernels only, and there says otherwise.
+_KERNELS: Final = {
+    "cholesky": "cholesky_cpu",
+    "cholesky_inverse": "cholesky_inverse_out_cpu",
+    "linalg.eigh": "linalg_eigh_cpu",
+    "linalg.solve_triangular": "triangular_solve_cpu",
+    "torch.linalg.householder_product": "orgqr_cpu",
+    "torch.linalg.lu_factor": "lu_cpu",
+}
+_KERNELS_OF_HALF: Final = {
+    "linalg.cholesky": "cholesky_cpu",
+    "linalg.det": "lu_cpu",
+    "linalg.qr": "geqrf_cpu",
+    "linalg.slogdet": "lu_cpu",
+    "linalg.svd": "linalg_svd_cpu",
+    "torch.linalg.lu_solve": "linalg.lu_solve_cpu",
+}
+
+
 def check_floating(name: str, x: Any, half: bool = False) -> None:
     """Matrix functions take single and double precision, norms half precision, too."""
+    kernel = _KERNELS.get(name) or _KERNELS_OF_HALF.get(name)
+    if kernel and (x.dtype == np.float16 or (x.dtype.kind != "f" and name in _KERNELS)):
+        raise not_implemented(kernel, from_numpy_dtype(x.dtype))
     if x.dtype.kind != "f":
         raise RuntimeError(
             f"{name}: Expected a floating point or complex tensor as input. "

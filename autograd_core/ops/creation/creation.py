@@ -9,8 +9,10 @@ from typing import Any
 import numpy as np
 
 from autograd_core.autograd.grad_mode import current_mode
-from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype
+from autograd_core.dtype import Number, dtype, from_numpy_dtype, get_default_dtype, int32, int64
 from autograd_core.op import public
+from autograd_core.op.generic import broadcast_shapes
+from autograd_core.op.refusals import not_implemented
 from autograd_core.ops.checks import fitting_number
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.own_files import warn
@@ -294,15 +296,22 @@ def logspace(
 
 
 @public()
-def tril_indices(row: int, col: int, offset: int = 0) -> Tensor:
+def tril_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None) -> Tensor:
     """The places of the lower triangle of a matrix: two rows, of its rows and columns."""
-    return Tensor.from_array(np.stack(np.tril_indices(row, offset, col)))
+    return _places("tril_indices", np.tril_indices(row, offset, col), dtype)
 
 
 @public()
-def triu_indices(row: int, col: int, offset: int = 0) -> Tensor:
+def triu_indices(row: int, col: int, offset: int = 0, *, dtype: dtype | None = None) -> Tensor:
     """The places of the upper triangle of a matrix: two rows, of its rows and columns."""
-    return Tensor.from_array(np.stack(np.triu_indices(row, offset, col)))
+    return _places("triu_indices", np.triu_indices(row, offset, col), dtype)
+
+
+def _places(name: str, found: Any, dtype: dtype | None) -> Tensor:
+    kind = int64 if dtype is None else dtype
+    if kind not in (int32, int64):
+        raise not_implemented(name, kind)
+    return Tensor.from_array(np.stack(found).astype(kind.dtype))
 
 
 # Looking at tensors
@@ -333,6 +342,7 @@ def allclose(
     """Whether all elements agree within ``atol + rtol * |other|``."""
     if self.dtype is not other.dtype:
         raise RuntimeError(f"{self.dtype.scalar_name} did not match {other.dtype.scalar_name}")
+    broadcast_shapes((self, other))
     return builtins.bool(np.allclose(self.array, other.array, rtol, atol, equal_nan))
 
 

@@ -212,7 +212,7 @@ def put(self: Tensor, index: Tensor, source: Tensor, accumulate: bool = False) -
 @public("function method")
 def nonzero(self: Tensor, *, as_tuple: bool = False) -> Any:
     """The places of all elements that are not 0: one row each, or one vector per dimension."""
-    found = places(self)
+    found = places(self if self._shape or not as_tuple else reshape(self, (1,)))
     if not as_tuple:
         return found
     return tuple(Tensor.from_array(column.copy()) for column in found.array.T)

@@ -202,10 +202,14 @@ def reduce_along(x: Any, src: Any, index: Any, dim: int, reduce: str, include_se
 
 
 def _lowest(x: Any) -> Any:
+    if x.dtype.kind == "b":
+        return False
     return -np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).min
 
 
 def _highest(x: Any) -> Any:
+    if x.dtype.kind == "b":
+        return True
     return np.inf if x.dtype.kind == "f" else np.iinfo(x.dtype).max
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.op import op
+from autograd_core.op import Second, op
 from autograd_core.ops.checks import check_implemented, check_same_dtype
 from autograd_core.ops.losses.elementwise_loss import reduced
 from autograd_core.ops.pointwise.elementwise import where
@@ -28,7 +28,8 @@ def multi_margin_loss(self, target, weight=None, /, p=1, margin=1.0, reduction="
     if target.size and not 0 <= target.min() <= target.max() < self.shape[1]:
         raise RuntimeError("target out of range")
     index = target[:, None]
-    gaps = np.maximum(margin - np.take_along_axis(self, index, 1) + self, 0) ** p
+    gaps = margin - np.take_along_axis(self, index, 1) + self
+    gaps = np.where(gaps > 0, gaps, 0) ** p  # of NaN, too, nothing
     np.put_along_axis(gaps, index, 0, 1)
     if weight is not None:
         gaps *= weight[index]
@@ -61,6 +62,10 @@ def _column(x: Any) -> Any:
     self=lambda g, self, target, reduction: multilabel_margin_loss_backward(
         g, self, target, reduction
     ),
+    second=Second(
+        "MultilabelMarginLossBackwardBackward0",
+        lambda g, self, target, reduction: _slope_along(g, self, target, reduction),
+    ),
 )
 def multilabel_margin_loss(self, target, /, reduction="mean"):
     """For scores (N, C) and labels (N, C), a list of classes that ends at -1: what every other
@@ -71,7 +76,8 @@ def multilabel_margin_loss(self, target, /, reduction="mean"):
         raise RuntimeError("argument #2 'target' is out of range")
     wanted, labels = _wanted(target)
     right = np.take_along_axis(self, labels, 1)
-    gaps = np.maximum(1 - right[:, :, None] + self[:, None, :], 0) * _pairs(wanted, labels)
+    gaps = 1 - right[:, :, None] + self[:, None, :]
+    gaps = np.where((gaps > 0) & _pairs(wanted, labels), gaps, 0)
     return reduced(gaps.sum((1, 2)) / self.shape[1], reduction)
 
 
@@ -91,6 +97,16 @@ def _pairs(wanted: Any, labels: Any) -> Any:
 
 def multilabel_margin_loss_backward(g: Any, x: Any, target: Any, reduction: str) -> Any:
     """The gradient of the scores, which is constant wherever it exists."""
+    slope = _slope(x, target, reduction)
+    return (reshape(g, (-1, 1)) if reduction == "none" else g) * slope
+
+
+def _slope_along(g: Any, x: Any, target: Any, reduction: str) -> Any:
+    """How the losses change where the scores change by ``g``."""
+    return sum_dim(g * _slope(x, target, reduction), 1 if reduction == "none" else (0, 1))
+
+
+def _slope(x: Any, target: Any, reduction: str) -> Any:
     scores, lists = (each if isinstance(each, np.ndarray) else each.array for each in (x, target))
     wanted, labels = _wanted(lists)
     right = np.take_along_axis(scores, labels, 1)
@@ -99,5 +115,4 @@ def multilabel_margin_loss_backward(g: Any, x: Any, target: Any, reduction: str)
     rows = np.broadcast_to(np.arange(len(labels))[:, None], labels.shape)
     np.subtract.at(slope, (rows, labels), pushed.sum(2))
     slope /= scores.shape[1] * (scores.shape[0] if reduction == "mean" else 1)
-    constant = slope if isinstance(x, np.ndarray) else type(x).from_array(slope)
-    return (reshape(g, (-1, 1)) if reduction == "none" else g) * constant
+    return slope if isinstance(x, np.ndarray) else type(x).from_array(slope)

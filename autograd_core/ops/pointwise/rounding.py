@@ -74,7 +74,7 @@ def frac(self):
     np.fmod,
     node="FmodBackward1",
     self=lambda g: g,
-    other=lambda g, self, other: -g * trunc(self / other),
+    other=lambda g, self, other: -g * div_rounded(self, other, rounding_mode="trunc"),
 )
 def fmod(self, other):
     """What is left of ``self`` after division by ``other``, with the sign of ``self``."""
@@ -94,7 +94,7 @@ def fmod_number(self, *, other):
     np.remainder,
     node="RemainderBackward1",
     self=lambda g: g,
-    other=lambda g, self, other: -g * floor(self / other),
+    other=lambda g, self, other: -g * div_rounded(self, other, rounding_mode="floor"),
 )
 def remainder(self, other):
     """What is left of ``self`` after division by ``other``, with the sign of ``other``."""

@@ -60,7 +60,7 @@ def erfinv(self):
 )
 def lgamma(self):
     """Logarithm of the size of the gamma function."""
-    return _scipy("gammaln", self)
+    return _scipy("gammaln", np.where(np.isneginf(self), np.inf, self))
 
 
 @pointwise(

@@ -7,8 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from autograd_core.dtype import Number
+from autograd_core.dtype import Number, bool_, promote_types
 from autograd_core.op import public
+from autograd_core.op.generic import broadcast_shapes
+from autograd_core.op.refusals import not_implemented
 from autograd_core.ops.indices.indexing import check_slices
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
@@ -24,9 +26,13 @@ def histc(self: Tensor, bins: int = 100, min: Number = 0, max: Number = 0) -> Te
         raise RuntimeError(f"torch.histc: range of [{min:g}, {max:g}] is not finite")
     if min > max:
         raise RuntimeError("torch.histc: max must be larger than min")
+    if not self.dtype.is_floating_point:
+        raise not_implemented("histogram_cpu", self.dtype)
     low, high = (
         (min, max) if min != max or not self.array.size else (self.array.min(), self.array.max())
     )
+    if not (math.isfinite(low) and math.isfinite(high)):
+        raise RuntimeError(f"torch.histc: range of [{low:g}, {high:g}] is not finite")
     if low == high:
         low, high = low - 1, high + 1
     counts, _ = np.histogram(self.array, bins, (float(low), float(high)))
@@ -73,10 +79,26 @@ def unique_consecutive(
 @public()
 def gcd(self: Tensor, other: Tensor) -> Tensor:
     """The greatest common divisor of each pair of integers."""
-    return Tensor.from_array(np.asarray(np.gcd(self.array, other.array)))
+    return _of_integers(np.gcd, self, other)
 
 
 @public()
 def lcm(self: Tensor, other: Tensor) -> Tensor:
     """The least common multiple of each pair of integers."""
-    return Tensor.from_array(np.asarray(np.lcm(self.array, other.array)))
+    return _of_integers(np.lcm, self, other)
+
+
+def _of_integers(function: Any, self: Tensor, other: Tensor) -> Tensor:
+    name = function.__name__
+    for position, word, each in ((1, "input", self), (2, "other", other)):
+        if not isinstance(each, Tensor):
+            raise TypeError(
+                f"{name}(): argument '{word}' (position {position}) must be Tensor, not "
+                f"{type(each).__name__}"
+            )
+    broadcast_shapes((self, other))
+    kind = promote_types(self.dtype, other.dtype)
+    if kind.is_floating_point or kind is bool_:
+        raise not_implemented(f"{name}_cpu", kind)
+    arrays = (each.array.astype(kind.dtype) for each in (self, other))
+    return Tensor.from_array(np.asarray(function(*arrays)))

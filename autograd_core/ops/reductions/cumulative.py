@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.dtype import bool_
 from autograd_core.op import op
-from autograd_core.ops.checks import check_implemented
+from autograd_core.ops.checks import check_implemented, check_one
 from autograd_core.ops.indices.scatter import scatter_zeros
 from autograd_core.ops.pointwise.elementwise import exp, zeros_of
 from autograd_core.ops.reductions.reduce import converted, kept_shape, sum_dim, sum_kind
@@ -28,6 +28,7 @@ def cumsum(self, /, dim, dtype=None):
 
 
 def _running(name, compute, x, dim, dtype):
+    check_one(name, dim)
     if dtype is bool_:
         raise NotImplementedError(f"\"{name}_out_cpu\" not implemented for 'Bool'")
     x, kind = converted(x, dtype), sum_kind(x, dtype)
@@ -145,6 +146,7 @@ def _extrema(x, ufunc, dim):
 )
 def logcumsumexp(self, /, dim):
     """``log(cumsum(exp(self)))`` along ``dim``, without overflow."""
+    check_one("logcumsumexp", dim)
     check_implemented("logcumsumexp_out_cpu", self)
     return np.logaddexp.accumulate(at_least_1d(self), axis=dim).reshape(self.shape)
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from autograd_core.dtype import dtype
 from autograd_core.op import op, public
-from autograd_core.ops.checks import check_implemented
+from autograd_core.ops.checks import check_implemented, check_one
 from autograd_core.ops.pointwise.elementwise import exp
 from autograd_core.ops.reductions.reduce import sum_dim
 from autograd_core.ops.shaping.convert import to_dtype
@@ -62,6 +62,7 @@ def _nothing(x, dim):
 
 
 def _check_scores(name: str, x: Any, dim: int) -> None:
+    check_one(name, dim)
     if x.dtype.kind != "f":
         last = dim in (-1, x.ndim - 1, 0) if x.ndim < 2 else dim in (-1, x.ndim - 1)
         check_implemented(f"{name}{'_lastdim' if last else ''}_kernel_impl", x)

@@ -227,18 +227,27 @@ def slice_scatter(self, src, /, dim=0, start=None, end=None, step=1):
     linear=True,
 )
 def as_strided(self, /, size, stride, storage_offset=None):
-    """The memory of ``self``, which lies in order, read in steps of ``stride`` elements."""
-    if not self.flags.c_contiguous:
-        raise RuntimeError("as_strided of a tensor that is not contiguous is not supported")
+    """The memory of ``self``, read in steps of ``stride`` elements."""
+    memory = self.reshape(-1) if self.flags.c_contiguous else _memory_from(self)
     offset, steps = storage_offset or 0, [n * self.itemsize for n in stride]
     last = offset + sum((n - 1) * s for n, s in zip(size, stride, strict=True))
-    if 0 not in size and last >= self.size:
+    if 0 not in size and last >= memory.size:
         raise RuntimeError(
             f"setStorage: sizes {list(size)}, strides {list(stride)}, storage offset {offset}, "
             f"requiring a storage size of {(last + 1) * self.itemsize} are out of bounds for "
-            f"storage of size {self.nbytes}"
+            f"storage of size {memory.nbytes}"
         )
-    return np.lib.stride_tricks.as_strided(self.reshape(-1)[offset:], size, steps)
+    return np.lib.stride_tricks.as_strided(memory[offset:], size, steps)
+
+
+def _memory_from(x: Any) -> Any:
+    """All elements of the memory that ``x`` is a view of, from its own first one on."""
+    whole = x
+    while isinstance(whole.base, np.ndarray):
+        whole = whole.base
+    before = x.__array_interface__["data"][0] - whole.__array_interface__["data"][0]
+    flat = np.lib.stride_tricks.as_strided(whole, (whole.size,), (whole.itemsize,))
+    return flat[before // x.itemsize :]
 
 
 @op(

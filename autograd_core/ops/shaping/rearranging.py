@@ -39,9 +39,11 @@ def flipud(self: Tensor) -> Tensor:
 
 
 @public("function method")
-def roll(self: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] = ()) -> Tensor:
+def roll(
+    self: Tensor, shifts: int | Sequence[int], dims: int | Sequence[int] | None = ()
+) -> Tensor:
     """Elements moved along some dimensions, or in the flattened tensor, in a circle."""
-    return rearrange.roll(self, tuple_of(shifts), tuple_of(dims))
+    return rearrange.roll(self, tuple_of(shifts), () if dims is None else tuple_of(dims))
 
 
 @public("function method")

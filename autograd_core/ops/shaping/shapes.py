@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.op import public
 from autograd_core.ops.indices import index as index_ops
 from autograd_core.ops.reductions.reduce import sum_dim
@@ -214,7 +215,17 @@ def as_strided(
 ) -> Tensor:
     """The memory of ``self``, which lies in order, read in steps of ``stride`` elements, from
     ``storage_offset`` of the whole memory on, of which a view may be a part."""
+    check_memory(self)
     return rearrange.as_strided(self, tuple(size), tuple(stride), within(self, storage_offset))
+
+
+def check_memory(x: Tensor) -> None:
+    """Refuse a gradient through memory that the elements of ``x`` lie in out of order."""
+    if x.requires_grad and is_grad_enabled() and not x.array.flags.c_contiguous:
+        raise RuntimeError(
+            "as_strided of a tensor that is not contiguous has no gradient here: take its "
+            "contiguous()"
+        )
 
 
 def within(x: Tensor, storage_offset: int | None) -> int | None:

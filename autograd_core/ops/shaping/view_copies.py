@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autograd_core.op import public
 from autograd_core.ops.shaping import copies, diagonals, rearrange
 from autograd_core.ops.shaping.convert import check_gradient
-from autograd_core.ops.shaping.shapes import narrowed, within
+from autograd_core.ops.shaping.shapes import check_memory, narrowed, within
 from autograd_core.tensor import Tensor
 
 
@@ -32,6 +32,7 @@ def as_strided_copy(
     self: Tensor, size: Sequence[int], stride: Sequence[int], storage_offset: int | None = None
 ) -> Tensor:
     """A copy of what :func:`as_strided` reads."""
+    check_memory(self)
     return copies.as_strided_copy(self, tuple(size), tuple(stride), within(self, storage_offset))
 
 
@@ -73,6 +74,11 @@ def as_strided_scatter(
     """``self`` with ``src`` in the places that :func:`as_strided` reads."""
     check_gradient(self.dtype, src)
     offset = within(self, storage_offset)
+    if src._shape != tuple(size):
+        raise RuntimeError(
+            "expected src to have a size equal to the slice of self. src size = "
+            f"{list(src.shape)}, slice size = {list(size)}"
+        )
     return rearrange.as_strided_scatter(self, src, tuple(size), tuple(stride), offset)
 
 
