@@ -47,7 +47,7 @@ class dtype:  # lower case, as PyTorch spells it
         return f"torch.{self.name}"
 
     def __reduce__(self) -> str:
-        return self.name
+        return "bool_" if self.name == "bool" else self.name
 
 
 float64: Final = dtype("float64", np.float64, 2, "Double", "double")

@@ -347,6 +347,7 @@ from autograd_core.ops.shaping.stacking import tensor_split as tensor_split
 from autograd_core.ops.shaping.stacking import unbind_copy as unbind_copy
 from autograd_core.ops.shaping.stacking import unsafe_chunk as unsafe_chunk
 from autograd_core.ops.shaping.stacking import unsafe_split as unsafe_split
+from autograd_core.ops.shaping.stacking import unsafe_split_with_sizes as unsafe_split_with_sizes
 from autograd_core.ops.shaping.stacking import vsplit as vsplit
 from autograd_core.ops.shaping.stacking import vstack as row_stack
 from autograd_core.ops.shaping.stacking import vstack as vstack
@@ -710,6 +711,7 @@ __all__ = [
     "unique_consecutive",
     "unsafe_chunk",
     "unsafe_split",
+    "unsafe_split_with_sizes",
     "unsqueeze",
     "unsqueeze_copy",
     "var",

@@ -165,7 +165,15 @@ def matrix_rank(
 ) -> Tensor:
     """How many singular values are above ``max(atol, rtol * largest)``; ``tol`` is the older name
     of ``atol``."""
-    check_matrices("linalg.matrix_rank", A.array)
+    if A.ndim < 2:
+        raise RuntimeError(
+            "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
+        )
+    if not A.dtype.is_floating_point:
+        raise RuntimeError("This function doesn't handle types other than float and double")
+    if hermitian:
+        check_square("linalg.eigh", A.array)
+    check_matrices("linalg.svd", A.array)
     array = A.array
     values = factored(array, compute_uv=False, hermitian=hermitian)
     absolute = _number(tol if atol is None else atol)
@@ -213,7 +221,7 @@ def matrix_power(A: Tensor, n: int) -> Tensor:
         raise TypeError(
             f"linalg_matrix_power(): argument 'n' (position 2) must be int, not {type(n).__name__}"
         )
-    if A.ndim < 2 or A._shape[-1] != A._shape[-2] or n < 0:
+    if A.ndim < 2 or A._shape[-1] != A._shape[-2]:
         check_square("linalg.matrix_power", A.array)
     if n == 0:
         eye = np.broadcast_to(np.eye(A._shape[-1]), A._shape)

@@ -100,12 +100,13 @@ def solve_ex(
     A: Tensor, B: Tensor, *, left: bool = True, check_errors: bool = False
 ) -> results.linalg_solve_ex:
     """:func:`solve`, and instead of an error which diagonal element was zero; 0 if none."""
+    linalg.check_solvable(A.array, B.array, left)
     info = lu_ops.lu_factor_ex(A.detach())[2]
     try:
         return results.linalg_solve_ex(linalg.solve_matrix(A, B, left), info)
-    except LinAlgError:
+    except LinAlgError as error:
         if check_errors:
-            raise
+            raise LinAlgError(str(error).replace("solve:", "solve_ex:", 1)) from None
         return results.linalg_solve_ex(B * math.nan, info)
 
 
@@ -134,6 +135,14 @@ def lstsq(
     The sums of squares that are left over come with the drivers other than "gelsy", for more
     rows than columns of full rank; the singular values with "gelsd" and "gelss".
     """
+    if not B.ndim:
+        raise RuntimeError("torch.linalg.lstsq: other must have at least 1 dimension.")
+    if B.ndim == A.ndim - 1 and B._shape == A._shape[:-1]:  # vectors
+        found = inverses.lstsq(A, shape.unsqueeze(B, -1), rcond, driver or "gelsy")
+        solution, *rest = found
+        return results.linalg_lstsq(shape.squeeze_dim(solution, -1), *rest)
+    if B.ndim == 1:
+        raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-1)")
     return results.linalg_lstsq(*inverses.lstsq(A, B, rcond, driver or "gelsy"))
 
 

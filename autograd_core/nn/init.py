@@ -4,13 +4,26 @@ from __future__ import annotations
 
 import math
 import warnings
+from collections.abc import Callable
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
 from autograd_core.fallback import answer_missing_names
-from autograd_core.random import generator
+from autograd_core.random import drawing_from, generator
 from autograd_core.tensor import Tensor
+
+
+def _drawing(function: Callable[..., Tensor]) -> Callable[..., Tensor]:
+    """Let the random numbers of ``function`` come from ``generator=``."""
+
+    @wraps(function)
+    def filled(*args: Any, generator: Any = None, **keywords: Any) -> Tensor:
+        with drawing_from(generator):
+            return function(*args, **keywords)
+
+    return filled
 
 
 def _filled(tensor: Tensor, values: Any) -> Tensor:
@@ -19,16 +32,19 @@ def _filled(tensor: Tensor, values: Any) -> Tensor:
     return tensor
 
 
+@_drawing
 def uniform_(tensor: Tensor, a: float = 0.0, b: float = 1.0) -> Tensor:
     """Uniform random numbers between ``a`` and ``b``."""
     return _filled(tensor, generator().uniform(a, b, tensor._shape))
 
 
+@_drawing
 def normal_(tensor: Tensor, mean: float = 0.0, std: float = 1.0) -> Tensor:
     """Normal random numbers."""
     return _filled(tensor, generator().normal(mean, std, tensor._shape))
 
 
+@_drawing
 def trunc_normal_(
     tensor: Tensor, mean: float = 0.0, std: float = 1.0, a: float = -2.0, b: float = 2.0
 ) -> Tensor:
@@ -79,6 +95,7 @@ def dirac_(tensor: Tensor, groups: int = 1) -> Tensor:
     return _filled(tensor, values)
 
 
+@_drawing
 def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     """Rows, or columns, at right angles, of length ``gain`` (Saxe et al. 2013)."""
     if tensor.ndim < 2:
@@ -93,6 +110,7 @@ def orthogonal_(tensor: Tensor, gain: float = 1) -> Tensor:
     return _filled(tensor, gain * (q.T if wide else q).reshape(tensor._shape))
 
 
+@_drawing
 def sparse_(tensor: Tensor, sparsity: float, std: float = 0.01) -> Tensor:
     """Normal random numbers, with a share of zeros in every column (Martens 2010)."""
     if tensor.ndim != 2:
@@ -131,6 +149,7 @@ def _calculate_fan_in_and_fan_out(tensor: Tensor) -> tuple[int, int]:
     return inputs * area, outputs * area
 
 
+@_drawing
 def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Uniform random numbers that keep the variance in both directions (Glorot 2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
@@ -138,12 +157,14 @@ def xavier_uniform_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     return uniform_(tensor, -bound, bound)
 
 
+@_drawing
 def xavier_normal_(tensor: Tensor, gain: float = 1.0) -> Tensor:
     """Normal random numbers that keep the variance in both directions (Glorot 2010)."""
     fans = float(sum(_calculate_fan_in_and_fan_out(tensor)))
     return normal_(tensor, 0, gain * math.sqrt(2 / fans))
 
 
+@_drawing
 def kaiming_uniform_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
@@ -155,6 +176,7 @@ def kaiming_uniform_(
     return uniform_(tensor, -bound, bound)
 
 
+@_drawing
 def kaiming_normal_(
     tensor: Tensor, a: float = 0, mode: str = "fan_in", nonlinearity: str = "leaky_relu"
 ) -> Tensor:
@@ -167,7 +189,7 @@ def kaiming_normal_(
 def _is_empty(tensor: Tensor) -> bool:
     """Whether there is nothing to fill, which is worth a warning."""
     if 0 in tensor._shape:
-        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=3)
+        warnings.warn("Initializing zero-element tensors is a no-op", stacklevel=5)
     return 0 in tensor._shape
 
 

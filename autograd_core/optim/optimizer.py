@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from copy import copy
 from functools import wraps
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Self
 
 import numpy as np
 
@@ -42,10 +42,20 @@ class Optimizer:
 
     switches: ClassVar[tuple[str, ...]] = ()
 
+    def __new__(cls, *args: Any, **keywords: Any) -> Self:
+        """Return one that can step, even if a subclass does not call ``__init__``."""
+        made = super().__new__(cls)
+        made._pre_hooks, made._post_hooks, made.was_stepped = {}, {}, False
+        return made
+
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         if "step" in cls.__dict__:
             cls.step = _hooked(cls.step)  # type: ignore[method-assign]
+
+    _pre_hooks: dict[int, Callable[..., Any]]
+    _post_hooks: dict[int, Callable[..., Any]]
+    was_stepped: bool
 
     def __init__(
         self,
@@ -61,11 +71,8 @@ class Optimizer:
                 )
         unset = {name: _UNSET[name] for name in self.switches}
         self.defaults = {**defaults, **unset, **chosen}
-        self._pre_hooks: dict[int, Callable[..., Any]] = {}
-        self._post_hooks: dict[int, Callable[..., Any]] = {}
         self.param_groups: list[dict[str, Any]] = []
         self.state: dict[Tensor, dict[str, Any]] = defaultdict(dict)
-        self.was_stepped = False
         if isinstance(params, Tensor):
             raise TypeError(
                 "params argument given to the optimizer should be an iterable of Tensors or "

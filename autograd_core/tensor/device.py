@@ -48,6 +48,14 @@ class device:  # lower case, as PyTorch spells it
     def __str__(self) -> str:
         return self.type if self.index is None else f"{self.type}:{self.index}"
 
+    def __enter__(self) -> device:
+        """New tensors are made here, as everywhere."""
+        check_device(self)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """New tensors are made on the CPU again."""
+
     def __reduce__(self) -> Any:
         return device, (self.type, self.index)
 

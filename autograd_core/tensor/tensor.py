@@ -294,6 +294,8 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         flat = self.array.reshape(-1)
         if count > flat.size:
             flat = np.concatenate([flat, np.zeros(count - flat.size, flat.dtype)])
+        if size == self._shape:
+            return self
         self.bump()
         self.array = flat[:count].reshape(size)
         self._shape = size
@@ -315,6 +317,10 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
             if not self.is_leaf and not self.retains_grad:
                 warnings.warn(_NO_LEAF, stacklevel=2)
             return None
+
+    @grad.deleter
+    def grad(self) -> None:
+        self.grad = None
 
     @grad.setter
     def grad(self, g: Tensor | None) -> None:
@@ -604,6 +610,11 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
         copied.__dict__.update(self.__dict__)
         return copied
 
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """Pickle the elements and the user's own attributes, but neither graph nor gradient."""
+        own = dict(self.__dict__)
+        return _unpickled, (type(self), self.array, self.requires_grad, self.is_parameter, own)
+
     # for debuggers, which undo changes
 
     def _fields(self) -> tuple[Any, ...]:
@@ -639,6 +650,23 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
             name = "Invalid"
         text = tensor_text(self.array, name, self.requires_grad, tangent)
         return f"Parameter containing:\n{text}" if self.is_parameter else text
+
+
+def _unpickled(
+    kind: type[Tensor],
+    array: NDArray[Any],
+    requires_grad: bool,
+    is_parameter: bool,
+    own: dict[str, Any],
+) -> Tensor:
+    """Return the tensor that :meth:`Tensor.__reduce_ex__` took apart."""
+    t = Tensor.from_array(array, requires_grad)
+    if is_parameter:
+        t.is_parameter = True
+    t.__dict__.update(own)
+    if kind is not Tensor:
+        t.__class__ = kind
+    return t
 
 
 _edge: Final[Any] = vars(Tensor)["edge"]  # the slot, which stale views hide (see stale_views.py)

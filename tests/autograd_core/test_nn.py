@@ -144,9 +144,8 @@ def test_a_deep_copy_has_parameters_of_its_own() -> None:
     copied = copy.deepcopy(model)
     assert copied.again is copied.inner
     assert isinstance(copied.scale, nn.Parameter)
-    assert torch.equal(copied.scale.grad, model.scale.grad)
+    assert copied.scale.grad is None
     before = model.scale.grad.tolist()
-    copied.zero_grad()
     copied(torch.zeros(1, 3)).sum().backward()
     assert copied.scale.grad.tolist() != before
     assert model.scale.grad.tolist() == before

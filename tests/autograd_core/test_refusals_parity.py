@@ -44,6 +44,53 @@ CALLS = [
     "t.as_strided_copy(t.arange(10.0)[4:], (2,), (1,), 5)",
     "t.as_strided_scatter(t.arange(6.0)[2:], t.zeros(2), (2,), (1,), 3)",
     "t.zeros(9, 2)[1:].fill_diagonal_(5, wrap=True)",
+    "t.cov(t.tensor([[0.0, 1, 2], [2, 1, 0]]), fweights=t.tensor([1, 2, 1]))",
+    "t.cov(t.tensor([[0.0, 1, 2], [2, 1, 0]]), aweights=t.tensor([0.1, 0.2, 0.3]))",
+    "t.cov(t.ones(2, 3), fweights=t.tensor([1, 2, 3]), aweights=t.tensor([0.1, 0.2, 0.3]))",
+    "t.cov(t.ones(2, 3), fweights=t.tensor([1, 2]))",
+    "t.norm(t.tensor([[1.0, 2], [3, 4]]), p='nuc')",
+    "t.zeros(3).scatter(0, t.tensor([1]), value=2.0)",
+    "t.ones(3).scatter(0, t.tensor([1]), t.tensor([2.0]), reduce='add')",
+    "t.ones(3).scatter_(0, t.tensor([1]), 5.0, reduce='multiply')",
+    "t.ones(3).scatter(0, t.tensor([1]), 5.0, reduce='divide')",
+    "t.randint(low=0, high=1, size=(2,))",
+    "t.nn.utils.clip_grad_norm_([t.ones(2, requires_grad=True)], 1.0, foreach=False)",
+    "t.nn.functional.scaled_dot_product_attention(*[t.ones(1, 2, 2, 2)] * 3, enable_gqa=True)",
+    "t.nn.RNN(2, 3, proj_size=2)",
+    "t.arange(4, dtype=t.int32).view(t.int64)",
+    "t.arange(3, dtype=t.int32).view(t.int64)",
+    "t.arange(6, dtype=t.int32).reshape(2, 3).t().view(t.int16)",
+    "t.tensor(1.0).view(t.int16)",
+    "t.ones(2).view(t.int32)",
+    "t.tensor([-1], dtype=t.uint8)",
+    "t.tensor([300], dtype=t.uint8)",
+    "t.nn.grad.conv2d_input((1, 1, 3, 3), t.ones(1, 1, 2, 2), t.ones(1, 1, 2, 2))",
+    "t.nn.grad.conv1d_weight(t.ones(1, 1, 4), (1, 1, 2), t.ones(1, 1, 3))",
+    "t.gradient(t.tensor([1.0, 2, 4]), spacing=None)[0]",
+    "t.unsafe_split_with_sizes(t.arange(3.0), [1, 2])[1]",
+    *(
+        f"t.nn.init.{name}(t.ones(2, 2), generator=t.Generator()) * 0"
+        for name in (
+            "uniform_",
+            "normal_",
+            "trunc_normal_",
+            "xavier_uniform_",
+            "xavier_normal_",
+            "kaiming_uniform_",
+            "kaiming_normal_",
+            "orthogonal_",
+        )
+    ),
+    "t.linalg.lstsq(t.ones(2), t.ones(3, 2))",
+    "t.linalg.lstsq(t.ones(3, 2), t.ones(3, 2).double())",
+    "t.linalg.lstsq(t.ones(3, 2), t.ones(()))",
+    "t.linalg.lstsq(t.eye(2), t.ones(2)).solution",
+    "t.linalg.matrix_rank(t.ones(2))",
+    "t.linalg.matrix_rank(t.ones(2, 2, dtype=t.int64))",
+    "t.linalg.matrix_rank(t.ones(2, 3), hermitian=True)",
+    "t.linalg.matrix_power(t.ones(2, 2, dtype=t.int64), -2)",
+    "t.linalg.solve_ex(t.ones(2, 2), t.ones(2), check_errors=True)",
+    "t.linalg.solve_ex(t.ones(2, 2, dtype=t.int64), t.ones(2))",
     "t.arange(6.0).reshape(2, 3).t().as_strided((2, 2), (1, 2))",
     "t.arange(12.0)[2::2].as_strided((2,), (1,))",
     "t.as_strided_scatter(t.ones(2, 3), t.tensor(1.0), (2, 2), (1, 1))",
@@ -101,3 +148,47 @@ def test_the_gradient_of_strides_over_a_view_goes_where_it_read(namespace: Any) 
 def test_strides_from_before_a_view_are_refused() -> None:
     with pytest.raises(RuntimeError, match="storage_offset=1, which is before its first element"):
         autograd_core.ones(6)[2:].as_strided((2,), (1,), 1)
+
+
+def rrelu_in_place(t: Any) -> Any:
+    x = t.tensor([-1.0, 2.0], requires_grad=True)
+    t.nn.functional.rrelu(x * 1, inplace=True).sum().backward()
+    gradient = x.grad.tolist()
+    del x.grad
+    return gradient, x.grad
+
+
+def an_optimizer_of_its_own(t: Any) -> Any:
+    class Wrapper(t.optim.Optimizer):  # type: ignore[misc]
+        def __init__(self, inner: Any) -> None:
+            self.inner, self.param_groups = inner, inner.param_groups
+
+        def step(self) -> Any:
+            self.inner.step()
+
+    x = t.ones(1, requires_grad=True)
+    x.grad = t.ones(1)
+    Wrapper(t.optim.SGD([x], lr=0.5)).step()
+    return x.tolist()
+
+
+def submodules(t: Any) -> Any:
+    model = t.nn.Sequential(t.nn.Linear(1, 1))
+    model._apply(lambda each: each.double())
+    kind = str(model[0].weight.dtype)
+    model.set_submodule("0", t.nn.ReLU())
+    with t.device("cpu"):
+        x = t.ones(3)
+    x.resize_(3)
+    return kind, repr(model), x._version
+
+
+@pytest.mark.parametrize("program", [rrelu_in_place, an_optimizer_of_its_own, submodules])
+def test_seldom_used_names_do_what_they_do_in_pytorch(program: Any) -> None:
+    mine, theirs = program(autograd_core), program(torch)
+    assert str(mine) == str(theirs)
+
+
+def test_few_of_very_many_samples_are_drawn_at_once() -> None:
+    sampler = autograd_core.utils.data.RandomSampler(range(4), True, int(1e12))
+    assert next(iter(sampler)) in range(4)

@@ -219,3 +219,6 @@ class _Refuse(Function):
         raise RuntimeError(
             "trying to differentiate twice a function that was marked with @once_differentiable"
         )
+
+
+_Refuse._node_class.__name__ = "torch::autograd::Error"

@@ -122,8 +122,9 @@ def rrelu(
     mean = (lower + upper) / 2
     slopes = generator().uniform(lower, upper, input._shape) if training else np.array(mean)
     noise = Tensor.from_array(slopes.astype(input.dtype.dtype))
-    result = activation.rrelu_with_noise(input, noise)
-    return input.copy_(result) if inplace else result
+    return (_in_place(activation.rrelu_with_noise) if inplace else activation.rrelu_with_noise)(
+        input, noise
+    )
 
 
 def hardtanh(

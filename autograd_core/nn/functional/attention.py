@@ -32,6 +32,7 @@ def scaled_dot_product_attention(
     dropout_p: float = 0.0,
     is_causal: bool = False,
     scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
     """``softmax(scale * query @ key.T + attn_mask) @ value``, all (..., length, size).
 
@@ -39,7 +40,13 @@ def scaled_dot_product_attention(
         attn_mask: added to the scores; a boolean one is True where a query may see a key.
         is_causal: no query sees keys that come after it.
         scale: ``1 / sqrt(size)`` by default.
+        enable_gqa: each head of keys and values serves several heads of queries.
     """
+    if enable_gqa:
+        key, value = (
+            functions.repeat_interleave(each, query._shape[-3] // each._shape[-3], -3)
+            for each in (key, value)
+        )
     if attn_mask is not None and is_causal:
         raise RuntimeError(
             "_scaled_dot_product_attention: Explicit attn_mask should not be set when "

@@ -266,6 +266,25 @@ class Module:
                 raise AttributeError(f"`{name}` is not an nn.Module")
         return found
 
+    def set_submodule(self, target: str, module: Module, strict: bool = False) -> None:
+        """Put ``module`` under a dotted name, where there is one already if ``strict``.
+
+        Raises:
+            AttributeError: there is none of that name, or none above it.
+            ValueError: the name is empty, or what is given is no module.
+        """
+        if target == "":
+            raise ValueError("Cannot set the submodule without a target name!")
+        above, _, name = target.rpartition(".")
+        parent = self.get_submodule(above)
+        if strict and not hasattr(parent, name):
+            raise AttributeError(f"{type(parent).__name__} has no attribute `{name}`")
+        if hasattr(parent, name) and not isinstance(getattr(parent, name), Module):
+            raise AttributeError(f"`{name}` is not an nn.Module")
+        if not isinstance(module, Module):
+            raise ValueError(f"`module` is not an nn.Module, found {type(module)}")
+        setattr(parent, name, module)
+
     def get_parameter(self, target: str) -> Tensor:
         """Return the parameter under a dotted name."""
         return _get(self, "_parameters", target, "nn.Parameter")
@@ -303,8 +322,7 @@ class Module:
             forget_gradient(parameter, set_to_none)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Module:
-        """Return a copy with parameters and buffers of its own: leaves, with gradients of their
-        own."""
+        """Return a copy with parameters and buffers of its own: leaves, and without gradients."""
         for t in (*self.parameters(), *self.buffers()):
             if id(t) not in memo:
                 memo[id(t)] = _copied(t)
@@ -312,6 +330,15 @@ class Module:
         memo[id(self)] = made
         made.__dict__.update(copy.deepcopy(self.__dict__, memo))
         return made
+
+    def _apply(self: M, function: Callable[[Tensor], Tensor], recurse: bool = True) -> M:
+        """Put what ``function`` makes of each parameter and buffer in its place."""
+        tensors = [*self.parameters(recurse), *self.buffers(recurse)]
+        for t in tensors:
+            t.data = function(t.detach())
+            if t.is_leaf and t.grad is not None:
+                t.grad = function(t.grad.detach())
+        return self
 
     # giving it another dtype
 
@@ -647,8 +674,6 @@ def _get(root: Module, registry: str, target: str, kind: str) -> Tensor:
 def _copied(t: Tensor) -> Tensor:
     made = Tensor.from_array(t.array.copy(), t.requires_grad and t.is_leaf)
     made.is_parameter = t.is_parameter
-    if t.grad is not None:
-        made.grad = t.grad.detach().clone()
     return made
 
 

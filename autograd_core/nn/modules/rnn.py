@@ -204,6 +204,11 @@ class RNNBase(Module):
         return text
 
 
+def _check_no_projection(proj_size: int) -> None:
+    if proj_size:
+        raise ValueError("proj_size argument is only supported for LSTM, not RNN or GRU")
+
+
 class RNN(RNNBase):
     """``h = tanh(W_ih x + b_ih + W_hh h + b_hh)`` over a sequence (length, batch, input_size).
 
@@ -222,7 +227,10 @@ class RNN(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: dtype | None = None,
+        *,
+        proj_size: int = 0,
     ) -> None:
+        _check_no_projection(proj_size)
         if nonlinearity not in ("tanh", "relu"):
             raise ValueError(
                 f"Unknown nonlinearity '{nonlinearity}'. Select from 'tanh' or 'relu'."
@@ -263,7 +271,10 @@ class GRU(RNNBase):
         bidirectional: bool = False,
         device: Any = None,
         dtype: dtype | None = None,
+        *,
+        proj_size: int = 0,
     ) -> None:
+        _check_no_projection(proj_size)
         super().__init__(
             input_size, hidden_size, num_layers, bias, batch_first, dropout, bidirectional,
             device=device, dtype=dtype,

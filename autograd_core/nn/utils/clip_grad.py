@@ -47,6 +47,7 @@ def clip_grad_norm_(
     max_norm: float,
     norm_type: float = 2.0,
     error_if_nonfinite: bool = False,
+    foreach: bool | None = None,
 ) -> Tensor:
     """Shorten all gradients alike so that their norm is at most ``max_norm``; returns the norm
     that they had."""
@@ -56,7 +57,7 @@ def clip_grad_norm_(
     return total
 
 
-def clip_grad_value_(parameters: Tensors, clip_value: float) -> None:
+def clip_grad_value_(parameters: Tensors, clip_value: float, foreach: bool | None = None) -> None:
     """Hold each element of the gradients between ``-clip_value`` and ``clip_value``."""
     for g in _gradients(parameters):
         g.bump()

@@ -17,6 +17,7 @@ from autograd_core.ops.algebra.matrices import (
     lapack,
     mT,
 )
+from autograd_core.ops.checks import scalar_name
 from autograd_core.ops.indices.index import slice_
 from autograd_core.ops.pointwise.elementwise import zeros_of
 from autograd_core.ops.reductions.reduce import sum_dim
@@ -147,7 +148,14 @@ def lstsq(self, b, /, rcond=None, driver="gelsy"):
     The residuals are there for more rows than columns of full rank only, and not with "gelsy";
     ``singular_values`` with the drivers that find them.
     """
+    if self.ndim < 2:
+        raise RuntimeError("torch.linalg.lstsq: input must have at least 2 dimensions.")
     check_matrices("torch.linalg.lstsq", self)
+    if self.dtype != b.dtype:
+        raise RuntimeError(
+            "torch.linalg.lstsq: Expected input and other to have the same dtype, but got input's "
+            f"dtype {scalar_name(self)} and other's dtype {scalar_name(b)}"
+        )
     if self.shape[-2] != b.shape[-2]:
         raise RuntimeError("torch.linalg.lstsq: input.size(-2) should match other.size(-2)")
     if driver not in ("gels", "gelsy", "gelsd", "gelss"):

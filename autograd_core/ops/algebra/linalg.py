@@ -307,7 +307,7 @@ def solve_matrix(A, B, /, left=True):
     Batches broadcast; ``B`` is a batch of vectors if it has the shape of ``A`` without its last
     dimension.
     """
-    _check_solvable(A, B, left)
+    check_solvable(A, B, left)
     try:
         if _are_vectors(A, B):
             return np.linalg.solve(A, B[..., None])[..., 0]
@@ -324,7 +324,8 @@ def solve_matrix(A, B, /, left=True):
         raise no_common_shape((B.shape[:-2], A.shape[:-2])) from None
 
 
-def _check_solvable(a: Any, b: Any, left: bool) -> None:
+def check_solvable(a: Any, b: Any, left: bool) -> None:
+    """``a`` is square, and ``b`` fits it, both of a dtype that the solver takes."""
     check_floating("linalg.solve", a, half=True)
     if a.dtype != b.dtype:
         raise RuntimeError(

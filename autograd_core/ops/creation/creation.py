@@ -42,13 +42,27 @@ def tensor(data: Any, dtype: dtype | None = None, requires_grad: bool = False) -
         data, kind = without_tensors(data)
         dtype = dtype or kind
     try:
-        array = np.array(data, dtype=None if dtype is None else dtype.dtype)
+        array = _as_array(data, dtype)
         from_numpy_dtype(array.dtype)
     except (TypeError, ValueError) as error:
         raise _refused(data) or error from None
     if dtype is None and array.dtype == np.float64 and not _has_dtype(data):
         array = array.astype(get_default_dtype().dtype)
     return _traced("tensor()", given, Tensor.from_array(array, requires_grad))
+
+
+def _as_array(data: Any, kind: dtype | None) -> Any:
+    try:
+        return np.array(data, dtype=None if kind is None else kind.dtype)
+    except OverflowError:  # whole numbers may be negative of what an unsigned dtype holds
+        assert kind is not None
+        wide = np.array(data)
+        largest = np.iinfo(kind.dtype).max
+        if wide.dtype.kind not in "iu" or wide.max() > largest or wide.min() < -largest - 1:
+            raise RuntimeError(
+                f"value cannot be converted to type {kind.name} without overflow"
+            ) from None
+        return wide.astype(kind.dtype)
 
 
 def _refused(data: Any) -> Exception | None:

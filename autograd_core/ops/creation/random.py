@@ -43,9 +43,16 @@ def randn_like(self: Tensor, *, dtype: dtype | None = None, requires_grad: bool 
 
 
 @public()
-def randint(*arguments: Any, size: Any = None, dtype: dtype | None = None) -> Tensor:
+def randint(
+    *arguments: Any,
+    low: int | None = None,
+    high: int | None = None,
+    size: Any = None,
+    dtype: dtype | None = None,
+) -> Tensor:
     """Random integers: ``randint([low,] high, size)``, up to, and without, ``high``."""
     *bounds, size = arguments if size is None else (*arguments, size)
+    bounds = [each for each in (low, *bounds, high) if each is not None]
     low, high = bounds if len(bounds) == 2 else (0, *bounds)
     if low >= high:
         raise RuntimeError(

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from autograd_core.autograd.grad_mode import is_grad_enabled
 from autograd_core.dtype import Number, bool_, uint8
 from autograd_core.op import public
 from autograd_core.ops.indices import assign, index_along, masking
@@ -78,16 +79,38 @@ def take_along_dim(self: Tensor, indices: Tensor, dim: int | None = None) -> Ten
 
 @public("function method inplace")
 def scatter(
-    self: Tensor, dim: int, index: Tensor, src: Tensor | Number, *, reduce: str = ""
+    self: Tensor,
+    dim: int,
+    index: Tensor,
+    src: Tensor | Number | None = None,
+    *,
+    value: Number | None = None,
+    reduce: str | None = None,
 ) -> Tensor:
-    """``self`` with ``src`` where ``index`` points along ``dim``."""
-    if reduce:
-        raise NotImplementedError("scatter(reduce=...): use scatter_reduce")
+    """``self`` with ``src``, or the number ``value``, where ``index`` points along ``dim``; added
+    to what is there, or multiplied with it, under ``reduce`` "add" or "multiply"."""
+    if (src is None) is (value is None):
+        raise TypeError("scatter() takes either src or value")
+    src = value if src is None else src
     index = checked_index("scatter", index)
+    if reduce is not None:
+        return _scatter_reduced(self, dim, index, src, reduce)
     if isinstance(src, Tensor):
         check_source(self, src)
         return scattering.scatter(self, src, index, dim)
     return scattering.scatter_number(self, index, dim, src)
+
+
+def _scatter_reduced(self: Tensor, dim: int, index: Tensor, src: Any, reduce: str) -> Tensor:
+    if reduce not in ("add", "multiply"):
+        raise RuntimeError("reduce argument must be either add or multiply.")
+    if self.requires_grad and is_grad_enabled():
+        raise RuntimeError("the derivative for 'scatter' with reduce is not here: scatter_reduce")
+    if not isinstance(src, Tensor):
+        src = Tensor.from_array(np.full(index._shape, src, self.dtype.dtype))
+    check_source(self, src)
+    how = "sum" if reduce == "add" else "prod"
+    return scattering.scatter_reduce(self, src, index, dim, how, True)
 
 
 @public("function method inplace")

@@ -276,6 +276,7 @@ def gradient(
                            f"{edge_order}")  # fmt: skip
     listed = range(self.ndim) if dim is None else (dim,) if isinstance(dim, int) else dim
     dims = wrapped_all(listed, self.ndim)
+    spacing = 1 if spacing is None else spacing
     given = list(spacing) if isinstance(spacing, (list, tuple)) else [spacing] * len(dims)
     return tuple(_slope(self, step, d, edge_order) for step, d in zip(given, dims, strict=True))
 

@@ -10,6 +10,7 @@ from typing import Any
 from autograd_core import return_types
 from autograd_core.dtype import Number, bool_, dtype
 from autograd_core.op import public
+from autograd_core.op.public import NAMESPACES
 from autograd_core.ops.algebra.linalg import mm
 from autograd_core.ops.pointwise import select
 from autograd_core.ops.pointwise.arithmetic import clamp
@@ -238,7 +239,9 @@ def norm(
 ) -> Tensor:
     """The root of the sum of sizes to the power of ``p``; "fro" is 2."""
     if p == "nuc":
-        raise NotImplementedError("norm(p='nuc') is autograd_core.linalg.matrix_norm(ord='nuc')")
+        return NAMESPACES["linalg"]["matrix_norm"](
+            self, "nuc", (-2, -1) if dim is None else dim, keepdim, dtype=dtype
+        )
     order = 2 if p is None or p == "fro" else float(p)
     check_norm_dtype("linalg.vector_norm", self, dtype)
     return norms.vector_norm(self, order, _dims(dim), keepdim, dtype)
@@ -311,8 +314,15 @@ def kthvalue(self: Tensor, k: int, dim: int = -1, keepdim: bool = False) -> retu
 
 
 @public("function method")
-def cov(self: Tensor, *, correction: int = 1) -> Tensor:
-    """The covariances of the variables in the rows of ``self``, whose columns are observations."""
+def cov(
+    self: Tensor,
+    *,
+    correction: int = 1,
+    fweights: Tensor | None = None,
+    aweights: Tensor | None = None,
+) -> Tensor:
+    """The covariances of the variables in the rows of ``self``, whose columns are observations;
+    ``fweights`` says how often each occurred, ``aweights`` how much it counts."""
     if self.ndim > 2:
         raise RuntimeError(
             "cov(): expected input to have two or fewer dimensions but got an input with "
@@ -322,9 +332,53 @@ def cov(self: Tensor, *, correction: int = 1) -> Tensor:
         raise RuntimeError("cov(): bool dtype is not supported for input")
     rows = reshape(self, (1, -1)) if self.ndim < 2 else self
     number = rows._shape[1]
+    if fweights is not None or aweights is not None:
+        return _weighted_cov(rows, fweights, aweights, correction)
     apart = rows - unsqueeze(div(reduce.sum_dim(rows, 1), number), 1)
     freedom = builtins.max(number - correction, 0)
     return squeeze_all(div(mm(apart, t(apart)), freedom if freedom else math.nan))
+
+
+def _weighted_cov(
+    rows: Tensor, fweights: Tensor | None, aweights: Tensor | None, correction: int
+) -> Tensor:
+    number = rows._shape[1]
+    for name, given in (("fweights", fweights), ("aweights", aweights)):
+        if given is None:
+            continue
+        if given.ndim > 1:
+            raise RuntimeError(
+                f"cov(): expected {name} to have one or fewer dimensions but got {name} with "
+                f"{given.ndim} dimensions"
+            )
+        if given.numel() != number:
+            raise RuntimeError(
+                f"cov(): expected {name} to have the same numel as there are observations in the "
+                f"input but got {given.numel()} != {number}"
+            )
+        if (given.array < 0).any():
+            raise RuntimeError(f"cov(): {name} cannot be negative")
+    if fweights is not None and fweights.dtype.category != 1:
+        raise RuntimeError(
+            "cov(): expected fweights to have integral dtype but got fweights with "
+            f"{fweights.dtype.scalar_name} dtype"
+        )
+    if aweights is not None and not aweights.dtype.is_floating_point:
+        raise RuntimeError(
+            "cov(): expected aweights to have floating point dtype but got aweights with "
+            f"{aweights.dtype.scalar_name} dtype"
+        )
+    weights: Any = fweights if aweights is None else aweights
+    if fweights is not None and aweights is not None:
+        weights = aweights * fweights
+    total = weights.sum()
+    apart = rows - unsqueeze(reduce.sum_dim(rows * weights, 1) / total, 1)
+    if aweights is None or correction == 0:
+        freedom = total - correction
+    else:
+        freedom = total - correction * (weights * aweights).sum() / total
+    freedom = freedom.clamp(min=0)
+    return squeeze_all(mm(apart, t(apart * weights)) / freedom)
 
 
 @public("function method")

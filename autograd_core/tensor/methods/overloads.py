@@ -46,11 +46,43 @@ def _varargs(call: Callable[..., Any], word: str) -> Callable[..., Any]:
             sizes = (_named(call.__name__, word, sizes, named),)
         if len(sizes) == 1 and isinstance(sizes[0], (tuple, list)):
             sizes = tuple(sizes[0])
-        return call(self, sizes)
+        try:
+            return call(self, sizes)
+        except TypeError:
+            if call is shape.view and len(sizes) == 1 and isinstance(sizes[0], dtype):
+                return _read_as(self, sizes[0])
+            raise
 
     method.__name__ = call.__name__
     method.__doc__ = call.__doc__
     return method
+
+
+def _read_as(self: Tensor, kind: dtype) -> Tensor:
+    """The same memory read as numbers of another dtype, through which no gradient goes."""
+    if kind is self.dtype:
+        return shape.view(self, self._shape)
+    result = self.detach()
+    try:
+        result.array = self.array.view(kind.dtype)
+    except (ValueError, TypeError):
+        if not self.ndim:
+            raise RuntimeError(
+                f"self.dim() cannot be 0 to view {self.dtype.scalar_name} as {kind.scalar_name} "
+                "(different element sizes)"
+            ) from None
+        if kind.itemsize > self.itemsize and self._shape[-1] % (kind.itemsize // self.itemsize):
+            raise RuntimeError(
+                f"self.size(-1) must be divisible by {kind.itemsize // self.itemsize} to view "
+                f"{self.dtype.scalar_name} as {kind.scalar_name} (different element sizes), but "
+                f"got {self._shape[-1]}"
+            ) from None
+        raise RuntimeError(
+            f"self.stride(-1) must be 1 to view {self.dtype.scalar_name} as {kind.scalar_name} "
+            f"(different element sizes), but got {self.stride()[-1]}"
+        ) from None
+    result._shape, result.dtype = result.array.shape, kind
+    return result
 
 
 def _named(name: str, word: str, sizes: tuple[Any, ...], named: dict[str, Any]) -> Any:

@@ -61,9 +61,10 @@ class RandomSampler(Sampler[int]):
     def __iter__(self) -> Iterator[int]:
         size, count = len(self.data_source), self.num_samples
         if self.replacement:
-            with drawing_from(self.generator):
-                drawn = randint(size, (count,))
-            yield from drawn.tolist()
+            for start in range(0, count, 32):  # as PyTorch does: there may be too many
+                with drawing_from(self.generator):
+                    drawn = randint(size, (min(32, count - start),))
+                yield from drawn.tolist()
             return
         for start in range(0, count, size):
             yield from permutation(size, self.generator)[: count - start]
