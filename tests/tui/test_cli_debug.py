@@ -367,7 +367,7 @@ def test_a_script_that_works_with_pytorch_is_debugged_like_any_other(
     assert main(["debug", "--batch", "-x", "commands", "script.py"]) == 0
     out = capsys.readouterr().out
     assert "#2 x  AccumulateGrad" in out
-    assert "x.grad  None  2 of 2 in" in out
+    assert "x.grad  2 of 2 in  None" in out
     assert out.endswith("tensor(4.)\n")
 
     assert main(["debug", "--batch", "-x", "commands", "script.py:y"]) == 3
@@ -377,7 +377,7 @@ def test_a_script_that_works_with_pytorch_is_debugged_like_any_other(
 
     Path("script.py").write_text(script)
     assert main(["debug", "--batch", "-x", "commands", "script.py:y"]) == 0
-    assert "x.grad  None  2 of 2 in" in capsys.readouterr().out
+    assert "x.grad  2 of 2 in  None" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
