@@ -19,6 +19,7 @@ from autograd_core.dag.addresses import locate
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.model import Graph
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.breakpoints import Breakpoints, Reached
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.history.driver_protocol import NodeEffects
@@ -36,6 +37,7 @@ from autograd_core.debug.snapshot import (
     Phase,
     Reply,
     Snapshot,
+    Value,
 )
 from autograd_core.debug.snapshot.timeline import Timeline
 from autograd_core.debug.stop_search import StopSearch
@@ -259,6 +261,11 @@ class Session:
     def detail(self, index: int) -> NodeDetail:
         """Describe plan node ``index``, as far as it is known at this position."""
         return self.inspector.detail(index)
+
+    def forward_value(self, index: int) -> Value | Statistics | None:
+        """Tell what the forward op of node ``index`` made, or what a leaf holds, as far as that is
+        still kept; else statistics of it, None where nothing is known."""
+        return self.inspector.forward_value(index)
 
     def phases(self, index: int) -> tuple[Phase, ...]:
         """Tell what has happened inside node ``index`` so far: hooks, formula, deliveries ..."""

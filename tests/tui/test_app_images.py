@@ -32,7 +32,7 @@ def test_the_screenshots_of_the_readme_can_be_made_anew(
     picture = tmp_path / "debug-shared-weight.svg"
     text = "".join(ElementTree.parse(picture).getroot().itertext()).replace("\xa0", " ")
     assert "6/9 run" in text
-    assert "acc weight" in text
+    assert "+= weight" in text
     assert "[gradient]" in text
 
 

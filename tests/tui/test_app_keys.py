@@ -126,6 +126,8 @@ def test_the_timeline_marks_nan_and_inf_with_a_character() -> None:
         assert selected(screen) == 2
         await screen.press("exclamation_mark")
         assert selected(screen) == 1, "round again"
+        await screen.press("2", "exclamation_mark")
+        assert selected(screen) == 1, "the second one from here"
 
     drive(troubled(), script)
 
@@ -193,6 +195,16 @@ def test_z_folds_the_module_of_the_row_and_unfolds_it() -> None:
     drive(residual_net(4), script)
 
 
+def test_a_search_unfolds_the_module_of_what_it_finds() -> None:
+    async def script(screen: Driver) -> None:
+        await screen.press("Z")
+        await screen.press("slash", *"tanh", "enter")
+        assert "tanh:1" in screen.row(6)
+        assert selected(screen) == 6
+
+    drive(shared_weight(), script)
+
+
 def test_a_folded_module_is_one_row_for_keys_and_steps() -> None:
     async def script(screen: Driver) -> None:
         await screen.press("Z")
@@ -241,7 +253,7 @@ def test_w_gives_the_keys_to_a_pane_and_escape_takes_them_back() -> None:
 def test_a_line_of_a_pane_leads_to_its_node() -> None:
     async def script(screen: Driver) -> None:
         await screen.press("n", "j")
-        await screen.press("w", "j", "j", "j")
+        await screen.press("w", "j", "j")
         await screen.press("enter")
         assert selected(screen) == 1, "the producer of the contribution"
 

@@ -31,10 +31,10 @@ def test_stepping_back_and_forth_ends_with_the_gradient_of_a_plain_run(
     async def script(screen: Driver) -> None:
         assert "▶" in screen.row(0)
         await screen.press("6", "n")
-        assert re.search(r" 15 \+=3/4", screen.row(8))
+        assert re.search(r" 15 3 of 4", screen.row(8))
         await screen.press("2", "N")
         assert "PAST" in screen.text()
-        assert re.search(r" 11 \+=2/4", screen.row(8))
+        assert re.search(r" 11 2 of 4", screen.row(8))
         await screen.press("G", "u")
         assert "▶" in screen.row(8)
         await screen.type("break add")

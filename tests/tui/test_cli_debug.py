@@ -478,3 +478,16 @@ def test_check_looks_at_several_calls_and_says_each_thing_once(loop: Path) -> No
     done = run_gradstep(["check", "--call", "all", "train.py"], loop)
     assert "done" in done.stdout
     assert "6 calls checked" in done.stdout
+
+
+def test_quit_with_a_count_passes_by_calls_and_commands_may_come_from_stdin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("script.py").write_text(TWO_CALLS.replace("(1, 2)", "range(1, 5)"))
+    monkeypatch.setattr("sys.stdin", StringIO("# comments say nothing\nquit 3\nprint call\n"))
+    assert main(["debug", "--batch", "-x", "-", "script.py"]) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "(gradstep) quit 3", "call 1 6.0", "call 2 6.0", "call 3 6.0",
+        "(gradstep) print call", "call = 4", "call 4 6.0",
+    ]  # fmt: skip

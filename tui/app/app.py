@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import sys
 from collections.abc import Callable, Iterable
 from typing import Any, ClassVar, Literal
 
@@ -11,13 +12,23 @@ from textual import events
 from textual.app import App, SystemCommand
 from textual.command import Provider
 from textual.screen import Screen
+from textual.scrollbar import ScrollBar, ScrollBarRender
 
 from autograd_core.debug.session import Session
 from tui.app.screen import DebuggerScreen
 from tui.app.themes import DARK, LIGHT, THEMES, light_terminal
+from tui.app.widgets.line_view import LineView
 from tui.app.widgets.palette import DebuggerCommands
+from tui.app.widgets.text import has_marks
 
 Outcome = Literal["continue", "detach", "abort"]
+
+
+class _PlainBar(ScrollBarRender):
+    """A scrollbar of spaces."""
+
+    VERTICAL_BARS: ClassVar[list[str]] = [" "] * 8
+    HORIZONTAL_BARS: ClassVar[list[str]] = [" "] * 8
 
 
 class DebuggerApp(App[Outcome]):
@@ -42,6 +53,9 @@ class DebuggerApp(App[Outcome]):
             self.register_theme(theme)
         if "TEXTUAL_THEME" not in os.environ:
             self.theme = "gradstep-light" if light_terminal() else "gradstep-dark"
+        LineView.plain = not has_marks(getattr(sys.__stderr__, "encoding", None) or "utf-8")
+        if LineView.plain:
+            ScrollBar.renderer = _PlainBar
         self.debugger_screen = DebuggerScreen(session, title)
 
     @property

@@ -13,13 +13,10 @@ NEEDED_WIDTH, NEEDED_HEIGHT = 60, 16
 WIDE_WIDTH, WIDE_HEIGHT = 110, 26
 HUGE_WIDTH, HUGE_HEIGHT = 180, 50
 
-OF_THE_NODE = (
-    "gradient", "report", "why", "contributions", "value", "saved", "source", "formula", "inside",
-    "numbers", "check",
-)  # fmt: skip
+OF_THE_NODE = ("gradient", "report", "why", "contributions", "values")
 OF_THE_PASS = ("leaves", "graph", "modules", "breakpoints", "changes", "backward calls")
 # in the order in which a grid places them; the execution list comes after "modules"
-PANES = ("modules", "node", "breakpoints", "pass", "graph", "console")
+PANES = ("modules", "node", "breakpoints", "pass", "graph", "console", "source")
 
 
 class Arrangement(NamedTuple):
@@ -33,28 +30,32 @@ class Arrangement(NamedTuple):
 
 
 TINY = Arrangement("tiny", {})
-NARROW = Arrangement("narrow", {"node": (*OF_THE_NODE, *OF_THE_PASS, "console")})
-WIDE = Arrangement("wide", {"node": OF_THE_NODE, "pass": OF_THE_PASS, "console": ("console",)})
+# the strips above the timeline show two lines of source, and the leaves
+NARROW = Arrangement("narrow", {"node": (*OF_THE_NODE, "source", *OF_THE_PASS, "console")})
+WIDE = Arrangement(
+    "wide",
+    {"node": OF_THE_NODE, "pass": (*OF_THE_PASS, "console"), "source": ("source",)},
+)
 _OWN_PANES = {
     "modules": ("modules",),
     "breakpoints": ("breakpoints", "changes"),
     "graph": ("graph",),
     "console": ("console",),
+    "source": ("source",),
 }
 _APART = frozenset(chain.from_iterable(_OWN_PANES.values()))
-HUGE = Arrangement(
-    "huge",
-    {
-        "node": OF_THE_NODE,
-        "pass": tuple(name for name in OF_THE_PASS if name not in _APART),
-        **_OWN_PANES,
-    },
+_PASS = tuple(name for name in OF_THE_PASS if name not in _APART)
+HUGE = Arrangement("huge", {"node": OF_THE_NODE, "pass": _PASS, **_OWN_PANES})
+# where there are no modules, the program takes their place
+PLAIN = Arrangement(
+    "plain",
+    {"node": OF_THE_NODE, "pass": _PASS, **_OWN_PANES, "modules": ("source",), "source": ()},
 )
-ARRANGEMENTS = (TINY, NARROW, WIDE, HUGE)
+ARRANGEMENTS = (TINY, NARROW, WIDE, HUGE, PLAIN)
 
 
-def arrangement(width: int, height: int) -> Arrangement:
-    """Choose the panes that fit a terminal.
+def arrangement(width: int, height: int, modules: bool = True) -> Arrangement:
+    """Choose the panes that fit a terminal, and a program with ``modules`` or without.
 
     >>> [arrangement(*size).name for size in ((40, 10), (80, 24), (120, 36), (200, 60))]
     ['tiny', 'narrow', 'wide', 'huge']
@@ -63,4 +64,6 @@ def arrangement(width: int, height: int) -> Arrangement:
         return TINY
     if width < WIDE_WIDTH or height < WIDE_HEIGHT:
         return NARROW
-    return HUGE if width >= HUGE_WIDTH and height >= HUGE_HEIGHT else WIDE
+    if width < HUGE_WIDTH or height < HUGE_HEIGHT:
+        return WIDE
+    return HUGE if modules else PLAIN

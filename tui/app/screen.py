@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar, cast
@@ -30,7 +31,7 @@ from tui.app.plan.navigation import find, receivers, senders
 from tui.app.plan.picture import write_picture
 from tui.app.sections.console import add_command, add_print
 from tui.app.sections.of_node.value import value_text
-from tui.app.sections.page import Notes, PointTarget, ScopeTarget, View
+from tui.app.sections.page import Notes, PointTarget, ScopeTarget, Shown, View
 from tui.app.widgets.bars.hints import Hints, hints_for
 from tui.app.widgets.bars.prompt import MessageLine, Prompt
 from tui.app.widgets.bars.status import StatusLine
@@ -38,11 +39,20 @@ from tui.app.widgets.bars.timeline import Timeline
 from tui.app.widgets.execution import ExecutionList
 from tui.app.widgets.help import HelpScreen
 from tui.app.widgets.pane import Pane
+from tui.app.widgets.strips import LeafStrip, SourceStrip
 from tui.app.widgets.too_small import TooSmall
 from tui.app.worker import Progress, SessionWorker, SnapshotReady, Work
 from tui.errors import AtWork
 
 PROGRESS_SECONDS = 0.05
+_SHOWN_WORDS: dict[Shown, str] = {
+    "gradient": "the gradient that arrived at each node",
+    "value": "what the op of each node made in the forward pass",
+    "both": "forward values and gradients",
+}
+_COUNTED = ("enter {node}", "leave")  # commands behind keys that take a count
+_FIRST_WORDS = "n runs the next node; the numbers are gradients; ? explains keys and marks"
+_SHOWN = tuple(_SHOWN_WORDS)
 
 
 def is_report(ready: SnapshotReady, before: str) -> bool:
@@ -52,7 +62,8 @@ def is_report(ready: SnapshotReady, before: str) -> bool:
         return False
     if ready.snapshot.error not in ("", before):
         return True
-    asked = ready.line.partition(" ")[0] == "why" or ready.reply.text.startswith("catch ")
+    stop = re.match(r"catch \d|breakpoint \d+: if ", ready.reply.text) is not None
+    asked = ready.line.partition(" ")[0] == "why" or stop
     return asked and not ready.reply.error
 
 
@@ -87,6 +98,7 @@ class DebuggerScreen(Screen[None]):
         self.status = StatusLine(view, title)
         self.rows = ExecutionList(view)
         self.panes = {name: Pane(view, name) for name in PANES}
+        self.strips = (SourceStrip(view), LeafStrip(view))
         self.timeline = Timeline(view)
         self.message = MessageLine()
         self.prompt = Prompt()
@@ -100,6 +112,8 @@ class DebuggerScreen(Screen[None]):
             yield first
             yield self.rows.data_bind(view)
             yield from others
+        for strip in self.strips:
+            yield strip.data_bind(view)
         yield self.timeline.data_bind(view)
         yield self.message
         yield self.prompt
@@ -109,7 +123,7 @@ class DebuggerScreen(Screen[None]):
     def on_mount(self) -> None:
         self.app.begin_capture_print(self)
         self.set_interval(PROGRESS_SECONDS, self._show_progress)
-        self.say(self.view.snapshot.hint)
+        self.say(self.view.snapshot.hint or _FIRST_WORDS)
         self.show_hints()
         self.call_after_refresh(self._open_on_stop)
 
@@ -129,7 +143,7 @@ class DebuggerScreen(Screen[None]):
     # -- what is shown -------------------------------------------------------
 
     def on_resize(self, event: events.Resize) -> None:
-        chosen = arrangement(*event.size)
+        chosen = arrangement(*event.size, modules=bool(self.view.modules.tree))
         if chosen is self.arrangement:
             return
         self.arrangement = chosen
@@ -146,7 +160,8 @@ class DebuggerScreen(Screen[None]):
         self.show_hints()
 
     def show_hints(self) -> None:
-        """Show the keys that matter here."""
+        """Show the keys that matter here; a report has more room than other sections."""
+        self.set_class({"report", "why"}.intersection(self._active_sections()) != set(), "-reading")
         section = self.chosen.section if self.chosen is not None else None
         name = "" if section is None else section.name
         self.hints.show(hints_for(self.view.snapshot, name, busy=self.progress is not None))
@@ -210,7 +225,7 @@ class DebuggerScreen(Screen[None]):
             self.notes.report = ready.reply.text
             self._open_unasked("report")
         elif now.phase and moved:
-            self._open_unasked("inside")
+            self._open_unasked("gradient")
         elif moved and self._section_before:
             self._close_unasked()
         elif ready.typed and several_lines:
@@ -232,7 +247,7 @@ class DebuggerScreen(Screen[None]):
     def _close_unasked(self) -> None:
         """Turn back from such a section, if it is still there."""
         before, self._section_before = self._section_before, ""
-        if {"report", "inside"}.intersection(self._active_sections()):
+        if {"report", "gradient"}.intersection(self._active_sections()):
             self.show_section(before)
 
     def _active_sections(self) -> list[str]:
@@ -247,7 +262,7 @@ class DebuggerScreen(Screen[None]):
         word, _, place = line.partition(" ")
         index = step_index(place)
         if word == "check" and index is not None:
-            notes.checks[index] = reply
+            notes.report = f"check {place}\n{reply.text}"
         elif word in ("difference", "diff") and not reply.error:
             notes.difference = reply.text
             notes.difference_at = ready.snapshot.position
@@ -279,8 +294,8 @@ class DebuggerScreen(Screen[None]):
         self.send(command if count == 1 else f"{command} {count}")
 
     def action_command(self, line: str) -> None:
-        self.take_count()
-        self.send(self._filled(line))
+        count = self.take_count()
+        self.send(self._filled(f"{line} {count}" if line in _COUNTED and count > 1 else line))
 
     def _filled(self, line: str) -> str:
         return line.replace("{node}", step_number(self.view.node))
@@ -315,10 +330,13 @@ class DebuggerScreen(Screen[None]):
         self._select_row(step * self.take_count())
 
     def action_select_page(self, step: int) -> None:
-        self._select_row(step * max(1, (self.chosen or self.rows).visible_height - 1))
+        page = max(1, (self.chosen or self.rows).visible_height - 1)
+        self._select_row(step * page * self.take_count())
 
     def action_select_end(self, end: int) -> None:
-        if self.chosen is not None:
+        if count := self.take_count(0):
+            self.select_node(count - 1)
+        elif self.chosen is not None:
             self.chosen.move_cursor(self.chosen.line_count() if end else -self.chosen.line_count())
         else:
             self.select_node(self.view.snapshot.length - 1 if end else 0)
@@ -349,7 +367,7 @@ class DebuggerScreen(Screen[None]):
         seen = self.timeline.troubled
         ahead = [index for index in seen if index > self.view.node]
         if seen:
-            self.select_node(ahead[0] if ahead else seen[0])
+            self.select_node([*ahead, *seen][(self.take_count() - 1) % len(seen)])
         else:
             self.say("no nan or inf has been seen so far; catch nan stops at one")
 
@@ -364,7 +382,16 @@ class DebuggerScreen(Screen[None]):
         if found is None:
             self.say(f"nothing in this plan is called '{self._sought}'", error=True)
         else:
+            scope = f"{self.view.modules.scope_of(found)}."
+            around = {each for each in self.view.folded if scope.startswith(f"{each}.")}
+            self.view = replace(self.view, folded=self.view.folded - around)
             self.select_node(found)
+
+    def action_shown(self) -> None:
+        """Let the list show something else of each node."""
+        shown = _SHOWN[(_SHOWN.index(self.view.shown) + 1) % len(_SHOWN)]
+        self.view = replace(self.view, shown=shown)
+        self.say(f"the list shows {_SHOWN_WORDS[shown]}; v goes on")
 
     def action_fold(self) -> None:
         target = self.chosen.target if self.chosen is not None else None
@@ -395,6 +422,7 @@ class DebuggerScreen(Screen[None]):
         pane = self.chosen if self.chosen in panes else panes[0] if panes else None
         if pane is not None:
             pane.turn_to(self.take_count() - 1 if counted else pane.active + step)
+            self.show_hints()
 
     def action_next_pane(self) -> None:
         panes: list[Pane | None] = [None, *self._shown_panes()]
@@ -446,7 +474,7 @@ class DebuggerScreen(Screen[None]):
 
     def action_check(self) -> None:
         self.send(f"check {step_number(self.view.node)}")
-        self.show_section("check")
+        self.show_section("report")
 
     # -- keys: the prompt ----------------------------------------------------
 
@@ -556,7 +584,10 @@ class DebuggerScreen(Screen[None]):
             self.choose_pane(None)
 
     def action_leave(self, outcome: str) -> None:
-        if work := self.worker.interrupt():
+        count = self.take_count()
+        if outcome == "continue" and count > 1 and not self.worker.progress:
+            self.send(f"quit {count}")
+        elif work := self.worker.interrupt():
             self._leaving = outcome
             self.say(f"will close as soon as {work} has paused")
         else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
@@ -14,7 +15,7 @@ from typing import NamedTuple
 
 from autograd_core.autograd.call import BackwardCall, Gradients
 from autograd_core.debug.breakpoints import Breakpoints
-from autograd_core.debug.commands import command_lines, open_console
+from autograd_core.debug.commands import command_lines, open_console, uncommented
 from autograd_core.debug.errors import CommandError
 from autograd_core.debug.history import DEFAULT_BUDGET
 from autograd_core.debug.reports.stop import stop_text
@@ -69,7 +70,12 @@ def parser() -> Parser:
     add("--until", metavar="CONDITION", help="run over all calls until a gradient is so (nan,inf "
         "or 'rms>1e3'), and open there; with --batch, as --fail-on")  # fmt: skip
     add("--grad", action="store_true", help="open in each call of autograd.grad() too")
-    add("-x", dest="commands", metavar="FILE", help="carry out the commands in FILE first")
+    add(
+        "-x",
+        dest="commands",
+        metavar="FILE",
+        help="carry out the commands in FILE first, - for stdin",
+    )
     add("--batch", action="store_true", help="open no screen: carry out FILE, and go on")
     add("--history", type=size, metavar="SIZE", help="how much memory the recording may take "
         "(1G); what does not fit runs again when it is looked at")  # fmt: skip
@@ -209,7 +215,7 @@ class _Line(NamedTuple):
 
 def _read_commands(file: str) -> list[_Line]:
     try:
-        lines = command_lines(file)
+        lines = uncommented(sys.stdin.read()) if file == "-" else command_lines(file)
     except (OSError, UnicodeDecodeError) as error:
         reason = getattr(error, "strerror", None) or "it is no text"
         raise Failure(
@@ -280,7 +286,12 @@ class _Face:
             history_bytes=self.history_bytes,
             keep_graph=self.keeps_graph,
         )
-        self._show(session, stop)
+        if stop and self._breakpoints.passing:
+            self._breakpoints.passing -= 1
+            self._progress.count()
+            session.finish()
+        else:
+            self._show(session, stop)
         return session.gradients if found.call.is_grad else True
 
     def quick_look(self, call: BackwardCall) -> bool | Gradients | None:

@@ -47,7 +47,8 @@ class Reached(NamedTuple):
 class Breakpoints:
     """All points, in the order in which they were set.
 
-    ``displays`` are the expressions to show at every stop, ``last`` is the last stop of all passes.
+    ``displays`` are the expressions to show at every stop, ``last`` is the last stop of all passes,
+    and ``passing`` counts the calls that go by without a stop.
     """
 
     def __init__(self, points: Iterable[Breakpoint] = ()) -> None:
@@ -62,6 +63,7 @@ class Breakpoints:
         self._messages: list[str] = []
         self._reached: Reached | None = None
         self.last: Reached | None = None
+        self.passing = 0
         self.displays: dict[int, str] = {}
         self._arrange()
 

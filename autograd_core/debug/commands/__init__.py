@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from autograd_core.debug.commands.completing import complete
 from autograd_core.debug.commands.console import Console
-from autograd_core.debug.commands.files import command_lines
+from autograd_core.debug.commands.files import command_lines, uncommented
 from autograd_core.debug.commands.helping import TOPICS
 from autograd_core.debug.session import Session
 
-__all__ = ["Console", "command_lines", "complete", "open_console"]
+__all__ = ["Console", "command_lines", "complete", "open_console", "uncommented"]
 
 
 def open_console(session: Session) -> Console:

@@ -22,7 +22,11 @@ def command_lines(path: str) -> list[str]:
     Raises:
         OSError, UnicodeDecodeError: it cannot be read.
     """
-    text = Path(path).read_text(encoding="utf-8-sig")
+    return uncommented(Path(path).read_text(encoding="utf-8-sig"))
+
+
+def uncommented(text: str) -> list[str]:
+    """The lines of ``text``, those that start with # empty."""
     return ["" if line.lstrip().startswith("#") else line.rstrip() for line in text.splitlines()]
 
 
@@ -91,6 +95,7 @@ def _script(point: Breakpoint) -> str:
 
 
 def _quit(console: Console, operands: Operands) -> str:
+    console.session.breakpoints.passing = operands.count() - 1
     console.leaving = "continue"
     return ""
 
@@ -110,7 +115,13 @@ def _abort(console: Console, operands: Operands) -> str:
 COMMANDS: Final = (
     Command("source FILE", "carry out the commands in FILE", _source, (), "file"),
     Command("save breakpoints FILE", "write them as commands, for source", _save, (), "file"),
-    Command("quit", "close the debugger; the program goes on", _quit, ("q",)),
+    Command(
+        "quit [COUNT]",
+        "close the debugger; the program goes on",
+        _quit,
+        ("q",),
+        details="COUNT says to which of the calls that follow: 3 passes by the next two.",
+    ),
     Command("detach", "the same, and stop at no later backward()", _detach, ("D",)),
     Command("abort", "end the program, .grad as before", _abort, ("Q", "kill")),
 )

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.statistics import format_bytes, format_number, format_shape
+from autograd_core.dag.statistics import (
+    Statistics,
+    format_bytes,
+    format_number,
+    format_shape,
+)
 from autograd_core.debug.commands.console import Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.reports.formatting import (
@@ -16,7 +21,7 @@ from autograd_core.debug.reports.formatting import (
     wrapped,
 )
 from autograd_core.debug.snapshot import Incoming, NodeDetail, Phase, Saved, Value
-from autograd_core.debug.snapshot.wording import described, summary
+from autograd_core.debug.snapshot.wording import described, of_statistics, summary
 
 
 def _index(console: Console, operands: Operands) -> int:
@@ -37,6 +42,9 @@ def node(console: Console, operands: Operands) -> str:
     lines = [node_line(session.graph, index)]
     rows = _arrivals(detail) + _departures(detail) + _kept(detail)
     rows += [(f"d/d{name}", text) for name, text in _rules(detail)]
+    if detail.rule_line is not None:
+        rows.append(("rule", f"the backward at {line_text(detail.rule_line)}"))
+    rows += _forward(session.forward_value(index))
     rows += [("hook", hook) for hook in detail.hooks]
     rows += [
         ("inside", f"{title} ran: enter {step_number(index)}{f' {number}' if number > 1 else ''}")
@@ -47,6 +55,14 @@ def node(console: Console, operands: Operands) -> str:
     lines += [f"  {line}" for line in table_text(rows).splitlines()]
     hint = session.snapshot.hint
     return "\n".join([*lines, wrapped(hint)] if hint else lines)
+
+
+def _forward(found: Value | Statistics | None) -> list[tuple[str, ...]]:
+    """What the forward op made, or what a leaf holds."""
+    if found is None:
+        return []
+    lines = described(found) if isinstance(found, Value) else [of_statistics(found)]
+    return [("value" if not number else "", line) for number, line in enumerate(lines)]
 
 
 def _rules(detail: NodeDetail) -> Iterator[tuple[str, str]]:

@@ -125,8 +125,9 @@ def _enter(console: Console, operands: Operands) -> str:
 
 
 def _leave(console: Console, operands: Operands) -> str:
-    if not console.session.leave():
-        raise operands.error("this is the outermost pass; quit closes the debugger")
+    for number in range(operands.count()):
+        if not console.session.leave() and not number:
+            raise operands.error("this is the outermost pass; quit closes the debugger")
     return arrived(console)
 
 
@@ -182,6 +183,6 @@ COMMANDS: Final = (
         "enter [PLACE] [COUNT]", "look into a backward pass that ran inside a node", _enter, (),
         "place", details="A hook or a Function may call backward() itself; COUNT says which one.",
     ),
-    Command("leave", "look at the pass around this one again", _leave),
+    Command("leave [COUNT]", "look at the pass around this one again", _leave),
     Command("restart", "go back to before the first node", _restart, ("run", "r")),
 )  # fmt: skip

@@ -64,6 +64,8 @@ def _logpoint(console: Console, operands: Operands) -> str:
     place, comma, message = operands.partition(",")
     if not comma or " " in place.text:
         place, message = operands.first()
+    if len(message.text) > 1 and message.text[0] == message.text[-1] and message.text[0] in "'\"":
+        message = Operands(message.text[1:-1], message.column + 1)
     message.required("what is it to say? TEXT may hold expressions, as in rms is {rms}")
     with pointing_at(message):
         console.session.breakpoints.check_text(message.text)

@@ -6,10 +6,12 @@ import linecache
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from autograd_core.autograd.node import Node, Port
+from autograd_core.autograd.node import LEAF, Node, Port
+from autograd_core.autograd.saved import SavedNode
 from autograd_core.dag.capture.gradients import describe
 from autograd_core.dag.model import Cost, Graph, Source
 from autograd_core.dag.names import Names
+from autograd_core.dag.statistics import Statistics
 from autograd_core.debug.history.contributions import PassState
 from autograd_core.debug.history.ledger import Ledger
 from autograd_core.debug.passes.cursor import Cursor
@@ -29,6 +31,7 @@ from autograd_core.debug.snapshot import (
 from autograd_core.debug.snapshot.timeline import LeafCall
 from autograd_core.debug.snapshot.value import array_of, current_value
 from autograd_core.engines import engine_of_call
+from autograd_core.engines.protocol import OWN_RESULT
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
 
@@ -140,7 +143,31 @@ class Inspector:
             nested=tuple(each.title for each in cursor.nested(index))
             if ran or cursor.error
             else (),
+            rule_line=None if isinstance(node, SavedNode) else self._engine.rule(node),
         )
+
+    def forward_value(self, index: int) -> Value | Statistics | None:
+        """What the forward op of node ``index`` made, or what the leaf holds, as far as a node
+        still keeps it; else what tracing noted of it, None where that is nothing."""
+        node, engine = self._order[index], self._engine
+        leaf = engine.own(engine.leaf(node)) if node.kind == LEAF else None
+        if leaf is not None:
+            return current_value(leaf)
+        for root in self._cursor.driver.call.roots:
+            if _made_by(engine.own(root), node):
+                return current_value(engine.own(root))
+        edges = ((self._order[each.producer], each.output_nr)
+                 for each in self._contributions.sources(index)
+                 if each.producer >= 0 and not each.input_nr)  # fmt: skip
+        for keeper, edge in ((node, OWN_RESULT), *edges):
+            for name, kept, state in keeper.saved():
+                tensor = engine.kept_tensor(keeper, name, kept) if state == "kept" else None
+                if tensor is not None and (
+                    engine.input_of(keeper, name) == edge or _made_by(tensor, node)
+                ):
+                    return current_value(tensor)
+        found: Statistics | None = getattr(node.record, "statistics", None)
+        return found
 
     def _given(self, index: int, ran: bool) -> Sequence[Any]:
         """Return what the rules of node ``index`` were given, or what has arrived for them so
@@ -306,6 +333,12 @@ class Inspector:
         self._edited.update(indices)
         self._waiting.update(indices)
         self._rows = [None] * len(self._rows)
+
+
+def _made_by(tensor: Any, node: Node) -> bool:
+    """Return whether ``tensor`` is the result of the op of ``node``."""
+    maker = getattr(tensor, "grad_fn", None)
+    return maker is not None and maker in (node, getattr(node, "origin", None))
 
 
 def source_line(source: Source | None) -> str:

@@ -188,7 +188,8 @@ class NodeDetail:
     or is being run, ``phases`` are what happened in it so far, ``seconds`` is how long it took
     and ``nbytes`` what its gradients take.  ``forward`` describes the result of the forward op,
     where values were traced; ``forward_seconds`` and ``forward_bytes`` are what that took, where
-    it ran under a profile.  ``nested`` are the backward passes that ran inside the node.
+    it ran under a profile.  ``nested`` are the backward passes that ran inside the node, and
+    ``rule_line`` is where the program wrote the rule, of a custom Function.
     """
 
     index: int
@@ -207,6 +208,7 @@ class NodeDetail:
     forward_bytes: int | None = None
     terms: tuple[Term, ...] = ()
     nested: tuple[str, ...] = ()
+    rule_line: Source | None = None
 
 
 class Usage(NamedTuple):

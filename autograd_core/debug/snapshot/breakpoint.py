@@ -41,7 +41,9 @@ class Breakpoint:
     @property
     def label(self) -> str:
         """``breakpoint 2``."""
-        return f"{'logpoint' if self.kind == 'log' else self.kind} {self.number}"
+        anywhere = self.kind == "catch" and not self.born  # a breakpoint without a place
+        kind = "breakpoint" if anywhere else "logpoint" if self.kind == "log" else self.kind
+        return f"{kind} {self.number}"
 
     @property
     def what(self) -> str:

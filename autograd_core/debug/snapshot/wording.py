@@ -6,16 +6,18 @@ import math
 
 import numpy as np
 
-from autograd_core.dag.statistics import first_place, format_number, format_statistics
+from autograd_core.dag.statistics import Statistics, first_place, format_number, format_statistics
 from autograd_core.debug.snapshot.value import Value
 
 
 def summary(value: Value | None, nothing: str = "undefined") -> str:
     """A tensor in one line that hides no zero and no extreme: ``rms 1.7, 0 to 3.56, 8 of 32 are
     0``."""
-    if value is None:
-        return nothing
-    stats = value.statistics
+    return nothing if value is None else of_statistics(value.statistics)
+
+
+def of_statistics(stats: Statistics) -> str:
+    """The same, of a tensor of which only statistics are known."""
     if stats.size <= 1 or math.isnan(stats.minimum):
         return format_statistics(stats) if stats.size else "no elements"
     ends = f"{format_number(stats.minimum)} to {format_number(stats.maximum)}"

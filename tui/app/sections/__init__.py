@@ -3,16 +3,7 @@
 from __future__ import annotations
 
 from tui.app.sections import console
-from tui.app.sections.of_node import (
-    contributions,
-    formula,
-    forward,
-    gradient,
-    inside,
-    saved,
-    value,
-    why,
-)
+from tui.app.sections.of_node import contributions, forward, gradient, value, why
 from tui.app.sections.of_pass import (
     backward_calls,
     breakpoints,
@@ -27,17 +18,12 @@ from tui.app.sections.page import Section
 SECTIONS = {
     section.name: section
     for section in (
-        Section("gradient", "what arrived, its sum, and what was sent", gradient.page),
-        Section("report", "why it stopped, from the top", report.page, False),
+        Section("gradient", "what arrived, its sum, what was sent, by which rule", gradient.page),
+        Section("report", "why it stopped, and what check found", report.page, False),
         Section("why", "why the gradient is None, 0, nan, tiny or huge", why.page),
         Section("contributions", "each with the running sum", contributions.page),
-        Section("value", "statistics, elements, histogram, heat map", value.page),
-        Section("saved", "what was kept from the forward pass, and its state", saved.page),
-        Section("source", "the forward line", forward.source_page),
-        Section("formula", "the rule, its terms and results", formula.page),
-        Section("inside", "hooks, formula, deliveries, step by step", inside.page),
-        Section("numbers", "time, bytes, forward value, module", forward.numbers_page),
-        Section("check", "the numeric check of the rule", formula.check_page),
+        Section("values", "of the gradient, the forward op, and what was saved", value.page),
+        Section("source", "the program around the forward line", forward.source_page),
         Section("leaves", "the .grad of every leaf", leaves.page, False),
         Section("graph", "producers and consumers in boxes", graph.page),
         Section("modules", "the module tree; z folds", modules.page, False),

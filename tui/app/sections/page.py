@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from autograd_core.debug.session import Session
-from autograd_core.debug.snapshot import Reply, Snapshot
+from autograd_core.debug.snapshot import Snapshot
 from tui.app.plan.lanes import PlanEdges
 from tui.app.plan.modules import Modules
 from tui.app.widgets.text import Line, Part, wrapped
@@ -37,11 +37,13 @@ class ScopeTarget(NamedTuple):
 Target = NodeTarget | PointTarget | ScopeTarget
 
 
+Shown = Literal["gradient", "value", "both"]
+
+
 @dataclass
 class Notes:
     """The screen's memory besides the snapshot: answers to questions that were asked once."""
 
-    checks: dict[int, Reply] = field(default_factory=dict)
     difference: str = ""
     difference_at: int = -1
     report: str = ""
@@ -55,7 +57,8 @@ class View:
     """The content of the screen: where the session stands, and what the user chose to see of it.
 
     ``node`` is the selected plan node (-1 in an empty plan), ``folded`` names the modules that
-    are folded, ``width`` and ``height`` are the room that a section has.
+    are folded, ``shown`` is what the list tells of each node, ``width`` and ``height`` are the room
+    that a section has.
     """
 
     worker: SessionWorker
@@ -65,6 +68,7 @@ class View:
     notes: Notes
     node: int
     folded: frozenset[str] = frozenset()
+    shown: Shown = "gradient"
     width: int = 80
     height: int = 24
 

@@ -17,10 +17,10 @@ MARKS = (
     ("▶ ✓ ● ◆ ◌", "runs next · has run · breakpoint · with a condition · off"),
     ("○ ● □ ■ ▸", "node and leaf, before and after they ran · folded module"),
     ("⋯+3 →#7", "lanes that are not drawn · where the edge goes"),
-    ("Σ3 Σ1/3", "sum of three gradients; one of three has arrived"),
-    ("+=3", "three gradients are added to a leaf's .grad"),
+    ("1 of 3", "one of the three gradients of this sum has arrived"),
+    ("+= w", "what arrives is added to the .grad of the leaf w"),
     ("N I 0 ∅", "nan · inf · all zero · undefined (no gradient, not zero)"),
-    ("H E", "has hooks · was changed by you"),
+    ("H E >", "has hooks · was changed by you · a pass ran inside"),
     ("▁▄█ ! ╌", "timeline: size of the gradient (log) · nan or inf · not run"),
 )
 
@@ -35,12 +35,11 @@ class HelpText(LinesView):
 
 def help_lines(app: App[object]) -> list[Line]:
     """Two columns of text: what to press, what happens."""
-    lines: list[Line] = []
+    lines: list[Line] = [[Part("marks", "backward")]]
+    lines += [_entry(mark, meaning) for mark, meaning in MARKS]
     for group in KEY_GROUPS:
         lines.append([Part(group.title, "backward")])
         lines += [_entry(_display(app, binding), binding.tooltip) for binding in group.bindings]
-    lines.append([Part("marks", "backward")])
-    lines += [_entry(mark, meaning) for mark, meaning in MARKS]
     return lines
 
 
@@ -61,13 +60,18 @@ class HelpScreen(ModalScreen[None]):
         Binding("up,k", "scroll(-1)", show=False),
         Binding("pagedown,space", "scroll(10)", show=False),
         Binding("pageup", "scroll(-10)", show=False),
+        Binding("g,home", "end(0)", show=False),
+        Binding("G,end", "end(1)", show=False),
     ]
 
     def compose(self) -> ComposeResult:
         self._text = HelpText()
-        self._text.border_title = "keys"
-        self._text.border_subtitle = "esc closes · j k scroll"
+        self._text.border_title = "marks and keys"
+        self._text.border_subtitle = "esc closes · j k g G scroll"
         yield self._text
+
+    def action_end(self, end: int) -> None:
+        self._text.scroll_to(y=self._text.max_scroll_y if end else 0, animate=False)
 
     def action_scroll(self, step: int) -> None:
         self._text.scroll_relative(y=step, animate=False)

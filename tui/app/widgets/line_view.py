@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import groupby
-from typing import cast
+from typing import ClassVar, cast
 
 from rich.color import Color as RichColor
 from rich.segment import Segment
@@ -15,7 +15,7 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui.app.sections.page import View
-from tui.app.widgets.text import ELLIPSIS, Line, StyleName
+from tui.app.widgets.text import ELLIPSIS, Line, StyleName, in_ascii
 
 KEPT_LINES = 1_000
 # The colour of each style, among those of the theme, and whether it is bold.  A meaning has its
@@ -40,6 +40,8 @@ class LineView(ScrollView, can_focus=False):
     Only visible lines are ever formatted, so that a million of them open at once.  The lines of
     ``fixed_lines`` stand above the others and do not scroll.
     """
+
+    plain: ClassVar[bool] = False  # whether marks are to be ASCII
 
     def line_count(self) -> int:
         raise NotImplementedError
@@ -142,11 +144,15 @@ class LineView(ScrollView, can_focus=False):
         segments = []
         for style, parts in groupby(line, key=lambda part: part.style):
             text = "".join(part.text for part in parts)
+            if self.plain:
+                text = in_ascii(text)
             segments.append(Segment(text, self._style(style, selected)))
         drawn = Strip(segments)
         room = self.text_width  # without the scrollbar
         if whole and drawn.cell_length > room:
-            cut = Segment(ELLIPSIS, self._style("muted", selected))
+            cut = Segment(
+                in_ascii(ELLIPSIS) if self.plain else ELLIPSIS, self._style("muted", selected)
+            )
             drawn = Strip([*drawn.crop(0, room - 1), cut])
         return drawn.crop_extend(0, width, self._style("text", selected))
 

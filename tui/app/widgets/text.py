@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 from rich.cells import cell_len, set_cell_size
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.statistics import format_statistics
+from autograd_core.dag.statistics import format_shape, format_statistics
 from autograd_core.debug.snapshot import Snapshot, Value
 from autograd_core.text import printable
 
@@ -21,6 +21,46 @@ StyleName = Literal[
 ]
 ELLIPSIS = "…"
 UNDEFINED = "∅ undefined"
+
+
+# the same marks for a terminal whose encoding has none of these
+_ASCII = str.maketrans(
+    {
+        **dict.fromkeys("│┃", "|"), **dict.fromkeys("─━╌", "-"),
+        **dict.fromkeys("┤├┼┬┴╭╮╯╰┏┓┗┛", "+"), "●": "o", "◉": "O", "○": ".", "■": "#", "□": "_",
+        "▸": ">", "▾": "v", "✓": "x", "▶": ">", "◆": "?", "◌": "-", "▌": ">", "▕": "|", "…": "~",
+        "⋯": "~", "∅": "0/", "→": ">", "·": "*", "−": "-", "∂": "d", "Σ": "S", "›": ">", "‹": "<",
+        "µ": "u", "ᵀ": "^T", "²": "^2", "³": "^3", "√": "sqrt", "↓": "v", "↑": "^", "←": "<",
+        **dict(zip("▁▂▃▄▅▆▇█", "__--==##", strict=True)), **dict(zip("░▒▓", ".:#", strict=True)),
+    }
+)  # fmt: skip
+
+
+def has_marks(encoding: str) -> bool:
+    """Return whether the marks of the screen can be written in ``encoding``."""
+    try:
+        "●┤▶■▁∅→".encode(encoding)
+    except (LookupError, UnicodeEncodeError):
+        return False
+    return True
+
+
+def in_ascii(text: str) -> str:
+    """``text`` with marks of ASCII, each as wide as the one it stands for, and ``?`` for what has
+    none.
+
+    >>> in_ascii("✓ ●─╮ #2 mul:4 行")
+    'x o-+ #2 mul:4 ??'
+    """
+    if text.isascii():
+        return text
+    plain = (
+        each if each.isascii() else shown[: cell_len(each)].ljust(cell_len(each))
+        if (shown := each.translate(_ASCII)).isascii()
+        else "?" * cell_len(each)
+        for each in text
+    )  # fmt: skip
+    return "".join(plain)
 
 
 class Part(NamedTuple):
@@ -73,8 +113,13 @@ def is_accumulate(name: str) -> bool:
     return name == "AccumulateGrad"
 
 
+def shape_text(shape: tuple[int, ...] | None) -> str:
+    """A shape as the screen shows it: ``[2, 3]``, ``scalar``."""
+    return "scalar" if shape == () else format_shape(shape)
+
+
 def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
-    """Name a node where it is mentioned: ``#4 mul:2`` or ``#7 acc weight``.
+    """Name a node where it is mentioned: ``#4 mul:2`` or ``#7 += weight``.
 
     Of a name longer than ``limit`` the end is kept, which tells more than the beginning.
     """
@@ -83,7 +128,7 @@ def node_label(snapshot: Snapshot, index: int, limit: int = 60) -> str:
     name = printable(graph.variables.get(index, "") if accumulate else graph.address(index))
     if cell_len(name) > limit:
         name = fit(name, limit, keep_end=True)
-    return f"{step_number(index)} {'acc ' if accumulate else ''}{name}".rstrip()
+    return f"{step_number(index)} {'+= ' if accumulate else ''}{name}".rstrip()
 
 
 def value_part(value: Value) -> Part:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.snapshot import Entry, Incoming
 from tui.app.sections.of_node.gradient import edge_label, title_line
 from tui.app.sections.page import NodeTarget, Page, Target, View
-from tui.app.widgets.text import UNDEFINED, Line, Part, fit, value_part
+from tui.app.widgets.text import UNDEFINED, Line, Part, fit, shape_text, value_part
 
 MOST = 500  # contributions; more are for the console
 VALUE_WIDTH = 12
@@ -43,7 +42,7 @@ def _label_width(view: View) -> int:
 
 def _heading(incoming: Incoming, view: View) -> Line:
     name = "in" if not incoming.input_nr else f"in {incoming.input_nr}"
-    title = f"{name}  {format_shape(incoming.shape)}"
+    title = f"{name}  {shape_text(incoming.shape)}"
     columns = f"{'adds':>{VALUE_WIDTH}}  {'sum so far':>{VALUE_WIDTH}}  cancelled"
     return [
         Part(fit(title, _label_width(view) + 4), "backward"),

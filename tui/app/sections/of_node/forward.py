@@ -2,66 +2,73 @@
 
 from __future__ import annotations
 
-import linecache
-
 from autograd_core.dag.statistics import (
     format_bytes,
     format_number,
-    format_shape,
-    format_statistics,
 )
-from autograd_core.debug.snapshot import NodeDetail, Snapshot
+from autograd_core.debug.reports.source import SourceLine, forward_line, lines_around
+from autograd_core.debug.snapshot import NodeDetail, Snapshot, Value
+from autograd_core.debug.snapshot.wording import described, of_statistics
 from autograd_core.text import printable
-from tui.app.sections.of_node.gradient import title_line
 from tui.app.sections.of_node.saved import source_text
 from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, fit, wrapped
+from tui.app.widgets.text import Line, Part, fit, is_accumulate, node_label, shape_text, wrapped
 
 AROUND = 40  # lines before and after
 
 
 def source_page(view: View) -> Page:
     """The file around the forward line of the selected node, with that line marked."""
-    detail, graph = view.session.detail(view.node), view.snapshot.graph
-    lines: list[Line] = [title_line(detail, view.snapshot)]
-    source = graph.sources.get(view.node)
-    if source is None:
-        lines.append([Part("forward line", "title"), Part("  not traced", "muted")])
-        if view.snapshot.hint:
-            lines += wrapped([Part("  " + printable(view.snapshot.hint), "muted")], view.width)
-        return Page(lines)
-    lines.append([Part("forward line", "title"), Part("  " + source_text(source), "muted")])
-    text = linecache.getlines(source.file)
-    if not text:
-        lines.append([Part(f"▸ {source.line} ", "strong"), Part(printable(detail.source_line))])
-        return Page(lines)
-    first = max(0, source.line - 1 - AROUND)
-    shown = text[first : source.line + AROUND]
-    width = len(str(first + len(shown)))
-    for number, each in enumerate(shown, first + 1):
-        here = number == source.line
-        mark = "▸" if here else " "
-        lines.append(
-            [
-                Part(f"{mark} {number:>{width}} ", "strong" if here else "muted"),
-                Part(printable(each.rstrip().expandtabs(4)), "strong" if here else "text"),
-            ]
-        )
-    place = source.line - 1 - first + 2
+    snapshot = view.snapshot
+    found = forward_line(view.session, view.node)
+    if found is None:
+        lines: list[Line] = [
+            [Part("forward line", "title"), Part("  not traced", "muted")],
+            *wrapped([Part("  " + printable(snapshot.hint), "muted")], view.width),
+        ]
+        return Page(lines if snapshot.hint else lines[:1])
+    owner, source = found
+    of_leaf = "" if owner == view.node else f", which sends to {node_label(snapshot, view.node)}"
+    lines = [
+        [Part(source_text(source), "title"),
+         Part(f"  {node_label(snapshot, owner)}{of_leaf}", "muted")]
+    ]  # fmt: skip
+    around = lines_around(source, AROUND, AROUND)
+    place = next((number for number, each in enumerate(around, 1) if each.here), 0)
+    lines += [numbered(each, len(str(around[-1].number))) for each in around]
     # a few lines below it are in view as well
     return Page(lines, focus=min(len(lines) - 1, place + view.height // 2 - 1))
+
+
+def numbered(line: SourceLine, width: int) -> Line:
+    """A line of a file behind its number, the one in question with a mark."""
+    if line.here:
+        return [Part(f"▸ {line.number:>{width}} │ {printable(line.text)}", "strong")]
+    return [Part(f"  {line.number:>{width}} │ ", "muted"), Part(printable(line.text))]
 
 
 LABEL_WIDTH = 14
 
 
-def numbers_page(view: View) -> Page:
-    """The numbers of the selected node."""
+def forward_lines(view: View) -> list[Line]:
+    """The result of the forward op, as far as it is known."""
+    graph = view.snapshot.graph
+    if is_accumulate(graph.names[view.node]):
+        return []
+    about = f"  {shape_text(graph.shapes[view.node])} {graph.dtypes[view.node]}"
+    lines: list[Line] = [[Part("forward value", "title"), Part(about, "muted")]]
+    found = view.session.forward_value(view.node)
+    if isinstance(found, Value):
+        return [*lines, *([Part("  " + text)] for text in described(found))]
+    said = "not kept" if found is None else of_statistics(found)
+    return [*lines, [Part("  " + said)]]
+
+
+def numbers_lines(view: View) -> list[Line]:
+    """Time, bytes and module of the selected node."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
     rows = [*_of_node(detail, view), *_of_recording(snapshot)]
-    lines: list[Line] = [title_line(detail, snapshot)]
-    lines += [[Part("  " + fit(label, LABEL_WIDTH), "muted"), Part(text)] for label, text in rows]
-    return Page(lines)
+    return [[Part("  " + fit(label, LABEL_WIDTH), "muted"), Part(text)] for label, text in rows]
 
 
 def _of_node(detail: NodeDetail, view: View) -> list[tuple[str, str]]:
@@ -70,14 +77,11 @@ def _of_node(detail: NodeDetail, view: View) -> list[tuple[str, str]]:
     rows = [
         ("time", took),
         ("gradients", format_bytes(detail.nbytes) if detail.nbytes else "not run yet"),
-        ("saved", format_bytes(sum(each.nbytes for each in detail.saved))),
     ]
-    shape = f"{format_shape(graph.shapes[view.node])} {graph.dtypes[view.node]}"
-    forward = "values not traced" if detail.forward is None else format_statistics(detail.forward)
-    rows.append(("forward value", f"{shape}, {forward}"))
     scope = view.modules.scope_of(view.node)
     kind = graph.modules.get(scope, "")
-    rows.append(("module", printable(f"{scope} {kind}".strip()) or "in none"))
+    if scope:
+        rows.append(("module", printable(f"{scope} {kind}".strip())))
     if (ratio := _ratio(detail, view)) is not None:
         rows.append(("ratio", f"{format_number(ratio)} times what its producer received"))
     return rows

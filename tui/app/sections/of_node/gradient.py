@@ -1,4 +1,4 @@
-"""The gradients that arrived at a node, in order, their sum, and what left it."""
+"""The gradients that arrived at a node, in order, their sum, what left it, and by which rule."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import NamedTuple
 from rich.cells import cell_len
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.statistics import format_shape
+from autograd_core.debug.reports.formatting import file_and_line
 from autograd_core.debug.snapshot import Incoming, NodeDetail, Outgoing, Snapshot, Value
+from autograd_core.debug.snapshot.wording import summary
 from autograd_core.text import printable
+from tui.app.sections.of_node.inside import inside_lines, is_inside, nested_lines
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.text import (
     UNDEFINED,
@@ -19,6 +21,7 @@ from tui.app.widgets.text import (
     fit,
     is_accumulate,
     node_label,
+    shape_text,
     value_part,
 )
 
@@ -41,7 +44,10 @@ class Entry(NamedTuple):
 def page(view: View) -> Page:
     """Contributions, sum and outgoing gradients of the selected node, values in one column."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
-    entries: list[Line | Entry] = [title_line(detail, snapshot), *_source(detail, snapshot)]
+    if is_inside(view, detail):
+        lines = [title_line(detail, snapshot), *inside_lines(view, detail)]
+        return Page(lines, focus=len(lines) - 1)
+    entries: list[Line | Entry] = [title_line(detail, snapshot), *nested_lines(detail)]
     limit = max(12, min(MAX_NAME, view.width - 30))
     for incoming in detail.incoming:
         entries.append(_incoming_heading(incoming))
@@ -57,6 +63,8 @@ def page(view: View) -> Page:
             _outgoing(outgoing, snapshot, limit, rules.get(outgoing.output_nr, ""))
             for outgoing in detail.outgoing
         ]
+        entries += _rule_lines(detail, known=bool(rules))
+    entries += inside_lines(view, detail)
     labels = (cell_len(entry.label) for entry in entries if isinstance(entry, Entry))
     width = max(labels, default=0) + 2
 
@@ -70,12 +78,18 @@ def page(view: View) -> Page:
     return Page(lines, target=target)
 
 
-def _source(detail: NodeDetail, snapshot: Snapshot) -> list[Line]:
-    """The forward line, as long as it is known."""
-    source = snapshot.graph.sources.get(detail.index)
-    if source is None or not detail.source_line:
-        return []
-    return [[Part(f"{source.line} │ ", "muted"), Part(printable(detail.source_line))]]
+def _rule_lines(detail: NodeDetail, *, known: bool) -> list[Line]:
+    """Who wrote the rule; where those of the edges are not ``known`` one by one, how it reads."""
+    lines: list[Line] = []
+    if not known:
+        lines = [[Part(f"  ∂ {printable(name)}  "), Part(printable(rule), "backward")]
+                 for name, rule in detail.formulas]  # fmt: skip
+    if detail.rule_line is not None:
+        place = printable(file_and_line(detail.rule_line))
+        lines.append([Part("  by the backward at ", "muted"), Part(place)])
+    elif not known and not lines:
+        lines = [[Part("  by a rule that is not known here", "muted")]]
+    return lines
 
 
 def _rules(detail: NodeDetail) -> dict[int, str]:
@@ -105,7 +119,22 @@ def title_line(detail: NodeDetail, snapshot: Snapshot) -> Line:
         Part(printable(name), "leaf" if is_accumulate(name) else "strong"),
         Part(f"  {printable(snapshot.graph.address(detail.index))}", "muted"),
         Part(f"  {state}", "strong" if current else "muted"),
+        *([Part(f" · {marks}", "muted")] if (marks := _marks(detail, snapshot)) else []),
     ]
+
+
+def _marks(detail: NodeDetail, snapshot: Snapshot) -> str:
+    """What the letters of its row in the list mean."""
+    totals = [each.total.statistics for each in detail.incoming if each.total is not None]
+    words = (
+        ("N: nan", any(each.nans for each in totals)),
+        ("I: infinite", any(each.infs for each in totals)),
+        ("0: all zero", any(each.size and each.zeros == each.size for each in totals)),
+        ("H: has hooks", bool(detail.hooks)),
+        ("E: changed by you", any(edit.index == detail.index for edit in snapshot.edits)),
+        (">: a pass ran inside", bool(detail.nested)),
+    )
+    return " · ".join(word for word, so in words if so)
 
 
 def _aligned(entry: Entry, width: int) -> Line:
@@ -117,9 +146,7 @@ def _incoming_heading(incoming: Incoming) -> Line:
     arrived = incoming.arrived
     return [
         Part("in" if not incoming.input_nr else f"in {incoming.input_nr}", "backward"),
-        Part(
-            f"  {format_shape(incoming.shape)}  {arrived} of {incoming.expected} arrived", "muted"
-        ),
+        Part(f"  {shape_text(incoming.shape)}  {arrived} of {incoming.expected} arrived", "muted"),
     ]
 
 
@@ -213,4 +240,5 @@ def value_parts(value: Value | None) -> Line:
     short = value_part(value)
     if value.array.size == 1:
         return [short]
-    return [Part(fit(short.text, 14), short.style), Part(value.text(4), "muted")]
+    said = short.text if value.statistics.trouble else summary(value)
+    return [Part(said, short.style), Part("  " + value.text(4), "muted")]

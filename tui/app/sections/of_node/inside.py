@@ -1,28 +1,39 @@
-"""The phases of a node: hooks, formula, reduction, deliveries, accumulation."""
+"""What happens inside a node: hooks, formula, reduction, deliveries, accumulation."""
 
 from __future__ import annotations
 
 from autograd_core.debug.snapshot import NodeDetail, Phase, Value
 from autograd_core.text import printable
-from tui.app.sections.of_node.gradient import title_line
-from tui.app.sections.page import Page, View
+from tui.app.sections.page import View
 from tui.app.widgets.text import UNDEFINED, Line, Part, StyleName, fit, value_part
 
 TEXT_WIDTH = 34
 
 
-def page(view: View) -> Page:
-    """The phases of the selected node, and how far it is; of a hook, what it changed."""
-    detail = view.session.detail(view.node)
-    snapshot = view.snapshot
-    lines: list[Line] = [title_line(detail, snapshot)]
-    inside = detail.status == "current" and snapshot.phase > 0
+def is_inside(view: View, detail: NodeDetail) -> bool:
+    """Return whether the node of ``detail`` is being run, phase by phase."""
+    return detail.status == "current" and view.snapshot.phase > 0
+
+
+def inside_lines(view: View, detail: NodeDetail) -> list[Line]:
+    """The phases of a node as far as it has run, and of a hook what it changed; before, its
+    hooks."""
+    inside = is_inside(view, detail)
     if detail.status != "done" and not inside:
-        return Page([*lines, *_ahead(detail)])
-    phases = view.session.phases(view.node)
+        return _ahead(detail)
+    lines: list[Line] = [] if inside else [[Part("inside", "title"), Part("  in order", "muted")]]
+    phases = view.session.phases(detail.index)
     width = max(16, min(TEXT_WIDTH, view.width - 32))
     for number, phase in enumerate(phases, 1):
         lines += _phase_lines(phase, width, here=inside and number == len(phases))
+    if inside:
+        lines.append([Part("  s goes on, S goes back, n runs the rest", "muted")])
+    return lines
+
+
+def nested_lines(detail: NodeDetail) -> list[Line]:
+    """The backward passes that ran inside a node."""
+    lines: list[Line] = []
     for title in detail.nested:
         lines.append(
             [
@@ -31,20 +42,17 @@ def page(view: View) -> Page:
                 Part(" ran inside: > enters it", "muted"),
             ]
         )
-    if inside:
-        lines.append([Part("  s goes on, S goes back, n runs the rest", "muted")])
-    return Page(lines, focus=len(lines) - 1 if inside else 0)
+    return lines
 
 
 def _ahead(detail: NodeDetail) -> list[Line]:
-    """Describe a node that has not run."""
-    lines: list[Line] = [[Part("hooks", "title")]] if detail.hooks else []
-    lines += [
-        [Part("  " + printable(hook)), Part("  not called yet", "muted")] for hook in detail.hooks
+    """The hooks of a node that has not run."""
+    if not detail.hooks:
+        return []
+    return [
+        [Part("hooks", "title"), Part("  not called yet", "muted")],
+        *([Part("  " + printable(hook))] for hook in detail.hooks),
     ]
-    hint = "s steps inside" if detail.status == "current" else "u goes there"
-    lines.append([Part(f"has not run: {hint}", "muted")])
-    return lines
 
 
 def _phase_lines(phase: Phase, width: int, *, here: bool) -> list[Line]:

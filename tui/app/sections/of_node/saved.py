@@ -6,21 +6,13 @@ import os
 from pathlib import Path
 
 from autograd_core.dag.model import Source
-from autograd_core.dag.statistics import format_bytes, format_shape
+from autograd_core.dag.statistics import format_bytes
 from autograd_core.debug.snapshot import Saved
+from autograd_core.debug.snapshot.wording import described
 from autograd_core.text import printable
-from tui.app.sections.of_node.gradient import title_line
-from tui.app.sections.page import Page, View
-from tui.app.widgets.text import Line, Part, fit, value_part
+from tui.app.widgets.text import Line, Part, StyleName, fit, shape_text
 
 NAME_WIDTH = 10
-
-
-def page(view: View) -> Page:
-    """The saved tensors of the selected node."""
-    detail = view.session.detail(view.node)
-    lines: list[Line] = [title_line(detail, view.snapshot), *saved_lines(detail.saved)]
-    return Page(lines)
 
 
 def saved_lines(saved: tuple[Saved, ...]) -> list[Line]:
@@ -35,13 +27,17 @@ def saved_lines(saved: tuple[Saved, ...]) -> list[Line]:
 
 
 def _lines(saved: Saved) -> list[Line]:
-    shape = f"{format_shape(saved.shape)} {saved.dtype}  " if saved.state != "freed" else ""
+    shape = f"{shape_text(saved.shape)} {saved.dtype}  " if saved.dtype else ""
     line: Line = [Part("  " + fit(saved.name, NAME_WIDTH) + " "), Part(shape, "muted")]
     if saved.value is not None:
-        line.append(value_part(saved.value))
+        first, *others = described(saved.value)
+        style: StyleName = "trouble" if saved.value.statistics.trouble else "text"
+        line.append(Part("" if others else first, style))
         if saved.value.array.size > 1:
-            line.append(Part("  " + saved.value.text(4), "muted"))
+            line.append(Part(saved.value.text(4), "muted"))
     lines = [line]
+    if saved.value is not None and saved.value.array.size > 1:
+        lines += [[Part("    " + text, style)] for text in (first, *others)]
     if saved.state == "freed":
         line.append(Part("freed by an earlier backward", "trouble"))
     elif saved.state == "packed":

@@ -1,15 +1,21 @@
-"""The gradient itself: statistics, elements, a histogram, and blocks for a matrix."""
+"""The numbers of a node: its gradient, what it keeps from the forward pass, time and bytes.
+
+Of a tensor: statistics, elements, a histogram, and blocks for a matrix.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 
-from autograd_core.dag.statistics import format_bytes, format_number, format_shape
+from autograd_core.dag.statistics import format_bytes
 from autograd_core.debug.snapshot import NodeDetail, Value
+from autograd_core.debug.snapshot.wording import counts, extremes
+from tui.app.sections.of_node.forward import forward_lines, numbers_lines
 from tui.app.sections.of_node.gradient import title_line
+from tui.app.sections.of_node.saved import saved_lines
 from tui.app.sections.page import Page, View
 from tui.app.widgets.charts import heat_map_lines, histogram_lines
-from tui.app.widgets.text import Line, Part, is_accumulate
+from tui.app.widgets.text import Line, Part, StyleName, is_accumulate, shape_text
 
 FEW = 8  # elements that are written out in a row
 MOST_ROWS = 8
@@ -17,7 +23,8 @@ MOST_ELEMENTS = 10_000  # a clipboard is not a file
 
 
 def page(view: View) -> Page:
-    """The sum that arrived at each input of the selected node, and a leaf's ``.grad``."""
+    """What arrived at each input of the selected node, a leaf's ``.grad``, the result of the
+    forward op, and what was saved of it."""
     detail, snapshot = view.session.detail(view.node), view.snapshot
     lines: list[Line] = [title_line(detail, snapshot)]
     for incoming in detail.incoming:
@@ -30,24 +37,19 @@ def page(view: View) -> Page:
         leaf = next((each for each in snapshot.leaves if each.index == view.node), None)
         if leaf is not None and leaf.now is not None:
             lines += _tensor_lines(f"{leaf.name}.grad", leaf.now, view.width)
-    return Page(lines)
+    lines += forward_lines(view)
+    lines += saved_lines(detail.saved)
+    return Page([*lines, *numbers_lines(view)])
 
 
 def _tensor_lines(name: str, value: Value, width: int) -> list[Line]:
     array, stats = value.array, value.statistics
     size = format_bytes(array.nbytes)
-    about = f"  {format_shape(value.shape)} {value.dtype}, {size}"
+    about = f"  {shape_text(value.shape)} {value.dtype}, {size}"
     lines: list[Line] = [[Part(name, "backward"), Part(about, "muted")]]
     if stats.size > 1:
-        words = [
-            f"rms {format_number(stats.rms)}",
-            f"min {format_number(stats.minimum)}",
-            f"max {format_number(stats.maximum)}",
-            f"zero {format_number(100 * stats.zeros / stats.size)} %",
-        ]
-        bad = [f"{count} {word}" for count, word in ((stats.nans, "nan"), (stats.infs, "inf"))
-               if count]  # fmt: skip
-        lines.append([Part("  " + "  ".join(words)), Part("  " + "  ".join(bad), "trouble")])
+        style: StyleName = "trouble" if stats.trouble else "text"
+        lines += [[Part("  " + extremes(value))], [Part("  " + counts(value), style)]]
     lines += _elements(value)
     if stats.size > FEW:
         lines += histogram_lines(value, width)

@@ -7,11 +7,10 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from autograd_core.dag.columns import LazyColumn
-from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.snapshot import LeafGradient, Snapshot, Value
 from tui.app.sections.page import NodeTarget, Page, Target, View
 from tui.app.widgets.charts import sparkline
-from tui.app.widgets.text import Line, Part, StyleName, fit, value_part
+from tui.app.widgets.text import Line, Part, StyleName, fit, shape_text, value_part
 
 VALUE_WIDTH = 12
 BAR_WIDTH = 6
@@ -52,7 +51,7 @@ def page(view: View) -> Page:
 def _columns(snapshot: Snapshot, width: int) -> Columns:
     leaves = snapshot.leaves[:SAMPLED]
     name = max(8, min(24, max((len(leaf.name) for leaf in leaves), default=0)))
-    shape = min(16, max((len(format_shape(leaf.shape)) for leaf in leaves), default=0))
+    shape = min(16, max((len(shape_text(leaf.shape)) for leaf in leaves), default=0))
     calls = max(5, min(CALLS, len(snapshot.calls))) if snapshot.calls else 0
     room = width - 1 - name - 1 - 2 * VALUE_WIDTH - 3 - 2 - BAR_WIDTH - 4
     shape = shape if shape + 2 <= room else 0
@@ -83,7 +82,7 @@ def _leaf_line(
         Part(fit(leaf.name, columns.name, keep_end=True) + " ", "leaf"),
     ]
     if columns.shape:
-        line.append(Part(fit(format_shape(leaf.shape), columns.shape) + "  ", "muted"))
+        line.append(Part(fit(shape_text(leaf.shape), columns.shape) + "  ", "muted"))
     if columns.calls:
         blank = " " * (columns.calls - len(added))
         line += [Part(blank), *sparkline(added[-columns.calls :]), Part("  ")]

@@ -34,12 +34,13 @@ _QUIT = Hint("q", "go on", "leave('continue')")
 _LIST = Hint("esc", "list", "escape")
 _FIND = Hint("/", "find", "search")
 _PALETTE = Hint("ctrl+p", "commands", "app.command_palette")
+_VALUES = Hint("v", "forward values", "shown")
 _SECTION = Hint("tab", "section", "section(1)")
 _OUT = Hint("<", "leave this pass", "command('leave')")
 
 # the most important ones first: in a narrow terminal there is room for eight
 _USUAL = (
-    _NEXT, _BACK, _INSIDE, _GO, _FIND, _COMMAND, _HELP, _QUIT, _PALETTE, _BREAK, _SECTION,
+    _NEXT, _BACK, _GO, _FIND, _PALETTE, _HELP, _QUIT, _INSIDE, _COMMAND, _VALUES, _BREAK, _SECTION,
 )  # fmt: skip
 _BUSY = (Hint("esc", "pause", "escape"), Hint("j k", "navigate", "select(1)"))
 _OVER = (

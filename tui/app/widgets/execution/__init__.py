@@ -5,21 +5,20 @@ from __future__ import annotations
 from textual import events
 
 from autograd_core.dag.addresses import step_number
-from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.snapshot import Breakpoint
 from autograd_core.text import printable
 from tui.app.messages import NodeClicked
 from tui.app.plan.lanes import MAX_LANES, LaneRow, Lanes
 from tui.app.plan.modules import Rows, Span
-from tui.app.sections.page import View
+from tui.app.sections.page import Shown, View
 from tui.app.widgets.execution.lane_drawing import draw_row
 from tui.app.widgets.execution.rows import (
     FLAG_WIDTH,
-    VALUE_WIDTH,
     Cells,
     Columns,
     describe,
     fit_columns,
+    forward_text,
     heading,
     name_parts,
     natural_columns,
@@ -27,7 +26,7 @@ from tui.app.widgets.execution.rows import (
     source_text,
 )
 from tui.app.widgets.line_view import ViewWidget
-from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, shape_text
 from tui.errors import AtWork
 
 # rows of lanes that are computed ahead per idle tick: about 3 ms of work
@@ -55,7 +54,7 @@ class ExecutionList(ViewWidget):
         self._lane_rows: dict[int, LaneRow] = {}
         self._span_rows: dict[int, LaneRow] = {}
         self._natural = natural_columns(snapshot)
-        self._fitted: tuple[tuple[int, int], Columns] | None = None
+        self._fitted: tuple[tuple[int, int, Shown], Columns] | None = None
 
     def on_mount(self) -> None:
         self.update_lines()
@@ -91,7 +90,7 @@ class ExecutionList(ViewWidget):
         if folds:
             self._rows = Rows(new.length, view.modules.folded_spans(view.folded))
             self._span_rows = {}
-        if folds or new is not old:
+        if folds or new is not old or view.shown != before.shown:
             self._cells = {}
             self.update_lines()
         else:
@@ -152,7 +151,7 @@ class ExecutionList(ViewWidget):
         return self._node_line(y, node, columns)
 
     def _columns(self) -> Columns:
-        room = (self.lanes.width, self.text_width)
+        room = (self.lanes.width, self.text_width, self.view.shown)
         if self._fitted is None or self._fitted[0] != room:
             self._fitted = room, fit_columns(self._natural, *room)
         return self._fitted[1]
@@ -172,9 +171,14 @@ class ExecutionList(ViewWidget):
         line.append(Part(fit(step_number(node), columns.number, right=True) + " ", "muted"))
         line += name_parts(graph, node, columns, done)
         if columns.shape:
-            line.append(Part(fit(format_shape(graph.shapes[node]), columns.shape) + " ", "muted"))
-        value_style: StyleName = "trouble" if cells.trouble else "text"
-        line.append(Part(fit(cells.value, VALUE_WIDTH, right=True) + " ", value_style))
+            line.append(Part(fit(shape_text(graph.shapes[node]), columns.shape) + " ", "muted"))
+        if columns.value:
+            bad = cells.forward.startswith(("nan", "inf"))
+            style: StyleName = "trouble" if bad else "text" if columns.gradient else "strong"
+            line.append(Part(fit(cells.forward, columns.value, right=True) + " ", style))
+        if columns.gradient:
+            value_style: StyleName = "trouble" if cells.trouble else "text"
+            line.append(Part(fit(cells.value, columns.gradient, right=True) + " ", value_style))
         mark = cells.trouble + " " if cells.trouble else ""
         line.append(Part(mark, "trouble"))
         line.append(Part(fit(cells.flags, FLAG_WIDTH - len(mark)), colour))
@@ -261,5 +265,8 @@ class ExecutionList(ViewWidget):
                 detail = self.view.session.detail(node)
             except AtWork:  # it is asked again afterwards
                 return Cells("", "", "")
-            cells = self._cells[node] = describe(detail, self.view.snapshot, node)
+            cells = describe(detail, self.view.snapshot, node)
+            if self.view.shown != "gradient":
+                cells = cells._replace(forward=forward_text(self.view.session, node))
+            self._cells[node] = cells
         return cells

@@ -5,14 +5,17 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from autograd_core.dag.model import Graph
-from autograd_core.dag.statistics import format_shape, format_statistics
-from autograd_core.debug.snapshot import NodeDetail, Snapshot
+from autograd_core.dag.statistics import format_statistics
+from autograd_core.debug.session import Session
+from autograd_core.debug.snapshot import NodeDetail, Snapshot, Value
 from autograd_core.text import printable
 from tui.app.plan.lanes import MAX_LANES
-from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate
+from tui.app.sections.page import Shown
+from tui.app.widgets.text import Line, Part, StyleName, fit, is_accumulate, shape_text
 
 VALUE_WIDTH = 12
 FLAG_WIDTH = 8
+SHORT = 8  # cells of a column that has to give way
 SHORT_SCOPE = 14  # of a scope the end is shown, and more of it where there is room
 # how many names are looked at to find out how wide a column must be
 SAMPLED_ROWS = 20_000
@@ -24,6 +27,7 @@ class Cells(NamedTuple):
     value: str
     trouble: str
     flags: str
+    forward: str = ""
 
 
 class Columns(NamedTuple):
@@ -35,6 +39,8 @@ class Columns(NamedTuple):
     scope: int
     shape: int
     source: int
+    gradient: int = VALUE_WIDTH
+    value: int = 0
 
 
 def natural_columns(snapshot: Snapshot) -> Columns:
@@ -43,7 +49,7 @@ def natural_columns(snapshot: Snapshot) -> Columns:
     rows = range(min(snapshot.length, SAMPLED_ROWS))
     names = {graph.stem(row) for row in rows if not is_accumulate(graph.names[row])}
     leaves = (len(graph.variables.get(row, "")) for row in rows if is_accumulate(graph.names[row]))
-    widest_leaf = max(leaves, default=0) + len("acc ")
+    widest_leaf = max(leaves, default=0) + len("+= ")
     scopes = {graph.scopes[row] for row in rows}
     shapes = {graph.shapes[row] for row in rows}
     count = max((graph.counts[row] for row in rows), default=1)
@@ -54,31 +60,44 @@ def natural_columns(snapshot: Snapshot) -> Columns:
         number=len(str(snapshot.length)) + 1,
         name=name,
         scope=min(24, max(*map(len, scopes), widest_leaf - name - 1, 0)),
-        shape=min(18, max((len(format_shape(shape)) for shape in shapes), default=0)),
+        shape=min(18, max((len(shape_text(shape)) for shape in shapes), default=0)),
         source=max((len(source_text(graph, row)) + 1 for row in rows), default=0),
     )
 
 
-def fit_columns(natural: Columns, lanes_used: int, width: int) -> Columns:
+def fit_columns(
+    natural: Columns, lanes_used: int, width: int, shown: Shown = "gradient"
+) -> Columns:
     """The columns for a list of ``width`` cells: what is least important gives way first."""
+    gradient = 0 if shown == "value" else VALUE_WIDTH
+    value = 0 if shown == "gradient" else VALUE_WIDTH
     lanes = min(lanes_used, MAX_LANES, max(2, (width - 44) // 5))
     all_lanes = min(lanes_used, MAX_LANES)
     if 2 * all_lanes <= 2 * lanes + overflow_width(lanes_used, lanes, natural.number):
         lanes = all_lanes  # which takes no more room than saying how many are hidden
     left = width - 4 - 2 * lanes - overflow_width(lanes_used, lanes, natural.number)
-    left -= natural.number + 1 + VALUE_WIDTH + 1 + FLAG_WIDTH
+    left -= natural.number + 1 + FLAG_WIDTH
+    left -= sum(each + 1 for each in (gradient, value) if each)
     name = max(6, min(natural.name, left - 1))
     left -= name + 1
     taken = {}
-    for column, most in (("scope", SHORT_SCOPE), ("shape", 18), ("source", 40)):
-        wanted = min(getattr(natural, column), most)
-        narrow = min(wanted, 9)
-        room = left - 1
-        taken[column] = wanted if wanted <= room else room if 0 < narrow <= room else 0
+    # each of them in short, before one has more room
+    wishes = {"scope": SHORT_SCOPE, "shape": 18, "source": 40}
+    wanted = {column: min(getattr(natural, column), most) for column, most in wishes.items()}
+    for column, width in wanted.items():
+        short = min(width, SHORT)
+        taken[column] = short if 0 < short < left else 0
         left -= taken[column] + 1 if taken[column] else 0
+    for column, width in wanted.items():
+        more = max(0, min(left, width - taken[column])) if taken[column] else 0
+        taken[column] += more
+        left -= more
     if taken["scope"]:
         taken["scope"] += max(0, min(left, natural.scope - taken["scope"]))
-    return Columns(lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"])
+    return Columns(
+        lanes, natural.number, name, taken["scope"], taken["shape"], taken["source"],
+        gradient, value,
+    )  # fmt: skip
 
 
 def overflow_width(lanes_used: int, lanes: int, digits: int) -> int:
@@ -95,20 +114,21 @@ def heading(columns: Columns, lanes_used: int) -> Line:
         fit("node", columns.name),
         *([fit("module" if columns.scope > 5 else "", columns.scope)] if columns.scope else []),
         *([fit("shape" if columns.shape > 4 else "", columns.shape)] if columns.shape else []),
-        fit("gradient", VALUE_WIDTH, right=True),
-        fit("sum", FLAG_WIDTH),
+        *([fit("value", columns.value, right=True)] if columns.value else []),
+        *([fit("gradient", columns.gradient, right=True)] if columns.gradient else []),
+        fit("arrived", FLAG_WIDTH),
         *([fit("line", columns.source - 1, right=True)] if columns.source else []),
     ]
     return [Part(" ".join(cells), "muted")]
 
 
 def name_parts(graph: Graph, row: int, columns: Columns, done: bool) -> Line:
-    """The op with its count and its scope, or ``acc`` with the name of the leaf."""
+    """The op with its count and its scope, or ``+=`` with the name of the leaf."""
     name = graph.names[row]
     width = columns.name
     if is_accumulate(name):
         whole = width + columns.scope + bool(columns.scope)
-        text = "acc " + fit(graph.variables.get(row, ""), whole - 4, keep_end=True)
+        text = "+= " + fit(graph.variables.get(row, ""), whole - 3, keep_end=True)
         return [Part(text + " ", "leaf")]
     scope: Line = []
     if columns.scope:
@@ -131,17 +151,17 @@ def source_text(graph: Graph, row: int) -> str:
 
 
 def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
-    """The value that arrived at a node, in short, and its flags: how many parts its sum has,
-    ``H`` for hooks, ``E`` for what the user changed, ``0`` for all zero.
+    """The value that arrived at a node, in short, and its flags: how many parts of its sum have
+    arrived, ``H`` for hooks, ``E`` for what the user changed, ``>`` for a pass that ran inside,
+    ``0`` for all zero.
 
     Of several inputs the first one that received a gradient speaks for the node.
     """
     arrived = sum(incoming.arrived for incoming in detail.incoming)
     expected = sum(incoming.expected for incoming in detail.incoming)
-    accumulate = is_accumulate(snapshot.graph.names[row])
     edited = any(edit.index == row for edit in snapshot.edits)
-    flags = [fan_in_text(arrived, expected, accumulate), "H" * bool(detail.hooks), "E" * edited]
-    marks = " ".join(filter(None, flags))
+    letters = "H" * bool(detail.hooks) + "E" * edited + ">" * bool(detail.nested)
+    marks = " ".join(filter(None, (fan_in_text(arrived, expected), letters)))
     totals = [incoming.total for incoming in detail.incoming if incoming.total is not None]
     if not totals:
         undefined = arrived > 0 and arrived >= expected
@@ -152,11 +172,21 @@ def describe(detail: NodeDetail, snapshot: Snapshot, row: int) -> Cells:
     return Cells(format_statistics(stats), trouble, zero + marks)
 
 
-def fan_in_text(arrived: int, expected: int, accumulate: bool) -> str:
-    """``Σ3`` for a sum of three, ``Σ1/3`` while two are missing, ``+=3`` into a ``.grad``."""
-    sign = "+=" if accumulate else "Σ"
-    if 0 < arrived < expected:
-        return f"{sign}{arrived}/{expected}"
-    if accumulate or expected > 1:
-        return f"{sign}{expected}"
-    return ""
+def forward_text(session: Session, row: int) -> str:
+    """What the forward op of a node made, in short; "" where that is not known."""
+    found = session.forward_value(row)
+    if found is None:
+        return ""
+    return format_statistics(found.statistics if isinstance(found, Value) else found)
+
+
+def fan_in_text(arrived: int, expected: int) -> str:
+    """How many of the parts of a sum have arrived: ``1 of 3``; nothing where there is one.
+
+    >>> fan_in_text(1, 3), fan_in_text(0, 1), fan_in_text(1_000, 20_000)
+    ('1 of 3', '', '1000/20000')
+    """
+    if expected < 2:
+        return ""
+    text = f"{arrived} of {expected}"
+    return text if len(text) <= FLAG_WIDTH else f"{arrived}/{expected}"
