@@ -74,7 +74,7 @@ CASES = {
     ),
     "matmul": Case(lambda t, F, x, w: x @ w, "x weight"),
     "linear": Case(lambda t, F, x, w, b: F.linear(x, w, b), "x weight row"),
-    "bmm": Case(lambda t, F, x, y: x @ y.transpose(1, 2), "heads heads"),
+    "bmm": Case(lambda t, F, x, y: t.bmm(x, y.transpose(1, 2)), "heads heads"),
     "attention": Case(
         lambda t, F, q, k, v: F.scaled_dot_product_attention(q, k, v, is_causal=True),
         "heads heads heads",
