@@ -1,12 +1,13 @@
 """Speed of the numeric core against its peers, as ratios measured in one run.
 
-    python benchmarks/core.py [--rounds 40]
+    python benchmarks/core.py [--rounds 30] [--no-ops]
 
 Every workload runs in all libraries in turn, on one thread, and the lower quartile of the
 thread's CPU time counts, so that other load on the machine cancels out.  A ratio below 1
 means that this core is faster.  Peers that are not installed are left out.  First of all:
 how much more a node costs in a graph of a million, where the forward pass pays for the garbage
 collector, which looks at every node about five times, and both for what leaves the caches.
+Then what needs a process of its own (``fresh.py``), the workloads, and the ops (``ops.py``).
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from __future__ import annotations
 import argparse
 import gc
 import importlib
+import importlib.util
 import os
 import time
 from collections.abc import Callable
@@ -22,7 +24,9 @@ from typing import Any, NamedTuple
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"  # before NumPy and PyTorch read them
 
+import fresh  # noqa: E402
 import numpy as np  # noqa: E402
+import ops  # noqa: E402
 
 
 class Timing(NamedTuple):
@@ -43,13 +47,14 @@ class Workload(NamedTuple):
     """``make(library)`` returns the two halves of one step; ``nodes`` is what to divide by.
 
     ``formula`` is the same for libraries that differentiate functions of arrays: given their
-    NumPy, a function and its arguments.
+    NumPy, a function and its arguments.  ``by_hand`` is the same in NumPy, its derivative too.
     """
 
     name: str
     nodes: int
     make: Callable[[Any], Halves]
     formula: Callable[[Any], tuple[Callable[[Any], Any], Any]] | None = None
+    by_hand: Callable[[], Halves] | None = None
 
 
 def chain(size: int, length: int = 1000) -> Workload:
@@ -75,7 +80,25 @@ def chain(size: int, length: int = 1000) -> Workload:
 
         return total, np.ones(size, np.float32)
 
-    return Workload(f"chain, {size} elements", length, make, formula)
+    def by_hand() -> Halves:
+        x, c = np.ones(size, np.float32), np.full(size, 0.9, np.float32)
+
+        def forward() -> Any:
+            y = x
+            saved = []
+            for _ in range(length):
+                saved.append(y)
+                y = y * c
+            return saved
+
+        def backward(saved: Any) -> None:
+            g = np.ones(size, np.float32)
+            for _ in saved:
+                g = g * c
+
+        return forward, backward
+
+    return Workload(f"chain, {size} elements", length, make, formula, by_hand)
 
 
 def diamond(size: int, length: int = 300) -> Workload:
@@ -99,7 +122,28 @@ def diamond(size: int, length: int = 300) -> Workload:
 
         return total, np.full(size, 0.5, np.float32)
 
-    return Workload(f"diamond, {size} elements", 3 * length, make, formula)
+    def by_hand() -> Halves:
+        x = np.full(size, 0.5, np.float32)
+
+        def forward() -> Any:
+            y = x
+            saved = []
+            for _ in range(length):
+                before, y = y, np.tanh(y * x + y)
+                saved.append((before, y))
+            return saved
+
+        def backward(saved: Any) -> None:
+            one = np.ones(size, np.float32)
+            g, g_x = one, one * 0
+            for before, y in reversed(saved):
+                g = g * (one - y * y)
+                g_x = g_x + g * before
+                g = g * x + g
+
+        return forward, backward
+
+    return Workload(f"diamond, {size} elements", 3 * length, make, formula, by_hand)
 
 
 def mlp_of_tensors() -> Workload:
@@ -145,7 +189,33 @@ def mlp_of_tensors() -> Workload:
 
         return loss, parameters
 
-    return Workload("step of an MLP of tensors", 1, make, formula)
+    def by_hand() -> Halves:
+        _, parameters = formula(np)
+        rng = np.random.default_rng(0)
+        x = rng.standard_normal((100, 2)).astype(np.float32)
+        target = rng.standard_normal((100, 1)).astype(np.float32)
+        a, b, c, d, e, f = parameters
+        zero, rate = np.float32(0), np.float32(0.01)
+
+        def forward() -> Any:
+            y = np.maximum(x @ a + b, zero)
+            z = np.maximum(y @ c + d, zero)
+            difference = z @ e + f - target
+            (difference * difference).sum() * rate
+            return y, z, difference
+
+        def backward(saved: Any) -> None:
+            y, z, difference = saved
+            g = difference * (2 * rate)
+            g_z = g @ e.T * (z > zero)
+            g_y = g_z @ c.T * (y > zero)
+            gradients = x.T @ g_y, g_y.sum(0), y.T @ g_z, g_z.sum(0), z.T @ g, g.sum(0)
+            for p, each in zip(parameters, gradients, strict=True):
+                p -= rate * each
+
+        return forward, backward
+
+    return Workload("step of an MLP of tensors", 1, make, formula, by_hand)
 
 
 def mlp() -> Workload:
@@ -184,7 +254,7 @@ def mlp() -> Workload:
     return Workload("training step of a small MLP", 1, make, formula)
 
 
-def convolutional() -> Workload:
+def convolutional(batch: int = 64) -> Workload:
     def make(torch: Any) -> Any:
         nn, optim = (
             importlib.import_module(f"{torch.__name__}.{part}") for part in ("nn", "optim")
@@ -195,13 +265,13 @@ def convolutional() -> Workload:
         parameters = [p for m in (first, second, wide, last) for p in m.parameters()]
         optimizer = optim.SGD(parameters, lr=0.01, momentum=0.5)
         rng = np.random.default_rng(0)
-        x = torch.tensor(rng.standard_normal((64, 1, 28, 28)).astype(np.float32))
-        target = torch.tensor(rng.integers(0, 10, 64))
+        x = torch.tensor(rng.standard_normal((batch, 1, 28, 28)).astype(np.float32))
+        target = torch.tensor(rng.integers(0, 10, batch))
 
         def forward() -> Any:
             y = F.max_pool2d(F.relu(first(x)), 2, 2)
             y = F.max_pool2d(F.relu(second(y)), 2, 2)
-            y = last(F.relu(wide(y.view(64, 800))))
+            y = last(F.relu(wide(y.view(batch, 800))))
             return F.nll_loss(F.log_softmax(y, dim=1), target)
 
         def backward(loss: Any) -> None:
@@ -285,17 +355,21 @@ WORKLOADS = (
 )  # fmt: skip
 
 
+def use_one_thread(library: str) -> Any:
+    """Import this core or PyTorch."""
+    found = importlib.import_module(library)
+    if library == "torch":
+        found.set_num_threads(1)
+    return found
+
+
 def libraries() -> dict[str, Any]:
     """List the libraries that are installed, this one first."""
-    import autograd_core
-
-    found = {"ours": autograd_core}
+    found = {"ours": use_one_thread("autograd_core")}
     try:
-        import torch
+        return {**found, "torch": use_one_thread("torch")}
     except ImportError:
         return found
-    torch.set_num_threads(1)
-    return {**found, "torch": torch}
 
 
 def hips(workload: Workload) -> dict[str, Halves]:
@@ -316,6 +390,8 @@ def hips(workload: Workload) -> dict[str, Halves]:
 def measure(workload: Workload, rounds: int) -> dict[str, Timing]:
     """Seconds per node of each library, all in turn in every round."""
     steps = {name: workload.make(library) for name, library in libraries().items()}
+    if workload.by_hand is not None:
+        steps["NumPy"] = workload.by_hand()
     steps.update(hips(workload))
     times: dict[str, list[tuple[float, float]]] = {name: [] for name in steps}
     for _ in range(rounds):
@@ -347,14 +423,32 @@ def flatness(large: int = 1_000_000) -> Timing:
             best = Timing(*(min(old, new / length) for old, new in zip(best, times, strict=True)))
         return best
 
-    small, big = costs(1000, 100), costs(large, 3)
+    small, big = costs(1000, 100), costs(large, 2)
     return Timing(big.forward / small.forward, big.backward / small.backward)
+
+
+def print_fresh() -> None:
+    """What needs processes of its own, of this core and of PyTorch."""
+    names = {"ours": "autograd_core"}
+    if importlib.util.find_spec("torch") is not None:
+        names["torch"] = "torch"
+    found = {name: fresh.measured("million", library, 2) for name, library in names.items()}
+    print("a chain of 1,000,000 nodes: µs and bytes of memory per node")
+    for name, (seconds, held) in found.items():
+        print(f"{'':<32}{name:<9}{seconds * 1e6:>10.2f}{held:>10.0f}")
+    print("the MNIST net with a batch of 256: MB at the peak of a step")
+    for name, library in names.items():
+        print(f"{'':<32}{name:<9}{fresh.measured('memory', library, 3)[0]:>10.0f}")
+    seconds = fresh.measured("import", "autograd_core", 9)[0]
+    print(f"{'import, beyond that of NumPy':<41}{seconds:>10.3f} s")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=40)
-    rounds = parser.parse_args().rounds
+    parser.add_argument("--rounds", type=int, default=30)
+    parser.add_argument("--no-ops", action="store_true", help="leave out the table of ops")
+    arguments = parser.parse_args()
+    rounds = arguments.rounds
     # before peers are imported, whose objects the garbage collector would look at, too
     print("a node in a chain of 1,000,000, by one in a chain of 1,000")
     for name, switch in (("garbage collector on", gc.enable), ("off", gc.disable)):
@@ -362,6 +456,7 @@ def main() -> None:
         growth = flatness()
         print(f"{name:<41}{growth.forward:>10.2f}{growth.backward:>10.2f}")
     gc.enable()
+    print_fresh()
     print(f"{'workload':<32}{'library':<9}{'forward':>10}{'backward':>10}{'ratio':>8}   (µs)")
     for workload in WORKLOADS:
         measured = measure(workload, rounds)
@@ -369,8 +464,11 @@ def main() -> None:
             ratio = f"{measured['ours'].total / timing.total:.2f}" if name != "ours" else ""
             print(
                 f"{workload.name:<32}{name:<9}{timing.forward * 1e6:>10.2f}"
-                f"{timing.backward * 1e6:>10.2f}{ratio:>8}"
+                f"{timing.backward * 1e6:>10.2f}{ratio:>8}",
+                flush=True,
             )
+    if not arguments.no_ops and "torch" in libraries():
+        ops.main([])
 
 
 if __name__ == "__main__":
