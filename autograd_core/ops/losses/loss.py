@@ -141,6 +141,10 @@ def _picked(
             f"Expected input batch_size ({shape[0]}) to match target batch_size "
             f"({target.shape[0] if target.ndim else 0})."
         )
+    if weight is None and target.size:
+        low, high = np.minimum.reduce(target, None), np.maximum.reduce(target, None)
+        if low >= 0 and high < shape[axis] and not low <= ignore_index <= high:
+            return target, np.ones(target.shape, kind), axis  # as usual: all count
     counts = target != ignore_index
     wrong = counts & ((target < 0) | (target >= shape[axis]))
     if np.logical_or.reduce(wrong, axis=None):

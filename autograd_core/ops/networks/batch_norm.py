@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Final
 
 import numpy as np
 
@@ -57,9 +57,12 @@ def batch_norm(
     return settled(_affine(result, weight, bias), mean, rstd, own, of_statistics)
 
 
+_BLOCK: Final = 1 << 15  # elements whose intermediate results stay in the cache
+
+
 def _in_rows(x: Any) -> bool:
     """Whether ``x`` is an array (N, C, ...) of rows long enough for BLAS to add up."""
-    return type(x) is np.ndarray and x.ndim > 2 and x.size > 1 << 12 and x.flags.c_contiguous
+    return type(x) is np.ndarray and x.ndim > 2 and x.size > 0 and x.flags.c_contiguous
 
 
 def _normalized_rows(x: Any, weight: Any, bias: Any, eps: float) -> tuple[Any, Any, Any]:
@@ -130,29 +133,31 @@ def _backward_by_samples(
     training: bool,
     needs: tuple[bool, bool, bool],
 ) -> tuple[Any, Any, Any]:
-    """:func:`batch_norm_backward` on rows, a sample at a time: half of the time, as what a sample
-    needs stays in the cache."""
+    """:func:`batch_norm_backward` on rows, some samples at a time: half of the time, as what they
+    need stays in the cache."""
     shape = (*x.shape[:2], -1)
     inputs, grads = x.reshape(shape), g.reshape(shape)
     size = x.size // x.shape[1]
     total, inner = np.zeros((2, x.shape[1]), x.dtype)
     middle, ones = mean[:, None].astype(x.dtype, copy=False), np.ones(inputs.shape[2], x.dtype)
-    for each, grad in zip(inputs, grads, strict=True):
-        total += grad @ ones
-        inner += np.vecdot(grad, each - middle)
+    some = max(1, _BLOCK * len(x) // x.size)
+    parts = [slice(start, start + some) for start in range(0, len(x), some)]
+    for part in parts:
+        total += (grads[part] @ ones).sum(0)
+        inner += np.vecdot(grads[part], inputs[part] - middle).sum(0)
     g_x = None
     if needs[0]:
         scale = rstd if weight is None else rstd * weight
         shift, slope = total * scale, inner * scale * rstd
         if training:
             shift = ((shift - g_mean) / size)[:, None]
-            slope = ((slope + g_rstd * rstd) * rstd / size)[:, None]
+            slope = ((slope + g_rstd * rstd * rstd) * rstd / size)[:, None]
         factor = scale[:, None]
         found = np.empty(inputs.shape, x.dtype)
-        for each, grad, out in zip(inputs, grads, found, strict=True):
-            np.multiply(grad, factor, out)
+        for part in parts:
+            out = np.multiply(grads[part], factor, found[part])
             if training:
-                centred = each - middle
+                centred = inputs[part] - middle
                 centred *= slope
                 centred += shift
                 out -= centred
