@@ -29,6 +29,7 @@ __all__ = [
     "Cost",
     "Edge",
     "EdgeKind",
+    "Frame",
     "Graph",
     "Group",
     "GroupKind",
@@ -119,6 +120,14 @@ class Group(NamedTuple):
     saved_bytes: int
     members: tuple[int, ...]
     like: str = ""
+
+
+class Frame(NamedTuple):
+    """The nodes of a folded graph that are the inside of one of several things alike: the module,
+    or the round of a loop, that the others are like."""
+
+    label: str
+    members: frozenset[int]
 
 
 class Totals(NamedTuple):
@@ -228,7 +237,8 @@ class Graph:
     ``derived_forward`` says that the forward half was derived from the backward one,
     because nothing was traced: constants and detours without gradient are then missing.
     ``modules`` names the class of each scope that is a module.  A folded graph has ``groups``,
-    ``edge_counts`` where an edge stands for several, and in ``unfolded`` what it was made from;
+    ``edge_counts`` where an edge stands for several, in ``frames`` what is open of several things
+    alike, and in ``unfolded`` what it was made from;
     one that shows only a part of another has ``part``.
     """
 
@@ -270,6 +280,7 @@ class Graph:
     hooks: Mapping[int, tuple[HookChange, ...]] = field(default_factory=dict)
     edge_hooks: Mapping[int, HookChange] = field(default_factory=dict)
     part: Part | None = None
+    frames: tuple[Frame, ...] = field(default=(), compare=False)
 
     def __len__(self) -> int:
         return len(self.kinds)

@@ -62,7 +62,7 @@ if "fail" in os.environ.get("DO", ""):
     raise RuntimeError(name)
 """
 COMMANDS = """\
-list
+order
 info leaves
 info node
 logpoint mul says {name}

@@ -220,3 +220,32 @@ def test_a_graph_of_nothing_but_a_leaf_is_left_alone() -> None:
     build = GraphBuilder("only")
     build.node("leaf", "forward", "a", variable="a")
     assert len(picture_of(build.graph(), "forward").boxes) == 1
+
+
+@pytest.mark.parametrize("view", ["forward", "both"])
+def test_what_is_open_of_several_things_alike_has_a_frame_with_its_name(view: str) -> None:
+    text = viz.render(sample_graphs.residual(40), view=view, max_boxes=20).text  # type: ignore[arg-type]
+    frames = re.findall(
+        r'<g class="frame"><rect x="(\S+)" y="(\S+)" width="(\S+)" height="(\S+)"'
+        r".*?>([^<]*)</text>",
+        text,
+    )
+    assert [name for *_, name in frames] == ["blocks.0"] * (1 if view == "forward" else 2)
+    boxes = re.findall(
+        r'<g id="[^"]*" class="node.*?<title>(.*?)</title>.*?<rect x="(\S+)" y="(\S+)"', text, re.S
+    )
+    inside = [
+        title
+        for left, top, width, height, _ in (map(float, (*f[:4], 0)) for f in frames)
+        for title, x, y in boxes
+        if left < float(x) < left + width and top < float(y) < top + height
+    ]
+    assert inside
+    ops = [title.split()[0].rpartition("/")[2] for title in inside]
+    expected = ["mm:1", "relu:1", "mm:2", "add:1"]
+    assert ops[:4] == expected
+    assert len(ops) == 4 * len(frames)
+
+
+def test_a_picture_without_anything_open_of_several_has_no_frame() -> None:
+    assert 'class="frame"' not in viz.render(sample_graphs.mlp()).text

@@ -19,7 +19,7 @@ from viz.picture.leaves import chip_hosts, count_uses, host_leaves
 from viz.picture.lines import lines_of
 from viz.picture.links import Links
 from viz.picture.magnitude import Gradients, Scale, has_gradients, sign
-from viz.picture.model import Box, Chip, Picture, View
+from viz.picture.model import HALVES, Box, Chip, Frame, Picture, View
 from viz.picture.records import Records
 from viz.picture.tooltips import node_tooltip
 
@@ -81,7 +81,20 @@ def make_picture(
         lines=lines_of(graph, view, hosts, index, gradients, addresses),
         scale=scale,
         part="" if graph.part is None else printable(graph.part.which),
+        frames=tuple(_frames(graph, shown)),
     )
+
+
+def _frames(graph: Graph, shown: Sequence[int]) -> Iterator[Frame]:
+    for frame in graph.frames:
+        for half in HALVES:
+            inside = (
+                index
+                for index, id in enumerate(shown)
+                if id in frame.members and graph.halves[id] == half
+            )
+            if len(boxes := tuple(inside)) > 1:
+                yield Frame(printable(frame.label), boxes)
 
 
 def _hooked(

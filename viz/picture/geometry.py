@@ -86,6 +86,8 @@ class Layout(NamedTuple):
 
 HEADER_TITLE_Y = 32
 HEADER_LINE = 18
+FRAME_ROOM = 12
+"""For the name of a frame between a caption and the first box."""
 LEAST_CAPTION_WIDTH = 340
 
 
@@ -136,7 +138,7 @@ def wrap(text: str, width: float) -> list[str]:
 def header_height(picture: Picture, captions: list[Caption]) -> float:
     """Measure how far down the title and the caption lines reach, with air below."""
     last = max((caption.y for caption in captions), default=HEADER_TITLE_Y)
-    return last + 20
+    return last + 20 + (FRAME_ROOM if picture.frames else 0)
 
 
 def header_width(picture: Picture, captions: list[Caption]) -> float:

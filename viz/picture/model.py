@@ -89,9 +89,17 @@ class Line(NamedTuple):
         return f"e{self.edge}"
 
 
+class Frame(NamedTuple):
+    """A name for boxes of one half that stand together, given by their positions."""
+
+    label: str
+    boxes: tuple[int, ...]
+
+
 class Picture(NamedTuple):
     """All that is said, and nothing about where it stands; ``scale`` is that of the gradients,
     where their magnitudes are shown, ``part`` says which part of a graph this is, "around mul:1".
+    ``frames`` are around what is open of several things alike.
     """
 
     title: str
@@ -101,6 +109,7 @@ class Picture(NamedTuple):
     lines: Records[Line]
     scale: Scale | None = None
     part: str = ""
+    frames: tuple[Frame, ...] = ()
 
     @property
     def halves(self) -> tuple[Half, ...]:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -16,8 +17,9 @@ from autograd_core.dag.folding.choose import Item
 from autograd_core.dag.folding.columns import Columns
 from autograd_core.dag.folding.places import Places
 from autograd_core.dag.folding.totals import totals
+from autograd_core.dag.folding.tree import Fold
 from autograd_core.dag.folding.units import Units
-from autograd_core.dag.model import PARAMETER_KINDS, Cost, Graph, Group, GroupKind, Half
+from autograd_core.dag.model import PARAMETER_KINDS, Cost, Frame, Graph, Group, GroupKind, Half
 from autograd_core.dag.statistics import Statistics
 
 
@@ -43,7 +45,31 @@ def contract(
         if box >= 0:
             build.costs[box] = cost + build.costs.get(box, Cost())
     _add_hooks(build, graph, new_ids)
-    return build.graph()
+    return replace(build.graph(), frames=tuple(_frames(places, units, heads, new_ids)))
+
+
+def _frames(places: Places, units: Units, heads: Heads, new_ids: Ints) -> Iterator[Frame]:
+    """Find what is open, so that it shows the inside of others that are like it."""
+    shown = {id(item.fold) for item in places.items}
+    alike = {id(item.like): item.like for item in places.items if item.like is not None}
+    for number, fold in alike.items():
+        if number in shown:
+            continue
+        members: set[int] = set()
+        for head in _heads_below(fold):
+            ids = (node for unit in heads.members(head.unit) for node in units.nodes(unit))
+            members.update(int(new_ids[node]) for node in ids)
+        members.discard(-1)
+        yield Frame(fold.label, frozenset(members))
+
+
+def _heads_below(fold: Fold) -> Iterator[Fold]:
+    stack = [fold]
+    while stack:
+        one = stack.pop()
+        stack.extend(one.children)
+        if one.kind == "head":
+            yield one
 
 
 def _add_hooks(build: GraphBuilder, graph: Graph, new_ids: Ints) -> None:

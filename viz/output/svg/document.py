@@ -16,6 +16,7 @@ from html import unescape
 from viz import theme
 from viz.output.svg.boxes import draw_box
 from viz.output.svg.elements import escape, text_at
+from viz.output.svg.frames import draw_frames
 from viz.output.svg.legend import draw_legend
 from viz.output.svg.lines import draw_line, label_ground, label_text
 from viz.output.svg.style import style
@@ -55,6 +56,7 @@ def write_svg(
         theme_name=theme_name,
         rules=() if halos else ("@scope .label{stroke:none}",),
         plain=plain,
+        framed=bool(picture.frames),
         role="group" if linked and any(picture.boxes.column("href")) else "img",
     )
 
@@ -64,6 +66,7 @@ def _body(picture: Picture, layout: Layout, linked: bool, halos: bool) -> Iterat
         yield text_at(theme.MARGIN, HEADER_TITLE_Y, picture.title, "t")
     for x, y, text in layout.captions:
         yield text_at(x, y, text, "m")
+    yield from draw_frames(picture, layout)
     for line, route in zip(picture.lines, layout.routes, strict=True):
         yield draw_line(line, route)
     for line, route in zip(picture.lines, layout.routes, strict=True):
@@ -102,6 +105,7 @@ def finish(
     theme_name: str,
     rules: Sequence[str] = (),
     plain: bool = False,
+    framed: bool = False,
     role: str = "img",
 ) -> str:
     """Wrap drawn elements into a document; an id in them is written as ``id="@-name"``.
@@ -126,7 +130,7 @@ def finish(
             head,
             f'<title id="{prefix}-title">{escape(title)}</title>',
             f'<desc id="{prefix}-desc">{escape(description)}</desc>',
-            f"<style>\n{style(prefix, theme_name, plain)}{added}\n</style>",
+            f"<style>\n{style(prefix, theme_name, plain, framed)}{added}\n</style>",
             f'<rect class="bg" width="{w}" height="{h}"/>',
             body.replace('id="@-', f'id="{prefix}-'),
             "</svg>\n",

@@ -6,7 +6,7 @@ from viz import theme
 from viz.output.svg.color_scheme import page_rules
 
 
-def style(prefix: str, theme_name: str, plain: bool = False) -> str:
+def style(prefix: str, theme_name: str, plain: bool = False, framed: bool = False) -> str:
     """Write the style sheet of one picture; every rule is bound to its class ``prefix``."""
     base = theme.DARK if theme_name == "dark" else theme.LIGHT
     scope = f".{prefix}"
@@ -51,6 +51,8 @@ def style(prefix: str, theme_name: str, plain: bool = False) -> str:
     paint(".edge.alert .tip", fill="alert")
     paint(".waits path:not(.tip)", "stroke-dasharray:6 4")
     paint(".ring rect", "fill:none;stroke-width:1.8px", stroke="ink")
+    if framed:
+        paint(".frame rect", "fill:none;stroke-width:1px;stroke-dasharray:5 4", stroke="mute")
     paint("a:hover .h,a:focus .h", "text-decoration:underline")
     return "\n".join(rules)
 
