@@ -104,6 +104,8 @@ class InterceptedCall(NamedTuple):
 
 Look = Callable[[BackwardCall], Gradients | bool | None]
 """Carries out a call before anything is asked about it; None where it is to be handled."""
+After = Callable[[InterceptedCall], None]
+"""Hears of a call that the handler left to the engine, when it is over."""
 Handle = Callable[[InterceptedCall], bool | Gradients]
 """Answers as an :class:`~autograd_core.autograd.call.Interceptor` does."""
 
@@ -123,7 +125,9 @@ class Calls:
         requested: CallSelector,
         ours: tuple[type[Exception], ...],
         look: Look | None = None,
+        after: After | None = None,
     ) -> None:
+        self._after = after
         self._process = os.getpid()
         self._handle = handle
         self._look = look
@@ -171,6 +175,9 @@ class Calls:
             if answer is not False:
                 return answer
             found_gradients = engine_of_call(call).run(call)
+            if self._after is not None:
+                with our_names():
+                    self._after(found)
         except ScriptDone:
             self.done = True
             raise
@@ -208,18 +215,19 @@ def intercepting(
     values: Values = False,
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
+    after: After | None = None,
 ) -> Iterator[Calls]:
     """Trace, and hand each call that is ``requested`` to ``handle``; see :class:`Calls`.
 
     ``values`` is as for :func:`~autograd_core.dag.trace.trace`; ``look`` may carry out a call
-    first.
+    first, and ``after`` hears of one that was left to the engine.
 
     :class:`ScriptDone` is absorbed here.
 
     Raises:
         Exception: one of ``ours`` that ``handle`` raised.
     """
-    calls = Calls(handle, requested, ours, look)
+    calls = Calls(handle, requested, ours, look, after)
     token = interceptor.set(calls)
     try:
         with trace(values=values):

@@ -9,7 +9,14 @@ from autograd_core.autograd.call import Gradients
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace import Values, trace
 from autograd_core.engines import is_tensor
-from autograd_core.program.calls import CallSelector, Handle, InterceptedCall, Look, intercepting
+from autograd_core.program.calls import (
+    After,
+    CallSelector,
+    Handle,
+    InterceptedCall,
+    Look,
+    intercepting,
+)
 from autograd_core.program.errors import NeedsArguments, ProgramError, ScriptDone
 from autograd_core.program.process import (
     import_module,
@@ -40,6 +47,7 @@ def run_target(
     end: bool = True,
     ours: tuple[type[Exception], ...] = (),
     look: Look | None = None,
+    after: After | None = None,
 ) -> Found | None:
     """Run ``target`` with ``arguments``, and hand its requested backward calls to ``handle``.
 
@@ -48,6 +56,7 @@ def run_target(
         values: keep the values of the forward pass; see :func:`~autograd_core.dag.trace.trace`.
         end: end the program after a call that was requested by its number.
         look: may carry out a call first, so that it is not handed to ``handle``.
+        after: hears of a call that ``handle`` left to the engine, when it is over.
         ours: exceptions of ``handle`` that are not the user's, and end the program.
 
     Returns:
@@ -69,7 +78,9 @@ def run_target(
         return answer
 
     variables: dict[str, Any] = {}
-    with intercepting(handle_and_end, requested, values=values, ours=ours, look=look) as calls:
+    with intercepting(
+        handle_and_end, requested, values=values, ours=ours, look=look, after=after
+    ) as calls:
         variables = run_as_main(target, arguments)
     if calls.handled:
         return None

@@ -59,6 +59,43 @@ for _ in range(5):
 y.sum().backward()
 """
 
+BROADCAST = """\
+import LIBRARY as torch
+model = torch.nn.Linear(3, 1)
+loss = ((model(torch.ones(16, 3)) - torch.arange(16.0)) ** 2).mean()
+loss.backward()
+"""
+PAIRS = """\
+import LIBRARY as torch
+x = torch.arange(16.0, requires_grad=True)
+far = x.unsqueeze(1) - x.unsqueeze(0)
+(far ** 2).mean().backward()
+"""
+SATURATED = """\
+import LIBRARY as torch
+w = torch.ones(16, 4, requires_grad=True)
+rows = torch.softmax(w * torch.arange(4.0) * 1000.0, 1)
+(torch.sigmoid(w * 1000.0).mean() + rows.max()).backward()
+"""
+DEAD = """\
+import LIBRARY as torch
+hidden = torch.nn.Linear(3, 8)
+hidden.bias.data.fill_(-10.0)
+out = torch.nn.Linear(8, 1)
+out(torch.relu(hidden(torch.ones(16, 3)))).mean().backward()
+"""
+LOOPS = """\
+import LIBRARY as torch
+w = torch.tensor([1.0], requires_grad=True)
+first = torch.ones(2, 2, requires_grad=True)
+second = torch.full((2, 2), 1e7, requires_grad=True)
+for step in range(6):
+    w.grad = first.grad = second.grad = None
+    ((w * 10.0 ** step) ** 2).sum().backward()
+    (first @ second).mean().backward()
+    (w * 0.0).sum().backward()
+"""
+
 
 @pytest.fixture(params=["autograd_core", pytest.param("torch", marks=pytest.mark.torch)])
 def check(
@@ -105,3 +142,36 @@ def test_a_wrong_rule_that_ran_several_times_is_one_entry(check: Check) -> None:
     assert said.count("WRONG") == 1
     assert "  and 4 more\n" in said
     assert "the rule is written at train.py:7" in said
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "what"),
+    [
+        (BROADCAST, "broadcast", "sub:1 broadcasts [16, 1] with [16]: its result has 256 numbers"),
+        (SATURATED, "saturated", "64 of the 64 elements of sigmoid:1 are exactly 0 or 1"),
+        (SATURATED, "saturated", "16 of the 16 rows of softmax:1 have an element of exactly 1"),
+        (DEAD, "dead-units", "8 of the 8 units of relu:1 are 0 for all 16 samples"),
+    ],
+)
+def test_what_keeps_a_loss_from_learning_is_found_before_it_runs(
+    check: Check, script: str, code: str, what: str
+) -> None:
+    said = " ".join(check(script, code=5).split())
+    assert f"warning [{code}]" in said
+    assert what in said
+
+
+def test_a_difference_of_all_pairs_is_no_mistake(check: Check) -> None:
+    assert "broadcast" not in check(PAIRS, code=0)
+
+
+def test_gradients_of_all_calls_are_looked_over_and_each_line_is_told_once(check: Check) -> None:
+    said = " ".join(check(LOOPS, "--call", "all", "--ignore", "unreached", code=5).split())
+    for found in (
+        "[grad-jump] train.py:7 since the first call here, the gradient of w has grown",
+        "[vanishing] train.py:8 the gradient shrinks 1e7 times",
+        "[constant-loss] train.py:8 the loss has been exactly 2e7 in 5 calls",
+        "[zero-grad] train.py:9 the gradient of w is exactly 0",
+    ):
+        assert said.count(found) == 1, said
+    assert "0 nodes" not in said

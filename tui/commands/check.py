@@ -8,10 +8,13 @@ from dataclasses import replace
 from time import monotonic
 from typing import Any
 
+from autograd_core.autograd.node import LEAF
+from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names
 from autograd_core.debug.checking import check
 from autograd_core.debug.linting import CODES, Finding, lint
 from autograd_core.debug.linting.between import Between
+from autograd_core.debug.snapshot.value import array_of
 from autograd_core.engines import engine_of_call
 from autograd_core.program.calls import CallSelector, InterceptedCall
 from autograd_core.program.process import user_code
@@ -153,6 +156,7 @@ def _report_on(
     """Show a report on each call that is requested, or on the last one; how many there were."""
     reports: list[Report] = []
     count, between = 0, Between()
+    plans: list[tuple[list[Any], list[tuple[Any, Any]]]] = []
 
     def examine(found: InterceptedCall) -> bool:
         nonlocal count
@@ -162,13 +166,23 @@ def _report_on(
         # grad() leaves .grad alone, and returns what it was asked for
         reports[:] = [report.without(_OF_LEAVES) if found.call.is_grad else report]
         if call.number is None and not found.call.is_grad:
+            plans[:] = [_plan(found)]
             more = between.findings(found.call.line, _leaves(found), found.names)
             reports[:] = [replace(report, findings=(*report.findings, *more))]
         if not call.last:
             show(reports.pop())
         return False
 
-    found = run_target(target, arguments, call, examine, values=True)
+    def look_back(found: InterceptedCall) -> None:
+        """See what the call has made, where several of them are checked."""
+        if not plans:
+            return
+        losses, leaves = plans.pop()
+        more = tuple(between.afterwards(found.call.line, losses, leaves, found.names))
+        if more:
+            show(Report(f"{target}, after {found.title}", more, ()))
+
+    found = run_target(target, arguments, call, examine, values=True, after=look_back)
     if found is not None:
         reports = [_examine(str(found.target), (found.root,), found.names)]
     for report in reports:
@@ -184,6 +198,20 @@ def _leaves(found: InterceptedCall) -> list[Any]:
         for tensor in found.names.tensors()
         if engine.owns(tensor) and tensor.is_leaf and tensor.requires_grad
     ]
+
+
+def _plan(found: InterceptedCall) -> tuple[list[Any], list[tuple[Any, Any]]]:
+    """The losses of a call, and the leaves in the order in which it comes to them, each with a copy
+    of its ``.grad``."""
+    tensors, engine = tensors_in(found.call.roots)
+    order = engine.plan(engine.tensors(tensors)).order
+    leaves = [engine.own(engine.leaf(node)) for node in order if node.kind == LEAF]
+    grads = [
+        (leaf, None if leaf.grad is None else array_of(leaf.grad).copy())
+        for leaf in leaves
+        if leaf is not None
+    ]
+    return [engine.own(each) for each in tensors], grads
 
 
 def _examine(title: str, roots: tuple[Any, ...], names: Names) -> Report:

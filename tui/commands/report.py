@@ -139,6 +139,5 @@ def _summary(report: Report, everything: bool) -> str:
         if severity in severities
     ]
     hidden = not everything and "info" in severities
-    return "; ".join([nodes, *([", ".join(found)] if found else [])]) + (
-        " (--all lists notes too)" if hidden else ""
-    )
+    parts = [*([nodes] if report.checks else []), *([", ".join(found)] if found else [])]
+    return "; ".join(parts or [nodes]) + (" (--all lists notes too)" if hidden else "")

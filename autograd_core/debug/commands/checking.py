@@ -71,14 +71,18 @@ def _certify(console: Console, operands: Operands) -> str:
     return wrapped(session.certificate().text(session.graph))
 
 
+_UNTRACED: Final = "gradstep check records the forward pass, and tells"
+
+
 def _lint(console: Console, operands: Operands) -> str:
     session = console.session
     lines = []
     for found in lint(session.roots, names=session.names):
         place = f" ({PurePath(found.source.file).name}:{found.source.line})" if found.source else ""
+        remedy = _UNTRACED if found.code == "untraced" else found.remedy
         lines += [
             wrapped(f"{found.severity}: {found.what}{_times(found)}{place}"),
-            f"  {found.remedy}",
+            f"  {remedy}",
         ]
     return "\n".join(lines) or "no findings"
 

@@ -8,12 +8,14 @@ from typing import Any
 from autograd_core.dag.capture import capture
 from autograd_core.dag.capture.roots import tensors_in
 from autograd_core.dag.names import Names, caller_names
+from autograd_core.debug.linting.broadcasting import find_broadcasts
 from autograd_core.debug.linting.cuts import find_cuts
 from autograd_core.debug.linting.finding import CODES, Code, Finding, Severity, merged
 from autograd_core.debug.linting.finite import find_not_finite
 from autograd_core.debug.linting.hooks import find_duplicates
 from autograd_core.debug.linting.leaves import find_shared, find_stale, find_unreached
 from autograd_core.debug.linting.memory import find_memory
+from autograd_core.debug.linting.saturated import find_saturated
 from autograd_core.debug.linting.saved import find_changed, find_freed
 from autograd_core.debug.linting.subject import Subject
 
@@ -68,6 +70,8 @@ def _findings(subject: Subject) -> list[Finding]:
         *find_not_finite(subject),
         *cuts,
         *find_unreached(subject, explained),
+        *find_broadcasts(subject),
+        *find_saturated(subject),
         *find_duplicates(subject),
         *find_stale(subject),
         *find_shared(subject),

@@ -1,15 +1,21 @@
-"""Findings between the calls of a program: a gradient that no step has used."""
+"""Findings between the calls of a program, and in the gradients that a call made."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from hashlib import blake2b
-from typing import Any
+from typing import Any, Final
 
 from autograd_core.dag.model import Source
 from autograd_core.dag.names import Names
-from autograd_core.debug.linting.finding import Finding, listed
+from autograd_core.dag.statistics import format_number, statistics
+from autograd_core.debug.linting.finding import Code, Finding, listed
 from autograd_core.debug.snapshot.value import array_of
+
+_JUMP: Final = 1e3  # by which a gradient may grow or shrink from the first call on
+_SHRINKS: Final = 1e5  # by which it may differ between two leaves of one call
+_SAME: Final = 5  # calls with the same loss
 
 
 class Between:
@@ -19,6 +25,10 @@ class Between:
 
     def __init__(self) -> None:
         self._seen: dict[Any, dict[int, tuple[Any, bytes]]] = {}
+        self._norms: dict[tuple[Any, int], float] = {}
+        self._losses: dict[Any, tuple[float, int]] = {}
+        self._zero: set[int] = set()  # leaves whose gradient was 0 in their last call
+        self._told: set[tuple[Code, Any]] = set()
 
     def findings(self, line: Any, leaves: list[Any], names: Names) -> Iterator[Finding]:
         """Find the ``leaves`` of a call at ``line`` whose gradient was cleared since the last one
@@ -28,20 +38,134 @@ class Between:
         idle = [
             leaf
             for key, (leaf, digest) in now.items()
-            if key in before and before[key][1] == digest and _is_cleared(leaf)
+            if key in before
+            and key not in self._zero
+            and before[key][1] == digest
+            and _is_cleared(leaf)
         ]
         if not idle:
             return
-        said = [names.of(leaf) or f"a leaf of shape {list(leaf.shape)}" for leaf in idle]
         has, its = ("has", "its") if len(idle) == 1 else ("have", "their")
         yield Finding(
             "warning", "unchanged",
-            f"{listed(said)} {has} not changed since the last call here, and {its} .grad was "
-            "cleared: no step used it",
+            f"{listed(_said(idle, names))} {has} not changed since the last call here, and {its} "
+            ".grad was cleared: no step used it",
             "call zero_grad() before backward(), and step() after it; see that an optimizer has "
             "these leaves, and a learning rate that is not 0",
-            source=None if line is None else Source(*line[:2]),
+            source=_source(line),
         )  # fmt: skip
+
+    def afterwards(
+        self, line: Any, losses: Sequence[Any], leaves: Sequence[tuple[Any, Any]], names: Names
+    ) -> Iterator[Finding]:
+        """Find what is wrong with the gradients of a call at ``line`` that is over, which came to
+        ``leaves`` in this order, each with its ``.grad`` from before, and with its ``losses``; of
+        each line, the first of its kind."""
+        for finding in self._afterwards(line, losses, leaves, names):
+            if (finding.code, line) not in self._told:
+                self._told.add((finding.code, line))
+                yield finding
+
+    def _afterwards(
+        self, line: Any, losses: Sequence[Any], leaves: Sequence[tuple[Any, Any]], names: Names
+    ) -> Iterator[Finding]:
+        with_grad = [leaf for leaf, _ in leaves if leaf.grad is not None]
+        sizes = {id(leaf): _added(leaf, before) for leaf, before in leaves if leaf.grad is not None}
+        zero = [leaf for leaf in with_grad if sizes[id(leaf)] == 0]
+        self._zero = {id(leaf) for leaf in zero}
+        if zero:
+            yield _finding(
+                line, "zero-grad",
+                f"the gradient of {listed(_said(zero, names))} is exactly 0",
+                "gradstep why TARGET LEAF names the node that made it so",
+            )  # fmt: skip
+        some = [leaf for leaf in with_grad if sizes[id(leaf)] > 0]
+        yield from self._along(line, some, sizes, names)
+        yield from self._jumped(line, some, sizes, names)
+        yield from self._constant(line, losses, bool(some))
+
+    def _along(
+        self, line: Any, leaves: list[Any], sizes: dict[int, float], names: Names
+    ) -> Iterator[Finding]:
+        """The gradient on its way from the loss, which comes to ``leaves`` in this order."""
+        weights = [leaf for leaf in leaves if leaf.ndim > 1] or leaves
+        if len(weights) < 2:
+            return
+        first, last = weights[0], weights[-1]
+        factor = sizes[id(last)] / sizes[id(first)]
+        if 1 / _SHRINKS < factor < _SHRINKS:
+            return
+        code: Code = "vanishing" if factor < 1 else "exploding"
+        ends = [
+            f"{name} ({format_number(sizes[id(leaf)])})"
+            for name, leaf in zip(_said([first, last], names), (first, last), strict=True)
+        ]
+        by = format_number(factor if factor > 1 else 1 / factor)
+        yield _finding(
+            line, code,
+            f"the gradient {'shrinks' if factor < 1 else 'grows'} {by} times from {ends[0]} to "
+            f"{ends[1]}",
+            "a normalization, a shortcut around the layers, or other first weights keep its size; "
+            "gradstep why TARGET LEAF names the nodes with the largest factors",
+        )  # fmt: skip
+
+    def _jumped(
+        self, line: Any, leaves: list[Any], sizes: dict[int, float], names: Names
+    ) -> Iterator[Finding]:
+        """The leaves whose gradient has another size than in the first call."""
+        found = []
+        for leaf in leaves:
+            first = self._norms.setdefault((line, id(leaf)), sizes[id(leaf)])
+            factor = sizes[id(leaf)] / first
+            if not 1 / _JUMP < factor < _JUMP:
+                found.append((abs(math.log(factor)), factor, leaf))
+        if found:
+            _, factor, worst = max(found, key=lambda each: each[0])
+            how = "grown" if factor > 1 else "shrunk"
+            by = format_number(factor if factor > 1 else 1 / factor)
+            yield _finding(
+                line, "grad-jump",
+                f"since the first call here, the gradient of {listed(_said([worst], names))} has "
+                f"{how} {by} times",
+                "a smaller learning rate, or clip_grad_norm_() before step(), keeps it in bounds"
+                if factor > 1
+                else "look at what the loss has become: it may be flat here",
+            )  # fmt: skip
+
+    def _constant(self, line: Any, losses: Sequence[Any], learns: bool) -> Iterator[Finding]:
+        """A loss that has not changed by a bit although there were gradients."""
+        if len(losses) != 1 or losses[0].numel() != 1:
+            return
+        loss = float(array_of(losses[0]).reshape(()))
+        before, count = self._losses.get(line, (math.nan, 0))
+        count = count + 1 if loss == before else 1
+        self._losses[line] = loss, count
+        if count == _SAME and learns:
+            yield _finding(
+                line, "constant-loss",
+                f"the loss has been exactly {format_number(loss)} in {_SAME} calls one after the "
+                "other, although leaves had gradients",
+                "see that step() changes the leaves that the loss is computed from, and that it is "
+                "computed anew in each call",
+            )  # fmt: skip
+
+
+def _added(leaf: Any, before: Any) -> float:
+    """Measure what a call added to the ``.grad`` of a leaf."""
+    now = array_of(leaf.grad)
+    return statistics(now if before is None else now - before).rms
+
+
+def _finding(line: Any, code: Code, what: str, remedy: str) -> Finding:
+    return Finding("warning", code, what, remedy, source=_source(line))
+
+
+def _source(line: Any) -> Source | None:
+    return None if line is None else Source(*line[:2])
+
+
+def _said(leaves: Sequence[Any], names: Names) -> list[str]:
+    return [names.of(leaf) or f"a leaf of shape {list(leaf.shape)}" for leaf in leaves]
 
 
 def _digest(leaf: Any) -> bytes:
