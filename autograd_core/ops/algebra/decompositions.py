@@ -194,8 +194,13 @@ def svd_backward(g: Any, U: Any, S: Any, Vh: Any) -> Any:
     turned = _divided(left - mT(left), S * S, g_U) * across
     turned = turned + _divided(right - mT(right), S * S, g_Vh) * down
     result = matmul(matmul(U, turned) + U * unsqueeze(g_S, -2), Vh)
-    if rows > size and any_of(g_U):  # what of g_U lies outside the space that U spans
+    if rows > size and not _vanishes(g_U):  # what of g_U lies outside the space that U spans
         result = result + matmul((g_U - matmul(U, left)) / across, Vh)
-    if columns > size and any_of(g_Vh):
+    if columns > size and not _vanishes(g_Vh):
         result = result + matmul(U, (g_Vh - matmul(mT(right), Vh)) / down)
     return result
+
+
+def _vanishes(g: Any) -> bool:
+    """Whether ``g`` is an array of zeros; never of a tensor, or the rule would not be linear."""
+    return isinstance(g, np.ndarray) and not g.any()
