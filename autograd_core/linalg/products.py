@@ -14,7 +14,14 @@ from autograd_core.linalg.systems import inv
 from autograd_core.op import public
 from autograd_core.ops.algebra import decompositions, inverses, linalg
 from autograd_core.ops.algebra.inverses import matrix_exp as matrix_exp
-from autograd_core.ops.algebra.matrices import check_matrices, check_square, constant, factored
+from autograd_core.ops.algebra.matrices import (
+    check_floating,
+    check_matrices,
+    check_square,
+    constant,
+    factored,
+)
+from autograd_core.ops.checks import check_one
 from autograd_core.ops.indices import index, masking
 from autograd_core.ops.pointwise import elementwise, rounding
 from autograd_core.ops.reductions import cumulative, norms, reduce, statistics
@@ -169,7 +176,7 @@ def matrix_rank(
         raise RuntimeError(
             "torch.linalg.matrix_rank: The input tensor input must have at least 2 dimensions."
         )
-    if not A.dtype.is_floating_point:
+    if A.dtype.name not in ("float32", "float64"):
         raise RuntimeError("This function doesn't handle types other than float and double")
     if hermitian:
         check_square("linalg.eigh", A.array)
@@ -319,6 +326,13 @@ def vander(self: Tensor, N: int | None = None) -> Tensor:
 @public(name="linalg.vecdot")
 def vecdot(self: Tensor, other: Tensor, *, dim: int = -1) -> Tensor:
     """Inner products of vectors along ``dim``."""
+    check_one("linalg_vecdot", dim)
+    check_floating("linalg.vecdot", self.array, half=True)
+    if self.dtype is not other.dtype:
+        raise RuntimeError(
+            "linalg.vecdot: Expected x and y to have the same dtype, but found x of type "
+            f"{self.dtype.scalar_name} and y of type {other.dtype.scalar_name} instead"
+        )
     if self.ndim == 1 and other.ndim == 1:
         return norms.vdot(self, other)
     return reduce.sum_dim(self * other, dim)

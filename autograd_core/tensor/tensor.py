@@ -507,9 +507,10 @@ class Tensor(TensorBase, TensorMethods, metaclass=_TensorMeta):
 
     # out to NumPy and to Python, where no gradient follows; whoever traces is told
 
-    def numpy(self) -> NDArray[Any]:
-        """Return the array itself; a tensor that requires a gradient must be detached first."""
-        if self.requires_grad and is_grad_enabled():
+    def numpy(self, *, force: bool = False) -> NDArray[Any]:
+        """Return the array itself; a tensor that requires a gradient must be detached first,
+        unless ``force`` does that."""
+        if self.requires_grad and is_grad_enabled() and not force:
             raise RuntimeError(
                 "Can't call numpy() on Tensor that requires grad. "
                 "Use tensor.detach().numpy() instead."

@@ -1,4 +1,5 @@
-"""``.. left-out:: FILE`` lists the names of PyTorch that are not here, as a test holds them."""
+"""``.. left-out:: FILE`` lists the names of PyTorch that are not here, as a test holds them, and
+``.. known-differences:: FILE`` where functions answer differently."""
 
 from __future__ import annotations
 
@@ -27,6 +28,22 @@ class LeftOut(Generated):
             yield ""
 
 
+class KnownDifferences(Generated):
+    """The constant ``KNOWN`` of a test file: by reason, functions and where they differ."""
+
+    required_arguments = 1
+
+    def lines(self) -> Iterator[str]:
+        path = ROOT / self.arguments[0]
+        self.env.note_dependency(str(path))
+        for reason, entries in _constant(path, "KNOWN").items():
+            named = dict.fromkeys(name for names, _, _ in entries for name in names.split())
+            functions = ", ".join(f"``{name}``" for name in named if name != "*")
+            yield f"* {reason}"
+            yield f"  {functions}" if functions else ""
+            yield ""
+
+
 def _by_reason(path: Path) -> Iterator[tuple[str, list[str]]]:
     """LEFT_OUT maps reasons to names, or modules to names and their reasons."""
     found: dict[str, list[str]] = {}
@@ -48,16 +65,23 @@ def _constant(path: Path, wanted: str) -> dict[str, Any]:
             return strings[node.id]
 
     for statement in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
-            name = statement.targets[0].id
+        if isinstance(statement, ast.AnnAssign):
+            target, value = statement.target, statement.value
+        elif isinstance(statement, ast.Assign):
+            target, value = statement.targets[0], statement.value
+        else:
+            continue
+        if isinstance(target, ast.Name) and value is not None:
+            name = target.id
             if name == wanted:
-                found: dict[str, Any] = ast.literal_eval(Names().visit(statement.value))
+                found: dict[str, Any] = ast.literal_eval(Names().visit(value))
                 return found
-            strings[name] = statement.value
+            strings[name] = value
     raise LookupError(f"{path} has no {wanted}")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register the directive with Sphinx."""
     app.add_directive("left-out", LeftOut)
+    app.add_directive("known-differences", KnownDifferences)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

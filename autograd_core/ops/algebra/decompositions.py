@@ -49,7 +49,8 @@ def cholesky_ex(self, /, upper=False):
         return result, np.zeros(self.shape[:-2], np.int32)
     except np.linalg.LinAlgError:
         (potrf,) = lapack(self, "potrf")
-        return each_matrix(lambda a: potrf(a, lower=not upper, clean=True), self)
+        L, info = each_matrix(lambda a: potrf(a, lower=not upper, clean=True), self)
+        return L, info.astype(np.int32)
 
 
 @op(

@@ -127,8 +127,9 @@ def cummin(self, /, dim):
 
 
 def _extrema(x, ufunc, dim):
+    name = "cummax" if ufunc is np.maximum else "cummin"
+    check_one(name, dim)
     if not x.ndim:
-        name = "cummax" if ufunc is np.maximum else "cummin"
         if dim not in (0, -1):
             raise IndexError(f"{name}(): Expected reduction dim -1 or 0 for scalar but got {dim}")
         return np.array(x), np.zeros((), np.int64)

@@ -12,6 +12,7 @@ from autograd_core.dtype import Number, bool_, dtype
 from autograd_core.op import public
 from autograd_core.op.public import NAMESPACES
 from autograd_core.ops.algebra.linalg import mm
+from autograd_core.ops.checks import check_one
 from autograd_core.ops.pointwise import select
 from autograd_core.ops.pointwise.arithmetic import clamp
 from autograd_core.ops.pointwise.elementwise import div, sqrt
@@ -41,7 +42,7 @@ def sum(
 ) -> Tensor:
     """The sum of all elements, or over ``dim``."""
     _check_into(self, dtype)
-    if dim is None:
+    if dim is None and not keepdim:
         return reduce.sum_all(self, dtype)
     return reduce.sum_dim(self, _every(self, dim), keepdim, dtype)
 
@@ -58,7 +59,7 @@ def mean(
     kind = self.dtype if dtype is None else dtype
     if not kind.is_floating_point:
         raise _no_mean("mean", "Input" if dtype is None else "Optional", kind)
-    if dim is None:
+    if dim is None and not keepdim:
         return reduce.mean_all(self, dtype)
     return reduce.mean_dim(self, _every(self, dim), keepdim, dtype)
 
@@ -157,6 +158,8 @@ def amin(self: Tensor, dim: Dim = (), keepdim: bool = False) -> Tensor:
 @public("function method")
 def aminmax(self: Tensor, *, dim: int | None = None, keepdim: bool = False) -> return_types.aminmax:
     """The smallest and the largest elements along ``dim``, or of all."""
+    if dim is not None:
+        check_one("aminmax", dim)
     return return_types.aminmax(*statistics_ops.aminmax(self, dim, keepdim))
 
 

@@ -1,0 +1,250 @@
+"""Calls of the functions of ``nn.functional``, ``linalg``, ``special`` and ``fft``, and of the
+operators that :mod:`tests.autograd_core.operator_cases` leaves out, as data."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from tests.autograd_core.operator_cases import BOTH, Call, Constant, I, Leaf, N, P, U, call, words
+
+X = N(2, 3)
+SHARES, TRUTHS = Leaf([[0.2, 0.7, 0.5], [0.9, 0.1, 0.4]]), Constant([[1.0, 0, 1], [0, 0, 1.0]])
+SIGNS = Constant([[1.0, -1.0, 1.0], [-1.0, -1.0, 1.0]])
+SIGNAL, IMAGE, VOLUME = N(1, 2, 4), N(1, 2, 4, 4), N(1, 2, 4, 4, 4)
+FEW = (SIGNAL, IMAGE, VOLUME)
+REAL = Leaf([[3.0, 0.5, 0.2], [0.5, 2.0, -0.4], [0.2, -0.4, 1.0]])
+LOWER = Leaf([[2.0, 0.0, 0.0], [1.0, 3.0, 0.0], [0.4, -1.0, 1.5]])
+PIVOTS = Constant(np.array([2, 2, 3], np.int32))
+TALL = N(4, 3)
+REDUCTIONS = ("mean", "sum", "none")
+Q, K = N(1, 2, 3, 4), N(1, 2, 3, 4, seed=1)
+
+
+def _every(names: str, *calls: Call) -> dict[str, list[Call]]:
+    return {name: list(calls) for name in words(names)}
+
+
+def _reduced(*args: Any, **kwargs: Any) -> list[Call]:
+    return [call(*args, **kwargs, reduction=each) for each in REDUCTIONS]
+
+
+def _windows(name: str, *args: Any, **kwargs: Any) -> dict[str, list[Call]]:
+    return {f"{name}{n}d": [call(x, *args, **kwargs)] for n, x in enumerate(FEW, 1)}
+
+
+def _maxima(n: int) -> list[Call]:
+    where = np.arange(2 * 2**n).reshape(1, 2, *[2] * n) % 2**n * (2**n + 1) % 4**n
+    return [call(N(1, 2, *[2] * n), Constant(where), 2)]
+
+
+_FUNCTIONAL: dict[str, list[Call]] = {
+    **_every(
+        "relu relu6 leaky_relu elu selu celu silu gelu mish softplus softsign tanhshrink "
+        "hardshrink softshrink hardtanh hardsigmoid hardswish logsigmoid sigmoid tanh rrelu",
+        call(X),
+    ),
+    "gelu": [call(X), call(X, approximate="tanh")],
+    "elu": [call(X), call(X, 0.5)],
+    "celu": [call(X), call(X, 2.0)],
+    "leaky_relu": [call(X), call(X, 0.2), call(X, -0.2)],
+    "hardtanh": [call(X), call(X, -0.3, 0.4)],
+    "threshold": [call(X, 0.1, -2.0)],
+    "softplus": [call(X), call(X, 2.0, 1.0)],
+    "glu": [call(N(2, 4)), call(N(2, 4), 0)],
+    "prelu": [call(X, N(1)), call(X, N(3))],
+    **_every("softmax log_softmax softmin", call(X, 1), call(X, dim=0)),
+    "dropout": [call(X, 0.0), call(X, 0.5, False)],
+    "alpha_dropout": [call(X, 0.0, True), call(X)],
+    "feature_alpha_dropout": [call(IMAGE)],
+    **{f"dropout{n}d": [call(x, 0.0), call(x, 0.5, False)] for n, x in enumerate(FEW, 1)},
+    "linear": [call(X, N(4, 3)), call(X, N(4, 3), N(4)), call(N(2, 2, 3), N(4, 3), N(4))],
+    "bilinear": [call(N(2, 3), N(2, 4), N(5, 3, 4), N(5))],
+    "embedding": [call(I([[2, 0], [1, 2]]), N(3, 4)), call(I(1, 0), N(3, 4), 0)],
+    "embedding_bag": [
+        *(call(I([[2, 0], [1, 2]]), N(3, 4), mode=mode) for mode in ("sum", "mean", "max")),
+        call(I(2, 0, 1), N(3, 4), I(0, 1), mode="sum", per_sample_weights=N(3)),
+    ],
+    "one_hot": [call(I(2, 0, 1)), call(I(2, 0, 1), 4)],
+    "normalize": [call(X), call(X, 1.0, 0)],
+    "cosine_similarity": [call(*BOTH), call(X, N(2, 3, seed=1), 0)],
+    "pairwise_distance": [call(X, N(2, 3, seed=1)), call(X, N(3, seed=1), 1.0)],
+    "pdist": [call(TALL), call(TALL, 1.0), call(TALL, 3.0)],
+    "layer_norm": [call(X, (3,)), call(X, (3,), N(3), N(3, seed=1))],
+    "rms_norm": [call(X, (3,)), call(X, (3,), N(3))],
+    "group_norm": [call(N(2, 4, 3), 2), call(N(2, 4, 3), 2, N(4), N(4, seed=1))],
+    "instance_norm": [call(N(2, 2, 3)), call(N(2, 2, 3), None, None, N(2), N(2, seed=1))],
+    "batch_norm": [
+        call(N(4, 2), None, None, N(2), N(2, seed=1), True),
+        call(N(4, 2), Constant([0.1, -0.2]), Constant([0.5, 2.0]), N(2), N(2, seed=1)),
+        call(N(2, 2, 3), Constant([0.1, -0.2]), Constant([0.5, 2.0]), None, None, True),
+    ],
+    "local_response_norm": [call(N(1, 4, 3), 3)],
+    **{f"conv{n}d": [call(x, N(4, 2, *[2] * n), N(4)), call(x, N(4, 1, *[2] * n), None, 2, 1, 1, 2)]
+       for n, x in enumerate(FEW, 1)},
+    **{f"conv_transpose{n}d": [call(x, N(2, 3, *[2] * n), N(3)),
+                               call(x, N(2, 2, *[2] * n), None, 2, 1, 1, 2)]
+       for n, x in enumerate(FEW, 1)},
+    "unfold": [call(IMAGE, 2), call(IMAGE, (2, 3), 1, 1, 2)],
+    "fold": [call(N(1, 8, 9), (4, 4), 2)],
+    **_windows("max_pool", 2), **_windows("avg_pool", 2), **_windows("lp_pool", 2.0, 2),
+    **_windows("adaptive_max_pool", 2), **_windows("adaptive_avg_pool", 2),
+    "max_pool2d": [call(IMAGE, 2), call(IMAGE, 3, 1, 1, return_indices=True),
+                   call(IMAGE, 2, dilation=2, ceil_mode=True)],
+    "avg_pool2d": [call(IMAGE, 2), call(IMAGE, 3, 2, 1, True, False)],
+    "adaptive_avg_pool2d": [call(IMAGE, 3), call(IMAGE, (None, 1))],
+    "fractional_max_pool2d": [call(IMAGE, 2, 2, _random_samples=Constant([[[0.3, 0.5]] * 2]))],
+    "fractional_max_pool3d": [
+        call(VOLUME, 2, 2, _random_samples=Constant([[[0.3, 0.5, 0.2]] * 2])),
+    ],
+    **{f"max_unpool{n}d": _maxima(n) for n in (1, 2, 3)},
+    "interpolate": [
+        call(SIGNAL, 3), call(IMAGE, scale_factor=2.0), call(VOLUME, 3),
+        call(SIGNAL, 6, mode="linear"), call(IMAGE, 6, mode="bilinear", align_corners=True),
+        call(IMAGE, 5, mode="bicubic"), call(VOLUME, 5, mode="trilinear"),
+        call(IMAGE, 3, mode="area"), call(IMAGE, 3, mode="nearest-exact"),
+        call(IMAGE, 3, mode="bilinear", antialias=True),
+        call(IMAGE, 3, mode="bicubic", antialias=True), call(SIGNAL, 3, mode="nearest-exact"),
+        call(VOLUME, 3, mode="nearest-exact"),
+    ],
+    "pad": [
+        call(X, (1, 2)), call(X, (1, -1, 0, 2), "constant", 0.5),
+        *(call(x, (1, 2) * n, mode) for n, x in enumerate(FEW, 1)
+          for mode in ("reflect", "replicate", "circular")),
+    ],
+    "pixel_shuffle": [call(N(1, 4, 2, 2), 2)], "pixel_unshuffle": [call(N(1, 1, 4, 4), 2)],
+    "channel_shuffle": [call(N(1, 4, 2), 2)],
+    "grid_sample": [
+        *(call(IMAGE, U(1, 3, 3, 2), mode, align_corners=False)
+          for mode in ("bilinear", "nearest", "bicubic")),
+        call(IMAGE, U(1, 3, 3, 2), "bilinear", "border", True),
+        call(IMAGE, U(1, 3, 3, 2), "bilinear", "reflection", False),
+        call(VOLUME, U(1, 2, 2, 2, 3), align_corners=False),
+    ],
+    "affine_grid": [call(N(1, 2, 3), (1, 1, 2, 3), align_corners=False),
+                    call(N(1, 3, 4), (1, 1, 2, 3, 2), True)],
+    "scaled_dot_product_attention": [
+        call(Q, K, N(1, 2, 3, 4, seed=2)), call(Q, K, K, is_causal=True),
+        call(Q, K, K, N(3, 3)), call(Q, K, K, Constant(np.tri(3) > 0)),
+    ],
+    **_every("mse_loss l1_loss smooth_l1_loss huber_loss poisson_nll_loss",
+             *_reduced(X, N(2, 3, seed=1))),
+    "kl_div": [*_reduced(X, SHARES), call(X, N(2, 3, seed=1), log_target=True)],
+    "binary_cross_entropy": [*_reduced(SHARES, TRUTHS), call(SHARES, TRUTHS, P(3))],
+    "binary_cross_entropy_with_logits": [
+        *_reduced(X, TRUTHS), call(X, TRUTHS, P(3), pos_weight=P(3)),
+    ],
+    **_every("soft_margin_loss hinge_embedding_loss", *_reduced(X, SIGNS)),
+    "gaussian_nll_loss": _reduced(X, N(2, 3, seed=1), P(2, 3)),
+    "cosine_embedding_loss": _reduced(X, N(2, 3, seed=1), Constant([1.0, -1.0])),
+    "margin_ranking_loss": _reduced(X, N(2, 3, seed=1), SIGNS, 0.5),
+    "triplet_margin_loss": _reduced(X, N(2, 3, seed=1), N(2, 3, seed=2)),
+    "triplet_margin_with_distance_loss": _reduced(X, N(2, 3, seed=1), N(2, 3, seed=2)),
+    "nll_loss": [*_reduced(X, I(2, 0)), call(N(1, 2, 2, 3), I([[[0, 1, 1], [1, 0, 1]]])),
+                 call(X, I(2, 0), P(3), ignore_index=0)],
+    "cross_entropy": [*_reduced(X, I(2, 0)), call(X, SHARES), call(X, I(2, 0), P(3)),
+                      call(X, I(2, 0), label_smoothing=0.1)],
+    "multi_margin_loss": _reduced(X, I(2, 0)),
+    "multilabel_margin_loss": _reduced(X, I([[2, 0, -1], [1, -1, 0]])),
+    "multilabel_soft_margin_loss": _reduced(X, TRUTHS),
+    "ctc_loss": [call(N(4, 1, 3), I([[1, 2]]), I([4]), I([2]), reduction=each)
+                 for each in REDUCTIONS],
+    **_every("elu_ relu_ leaky_relu_ hardtanh_ celu_ selu_", call(Constant(X.array))),
+}  # fmt: skip
+
+_LINALG: dict[str, list[Call]] = {
+    **_every("cholesky cholesky_ex det inv inv_ex slogdet eigh eigvalsh matrix_exp", call(REAL)),
+    **_every("qr svd svdvals pinv", call(TALL)),
+    "cond": [call(REAL), call(REAL, 1)], "cross": [call(X, N(2, 3, seed=1)), call(X, X, dim=1)],
+    "diagonal": [call(X), call(N(2, 3, 4), offset=1, dim1=0, dim2=2)],
+    "eigh": [call(REAL), call(REAL, "U")],
+    "qr": [call(TALL), call(TALL, "r"), call(REAL, "complete")],
+    "svd": [call(TALL, False), call(REAL)],
+    "householder_product": [call(TALL, N(3))],
+    "lstsq": [call(TALL, N(4, 2)), call(TALL, N(4, 2), driver="gelsd")],
+    **_every("lu lu_factor lu_factor_ex", call(REAL), call(TALL)),
+    "lu_solve": [call(LOWER, PIVOTS, N(3, 2)), call(LOWER, PIVOTS, N(2, 3), left=False)],
+    "matrix_norm": [
+        call(X), call(X, 1), call(X, -math.inf, (1, 0), True), call(X, "nuc"), call(X, 2),
+    ],
+    "matrix_power": [call(REAL, each) for each in (0, 1, 3, -2)],
+    "matrix_rank": [call(REAL), call(REAL, hermitian=True)],
+    "multi_dot": [call([N(2, 3), N(3, 4), N(4, 2)]), call([N(3), N(3, 4), N(4)])],
+    "norm": [call(X), call(X, 2), call(X, "nuc"), call(X, 1, 0, True), call(X, dim=(0, 1))],
+    "pinv": [call(TALL), call(REAL, hermitian=True)],
+    **_every("solve solve_ex", call(REAL, N(3, 2)), call(REAL, N(3)),
+             call(REAL, N(3, 3), left=False)),
+    "solve_triangular": [
+        call(LOWER, N(3, 2), upper=False), call(LOWER, N(2, 3), upper=True, left=False),
+    ],
+    "tensorinv": [call(N(4, 2, 2), 1)], "tensorsolve": [call(N(2, 2, 4), N(2, 2))],
+    "vander": [call(N(3)), call(N(2, 3), N=2)],
+    "vecdot": [call(X, N(2, 3, seed=1)), call(X, X, dim=0)],
+    "vector_norm": [
+        call(X), call(X, 1, 0), call(X, 3, 1, True), call(X, math.inf, (0, 1)), call(X, 0),
+    ],
+}  # fmt: skip
+
+_SPECIAL: dict[str, list[Call]] = {
+    **_every("i0e i1 i1e log_ndtr ndtr erfcx sinc expit exp2 expm1 erf erfc round", call(X)),
+    **_every("entr psi digamma gammaln log1p", call(P(2, 3))),
+    **_every("ndtri erfinv logit", call(SHARES)),
+    **_every("xlog1py xlogy", call(X, P(2, 3)), call(2.0, P(3)), call(X, 0.5)),
+    "polygamma": [call(1, P(3))], "multigammaln": [call(Leaf([2.5, 3.0]), 2)],
+    **_every("softmax log_softmax logsumexp", call(X, 1)),
+}  # fmt: skip
+
+_FFT: dict[str, list[Call]] = {
+    **_every("fftshift ifftshift irfft hfft irfft2 hfft2 irfftn hfftn", call(N(3, 4))),
+    "irfft": [call(N(3, 4)), call(N(3, 4), 5, 0, "ortho")],
+    "hfft": [call(N(3, 4), 3, -1, "forward")],
+}  # fmt: skip
+
+_TOP: dict[str, list[Call]] = {
+    **_every("cholesky logdet det slogdet inverse matrix_exp", call(REAL)),
+    "cholesky_inverse": [call(LOWER), call(LOWER, True)],
+    "cholesky_solve": [call(N(3, 2), LOWER), call(N(3, 2), LOWER, True)],
+    "lu_solve": [call(N(3, 2), LOWER, PIVOTS)], "lu_unpack": [call(LOWER, PIVOTS)],
+    "ormqr": [call(TALL, N(3), N(4, 2))], "pinverse": [call(TALL)],
+    "qr": [call(TALL)], "svd": [call(TALL)], "matrix_power": [call(REAL, 2)],
+    "triangular_solve": [call(N(3, 2), LOWER, upper=False)],
+    **_every("relu selu sigmoid", call(X)), "celu": [call(X)], "threshold": [call(X, 0.1, 2.0)],
+    "hardshrink": [call(X)], "prelu": [call(X, N(1))], "rrelu": [call(X)],
+    "native_layer_norm": [call(X, (3,), N(3), N(3, seed=1), 1e-5)],
+    "native_group_norm": [call(N(2, 4, 3), N(4), N(4, seed=1), 2, 4, 3, 2, 1e-5)],
+    "native_batch_norm": [call(N(4, 2), N(2), N(2, seed=1), None, None, True, 0.1, 1e-5)],
+    "batch_norm": [call(N(4, 2), N(2), N(2, seed=1), None, None, True, 0.1, 1e-5, False)],
+    "layer_norm": [call(X, (3,), N(3), N(3, seed=1))], "group_norm": [call(N(2, 4, 3), 2)],
+    "rms_norm": [call(X, (3,))], "bilinear": [call(N(2, 3), N(2, 4), N(5, 3, 4), N(5))],
+    "embedding": [call(N(3, 4), I(2, 0))], "pairwise_distance": [call(X, N(2, 3, seed=1))],
+    "cosine_similarity": [call(X, N(2, 3, seed=1))],
+    **_every("isposinf isneginf signbit isfinite",
+             call(Constant([1.0, math.inf, -math.inf, -0.0, math.nan]))),
+    **_every("bitwise_and bitwise_or bitwise_xor bitwise_left_shift bitwise_right_shift gcd lcm",
+             call(I(6, 5, 3), I(3, 1, 2)), call(I(6, 5, 3), 2)),
+    "bitwise_not": [call(I(6, -5, 3))], "not_equal": [call(*BOTH)],
+    "histc": [call(Constant([0.5, 1.0, 2.5]), 3), call(Constant([0.5, 1.0]), 2, 0, 2)],
+    "isin": [call(I(1, 2, 3), I(2, 4))], "unique_consecutive": [call(I(1, 1, 2, 1), True, True)],
+    "nanmedian": [call(X, 1)], "frexp": [call(X)],
+    "mvlgamma": [call(Leaf([2.5, 3.0]), 2)], "polygamma": [call(2, P(3))],
+    "logaddexp": [call(*BOTH)], "hypot": [call(*BOTH)], "lerp": [call(X, N(3), 0.3)],
+    "addcmul": [call(X, N(3), P(2, 1)), call(X, N(3), P(2, 1), value=2)],
+    "square_": [call(Constant(X.array))], "clamp_": [call(Constant(X.array), 0, 1)],
+    "index_put_": [call(Constant(X.array), (I(1, 0), I(0, 2)), Constant(1.5))],
+    **_every("add sub mul div pow fmod remainder maximum minimum", call(X, N(3))),
+    **_every("add sub", call(X, N(3), alpha=2), call(X, 2, alpha=3)),
+    **_every("mul div fmod remainder floor_divide true_divide", call(X, N(3)), call(X, 2)),
+    "floor_divide": [call(Constant([7.0, -7.0]), Constant([2.0, 2.0])), call(I(7, -7), 2)],
+    "renorm": [call(X, 2.0, 0, 0.8)], "conv1d": [call(SIGNAL, N(4, 2, 2))],
+    "baddbmm": [call(N(2, 2, 4), N(2, 2, 3), N(2, 3, 4))],
+}  # fmt: skip
+
+FURTHER: dict[str, list[Call]] = {
+    **{f"nn.functional.{name}": calls for name, calls in _FUNCTIONAL.items()},
+    **{f"linalg.{name}": calls for name, calls in _LINALG.items()},
+    **{f"special.{name}": calls for name, calls in _SPECIAL.items()},
+    **{f"fft.{name}": calls for name, calls in _FFT.items()},
+    **_TOP,
+}

@@ -1,0 +1,121 @@
+"""Every operator over a grid of odd arguments: what PyTorch answers, but for a list of reasons.
+
+All of it, in some minutes::
+
+    python -m pytest -q -m "torch and slow" tests/autograd_core/test_op_grid.py
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+import autograd_core
+from autograd_core.op import OPS
+from tests.autograd_core.known_differences import KNOWN
+from tests.autograd_core.op_grid import EVERY, compared
+from tests.autograd_core.op_samples.table import samples_of
+
+torch = pytest.importorskip("torch")
+pytestmark = pytest.mark.torch
+
+STEP = 71  # of the numbers of variants in the small sample: no grid of a call has this period
+PARTS = [list(EVERY)[start::10] for start in range(10)]
+KNOWN_OF = {
+    path: [
+        (reason, re.compile(label), re.compile(what))
+        for reason, entries in KNOWN.items()
+        for functions, label, what in entries
+        if functions == "*" or path in functions.split()
+    ]
+    for path in EVERY
+}
+
+
+def reasons(path: str, label: str, difference: str) -> list[str]:
+    """Why the difference is there on purpose; none if it is not."""
+    return [
+        reason
+        for reason, labels, what in KNOWN_OF[path]
+        if labels.search(label) and what.search(difference)
+    ]
+
+
+def unexplained(path: str, step: int, start: int = 0) -> list[str]:
+    found = []
+    for label, differences in compared(
+        torch, autograd_core, path, lambda number: number % step == start
+    ):
+        for each in differences:
+            if not reasons(path, label, each):
+                found.append(f"{path} [{label}] {each}")
+    return found
+
+
+@pytest.mark.parametrize("paths", PARTS, ids=lambda paths: f"{paths[0]} and others")
+def test_a_sample_of_odd_calls_is_answered_as_in_pytorch(paths: list[str]) -> None:
+    assert not [
+        each
+        for number, path in enumerate(EVERY)
+        if path in paths
+        for each in unexplained(path, STEP, number % STEP)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("path", EVERY)
+def test_every_odd_call_is_answered_as_in_pytorch(path: str) -> None:
+    assert not unexplained(path, 1)
+
+
+def test_the_list_of_differences_names_functions_of_the_grid() -> None:
+    named = {
+        function
+        for entries in KNOWN.values()
+        for functions, _, _ in entries
+        if functions != "*"
+        for function in functions.split()
+    }
+    assert named <= set(EVERY)
+
+
+def test_a_difference_that_no_reason_explains_is_told() -> None:
+    assert reasons("add", "plain", "result 0 values: [1.0] | [2.0]") == []
+
+
+# Ops that no call of a user leads to by itself: parts of the gradients of others.
+INNER = {
+    "select_backward", "slice_backward", "diagonal_backward", "unfold_backward",
+    "as_strided_backward", "embedding_backward", "nll_loss_backward", "nll_loss2d_backward",
+    "max_pool_backward", "avg_pool_backward", "weight_norm", "standard_gamma_grad",
+    "unsafe_split",  # of a step of recurrent networks
+}  # fmt: skip
+
+
+def test_the_grid_reaches_the_public_ops_of_the_table() -> None:
+    """By the names of the nodes that its calls make."""
+    made: set[str] = set()
+    for path in EVERY:
+        for results in plain_results(path):
+            made |= {each.grad_fn.name() for each in results if each.grad_fn is not None}
+    missing = {
+        entry.node_name
+        for name, entry in OPS.items()
+        if entry.edges and samples_of(entry) and name == entry.public_name and name not in INNER
+        and (hasattr(torch, name) or hasattr(torch.nn.functional, name))
+    } - made  # fmt: skip
+    assert not missing, sorted(missing)
+
+
+def plain_results(path: str) -> list[Any]:
+    from tests.autograd_core.op_grid import answer, variants
+
+    found = []
+    for call in EVERY[path]:
+        label, plain = next(iter(variants(torch, path, call)))
+        assert label == "plain"
+        results = answer(autograd_core, path, plain, []).results
+        found.append([each for each in results if isinstance(each, autograd_core.Tensor)])
+    return found
