@@ -117,8 +117,9 @@ def test_all_help_fits_eighty_columns(session: Session) -> None:
         ("break #x", "#x", "there is no node #x; they run as #1 to #11"),
         ("catch", "", "catch what? A condition"),
         ("catch rms", "rms", "rms is a number, no condition"),
-        ("watch", "", "which leaf? info leaves lists them"),
-        ("watch addmm", "addmm", "'addmm' is no leaf"),
+        ("watch", "", "which leaf, or which node? info leaves lists the leaves"),
+        ("watch nowhere", "nowhere", "nothing here is called"),
+        ("mark 1x", "1x", "'1x' is no name"),
         ("watch 0.weight if op > 3", "3", "a text cannot be compared so"),
         ("logpoint", "", "where? logpoint PLACE TEXT"),
         ("logpoint addmm", "", "what is it to say?"),
@@ -314,6 +315,29 @@ def test_order_marks_here_and_breakpoints(session: Session) -> None:
     assert {line[:3] for line in text.splitlines()} == {"->b", " * ", "   ", "  b"}
     assert "#3 2/addmm:1" in next(line for line in text.splitlines() if line.startswith("->"))
     assert "0/t:1" in answers(session, "order 0/t")
+
+
+def test_a_mark_keeps_a_position_to_jump_to(session: Session) -> None:
+    assert answers(session, "mark") == "no marks: mark NAME sets one here"
+    answers(session, "next 3", "mark here", "continue")
+    assert answers(session, "mark").startswith("here  #4 2.bias")
+    answers(session, "jump here")
+    assert session.position == 3
+
+
+def test_a_watch_of_a_node_stops_at_each_gradient_that_arrives_there() -> None:
+    a = torch.tensor(2.0, requires_grad=True)
+    h = a * 3.0
+    watched = Session(h * h + h, names={"a": a})
+    assert answers(watched, "watch mul:1").startswith("watch 1: mul:1 (#3)")
+    said = [answers(watched, "continue").splitlines()[0] for _ in range(3)]
+    assert said == [
+        "watch 1: mul:1, #1 added 1: 1 of 3 have arrived, sum 1",
+        "watch 1: mul:1, #2 added 6, 6: 3 of 3 have arrived, sum 13",
+        "end of the backward pass",
+    ]
+    assert "2 of 3" not in answers(watched, "reverse-continue")
+    assert answers(watched, "info breakpoints").startswith("1  watch mul:1  1 node, hit 3 times")
 
 
 def test_where_goes_from_here_to_the_loss_and_up_and_down_go_along_it(session: Session) -> None:

@@ -78,7 +78,7 @@ KEY_GROUPS = (
         (
             _key("b", "toggle_breakpoint", "set or delete a breakpoint on this row"),
             _key("B", "prompt('break {node} if ')", "one with a condition"),
-            _key("W", "prompt('watch ')", "watch the .grad of a leaf"),
+            _key("W", "prompt('watch ')", "watch the .grad of a leaf, or a sum"),
             _key("space", "toggle_point", "switch the marked breakpoint off or on"),
             _key("delete,backspace", "delete_point", "delete the marked breakpoint", "Del"),
         ),

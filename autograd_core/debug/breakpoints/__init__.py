@@ -234,6 +234,15 @@ class Breakpoints:
         self._arrange()
         return deleted
 
+    def _senders(self, indices: Sequence[int]) -> set[int]:
+        """The plan nodes that send to one of ``indices``."""
+        graph = self._graph
+        if graph is None:
+            return set()
+        edges = zip(graph.edge_sources, graph.edge_targets, strict=True)
+        wanted = set(indices)
+        return {source for source, target in edges if target in wanted and source < self._length}
+
     def _put(self, point: Breakpoint) -> Breakpoint:
         self._points = [point if each.number == point.number else each for each in self._points]
         return point
@@ -249,6 +258,8 @@ class Breakpoints:
                 everywhere.append(point.number)
             watch = point.kind == "watch"
             places = {*point.indices, *(self._user_code() if watch else ())}
+            if point.sums:
+                places = self._senders(point.indices)
             for index in places:
                 by_position[index + watch].append(point.number)
         self._by_position = dict(by_position)

@@ -69,6 +69,8 @@ def triggered(
 def _changed(
     point: Breakpoint, holds: Holds, inspector: Inspector, position: int
 ) -> Trigger | None:
+    if point.sums:
+        return _grown(point, holds, inspector, position)
     for index in point.indices:
         change = inspector.change(index, position)
         leaf = inspector.leaf(index)
@@ -81,6 +83,22 @@ def _changed(
             if index != position - 1:
                 explanation += f", by code that ran in {step_number(position - 1)}"
             return Trigger(subject, explanation)
+    return None
+
+
+def _grown(point: Breakpoint, holds: Holds, inspector: Inspector, position: int) -> Trigger | None:
+    """A sum of a watched node, to which the node before ``position`` has added."""
+    for index in point.indices:
+        for each in inspector.incoming(index):
+            parts = [part for part in each.contributions if part.producer == position - 1]
+            subject = NodeSubject(inspector, index, each.total, "in", hits=point.hits)
+            if parts and holds(subject):
+                added = ", ".join(summary(part.value) for part in parts)
+                explanation = (
+                    f"{step_number(position - 1)} added {added}: {each.arrived} of {each.expected} "
+                    f"have arrived, sum {summary(each.total)}"
+                )
+                return Trigger(subject, explanation)
     return None
 
 

@@ -46,7 +46,7 @@ class Console:
     """The command language at work on ``session``, with the words of ``table``.
 
     ``path`` is the way to the loss on which ``up`` and ``down`` stand at ``depth``.  ``sourcing``
-    names the files that are being carried out, outermost first.
+    names the files that are being carried out, outermost first.  ``marks`` are positions by name.
     """
 
     def __init__(self, session: Session, table: Sequence[Command]) -> None:
@@ -55,6 +55,7 @@ class Console:
         self.path: list[int] = []
         self.depth = 0
         self.sourcing: list[str] = []
+        self.marks: dict[str, int] = {}
         self.leaving: Leave = ""
         self._by_word = {word: each for each in table for word in (each.word, *each.short)}
         self._last_line = ""

@@ -9,6 +9,7 @@ from autograd_core.dag.addresses import step_number
 from autograd_core.debug.commands.console import Command, Console
 from autograd_core.debug.commands.language import Operands, pointing_at
 from autograd_core.debug.commands.position_text import arrived
+from autograd_core.debug.reports.formatting import node_line, table_text
 from autograd_core.debug.session import Session
 
 PLACE: Final = "where? A place is #12, an address, an op, a scope, a leaf's name or train.py:12"
@@ -99,9 +100,25 @@ def _jump(console: Console, operands: Operands) -> str:
     if text == "end":
         session.jump(session.length)
         return arrived(console)
+    if text in console.marks:
+        session.jump(console.marks[text])
+        return arrived(console)
     with pointing_at(operands):
         session.jump(session.breakpoints.locate(f"#{text}" if text.isdecimal() else text)[0])
     return arrived(console)
+
+
+def _mark(console: Console, operands: Operands) -> str:
+    marks, session = console.marks, console.session
+    if not operands.text:
+        rows = [(name, "end" if at == session.length else node_line(session.graph, at))
+                for name, at in marks.items()]  # fmt: skip
+        return table_text(rows) or "no marks: mark NAME sets one here"
+    name, _ = operands.first()
+    if not name.text.isidentifier():
+        raise name.error(f"'{name.text}' is no name: write letters and digits, as in mark before")
+    marks[name.text] = session.position
+    return f"mark {name.text}: jump {name.text} comes back here"
 
 
 def _restart(console: Console, operands: Operands) -> str:
@@ -177,7 +194,12 @@ COMMANDS: Final = (
     ),
     Command(
         "jump PLACE", "go to just before that node, ahead or back", _jump, ("j",), "place",
-        details="7 alone means #7, and end is where all nodes have run. Stops do not count.",
+        details="7 alone means #7, and end is where all nodes have run; a mark may be named, too. "
+        "Stops do not count.",
+    ),
+    Command(
+        "mark [NAME]", "keep this position for jump NAME, or list marks", _mark, (), "word",
+        details="Marks are those of this pass.",
     ),
     Command(
         "enter [PLACE] [COUNT]", "look into a backward pass that ran inside a node", _enter, (),

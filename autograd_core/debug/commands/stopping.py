@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any, Final
 
 from autograd_core.dag.addresses import step_number
@@ -53,9 +54,16 @@ def _catch(console: Console, operands: Operands) -> str:
 def _watch(console: Console, operands: Operands) -> str:
     pending, operands = _pending(operands)
     leaf, condition = operands.cut("if")
-    leaf.required("which leaf? info leaves lists them")
-    name = leaf.text.removesuffix(".grad")
-    return _add(console, Operands(name, leaf.column), condition, kind="watch", pending=pending)
+    leaf.required("which leaf, or which node? info leaves lists the leaves")
+    place = Operands(leaf.text.removesuffix(".grad"), leaf.column)
+    with suppress(UnknownAddress):  # which is told below
+        indices = console.session.breakpoints.locate(place.text)
+        leaves = [console.session.leaf(index) is not None for index in indices]
+        if indices and not any(leaves):
+            return _add(console, place, condition, kind="watch", sums=True)
+        if not all(leaves):
+            raise place.error(f"'{place.text}' names leaves and other nodes: watch one of them")
+    return _add(console, place, condition, kind="watch", pending=pending)
 
 
 def _logpoint(console: Console, operands: Operands) -> str:
@@ -84,14 +92,7 @@ def _add(console: Console, place: Operands, condition: Operands | None, **proper
     except UnknownAddress as error:
         later = f"; {_PENDING} {place.text} waits for a pass that has it"
         raise place.error(f"{error}{later}") from None
-    if point.kind == "watch" and not _is_leaf(console, point):
-        breakpoints.delete(point.number)
-        raise place.error(f"'{point.text}' is no leaf; info leaves lists them")
     return f"{point.title}{_places(point)}"
-
-
-def _is_leaf(console: Console, point: Breakpoint) -> bool:
-    return all(console.session.leaf(index) is not None for index in point.indices)
 
 
 def _places(point: Breakpoint) -> str:
@@ -223,7 +224,7 @@ COMMANDS: Final = (
         "did not do it, and it does not stop. Sums and .grad are looked at too. " + _CONDITIONS,
     ),
     Command(
-        "watch LEAF [if CONDITION]", "stop when the leaf's .grad has changed", _watch, ("w",),
+        "watch PLACE [if CONDITION]", "stop when a .grad, or a sum, has changed", _watch, ("w",),
         "leaf",
     ),
     Command(

@@ -12,6 +12,7 @@ from autograd_core.dag.names import Names
 from autograd_core.dag.statistics import format_number, statistics
 from autograd_core.debug.linting.finding import Code, Finding, listed
 from autograd_core.debug.snapshot.value import array_of
+from autograd_core.engines import is_tensor
 
 _JUMP: Final = 1e3  # by which a gradient may grow or shrink from the first call on
 _SHRINKS: Final = 1e5  # by which it may differ between two leaves of one call
@@ -134,7 +135,7 @@ class Between:
 
     def _constant(self, line: Any, losses: Sequence[Any], learns: bool) -> Iterator[Finding]:
         """A loss that has not changed by a bit although there were gradients."""
-        if len(losses) != 1 or losses[0].numel() != 1:
+        if len(losses) != 1 or not is_tensor(losses[0]) or losses[0].numel() != 1:
             return
         loss = float(array_of(losses[0]).reshape(()))
         before, count = self._losses.get(line, (math.nan, 0))

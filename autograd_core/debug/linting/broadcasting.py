@@ -9,6 +9,7 @@ from autograd_core.autograd.node import LEAF, resolve
 from autograd_core.dag.statistics import format_shape
 from autograd_core.debug.linting.finding import Finding
 from autograd_core.debug.linting.subject import Subject
+from autograd_core.engines import is_tensor
 from autograd_core.engines.protocol import Node
 
 _DIFFERENCES: Final = ("sub", "rsub", "mse_loss", "l1_loss", "smooth_l1_loss", "huber_loss")
@@ -18,7 +19,8 @@ Shape = tuple[int, ...]
 def find_broadcasts(subject: Subject) -> Iterator[Finding]:
     """Differences of ``[N, 1]`` and ``[N]``, which have a number for each pair, in what becomes a
     single number."""
-    if any(root.numel() != 1 for root in map(subject.own, subject.roots)):
+    roots = map(subject.own, subject.roots)
+    if not all(is_tensor(root) and root.numel() == 1 for root in roots):
         return
     for index, node in subject.ops():
         name = subject.graph.stem(index)

@@ -31,6 +31,7 @@ class Breakpoint:
     temporary: bool = False
     born: bool = False
     message: str = ""
+    sums: bool = False
     commands: tuple[str, ...] = ()
 
     @property
@@ -50,7 +51,7 @@ class Breakpoint:
         """Its place and its condition, as they are typed: ``mul if rms > 10``."""
         if self.kind == "catch" and self.born:
             return self.condition
-        place = f"{self.text}.grad" if self.kind == "watch" else self.text
+        place = f"{self.text}.grad" if self.kind == "watch" and not self.sums else self.text
         condition = f"if {self.condition}" if self.condition else ""
         return " ".join(part for part in (place, condition) if part)
 
