@@ -365,3 +365,22 @@ def test_a_policy_lets_no_other_script_run(browse, page):
     return [window.other === true, typeof select];
     """
     assert browse(page, script) == [False, "function"]
+
+
+def test_a_picture_in_motion_is_moved_and_painted_when_it_rests(browse, page):
+    moved, painted, rested = browse(
+        page,
+        """const before = svg.getAttribute("viewBox");
+        pan(30, 0);
+        const moved = svg.style.transform, painted = svg.getAttribute("viewBox") === before;
+        apply();
+        return [moved, painted, svg.style.transform === ""
+          && svg.getAttribute("viewBox") !== before];""",
+    )
+    assert moved == "translate(-30px, 0px) scale(1)"
+    assert painted
+    assert rested
+
+
+def test_what_is_saved_in_motion_is_what_is_on_the_screen(browse, page):
+    assert browse(page, "pan(30, 0); return save().includes('transform: translate');") is False

@@ -12,6 +12,7 @@ let shown, svg, boxes, lines, nodes, size, lineEnds;
 const drawn = key => get(`${svg.classList[1]}-${key}`);
 
 function load(number) {
+  if (svg) apply();
   shown = number;
   sections.forEach((section, index) => { section.hidden = index !== number; });
   svg = sections[number].querySelector("svg");
@@ -26,11 +27,24 @@ function load(number) {
   });
 }
 
-// Pan and zoom: the view box is the window on the picture.
+// Pan and zoom: the view box is the window on the picture. While the pointer moves it, what has been
+// painted is moved and scaled instead, which takes no time in a picture of thousands of boxes.
 
 const view = { x: 0, y: 0, scale: 1 };
+let painted = { ...view }, rest = 0;
+const REST = 200; // milliseconds without a move
+
+function glide() {
+  const x = (painted.x - view.x) * view.scale, y = (painted.y - view.y) * view.scale;
+  svg.style.transform = `translate(${x}px, ${y}px) scale(${view.scale / painted.scale})`;
+  clearTimeout(rest);
+  rest = setTimeout(apply, REST);
+}
 
 function apply() {
+  clearTimeout(rest);
+  svg.style.transform = "";
+  painted = { ...view };
   const width = main.clientWidth / view.scale, height = main.clientHeight / view.scale;
   svg.setAttribute("viewBox", `${view.x} ${view.y} ${width} ${height}`);
 }
@@ -53,18 +67,18 @@ function begin() {
   apply();
 }
 
-function zoom(factor, x = main.clientWidth / 2, y = main.clientHeight / 2) {
+function zoom(factor, x = main.clientWidth / 2, y = main.clientHeight / 2, show = apply) {
   const scale = Math.max(0.02, Math.min(8, view.scale * factor));
   view.x += x / view.scale - x / scale;
   view.y += y / view.scale - y / scale;
   view.scale = scale;
-  apply();
+  show();
 }
 
 function pan(dx, dy) {
   view.x += dx / view.scale;
   view.y += dy / view.scale;
-  apply();
+  glide();
 }
 
 function centre(node) {
@@ -263,6 +277,7 @@ function nextMatch(step) {
 // The picture as it is on the screen, as a file.
 
 function save() {
+  apply();
   const copy = svg.cloneNode(true), style = sections[0].querySelector("svg style");
   if (style && !copy.querySelector("style")) copy.prepend(style.cloneNode(true));
   copy.setAttribute("width", main.clientWidth);
@@ -316,7 +331,7 @@ main.addEventListener("wheel", event => {
   event.preventDefault();
   const room = main.getBoundingClientRect();
   if (event.ctrlKey || event.metaKey)
-    zoom(Math.exp(-event.deltaY / 300), event.clientX - room.left, event.clientY - room.top);
+    zoom(Math.exp(-event.deltaY / 300), event.clientX - room.left, event.clientY - room.top, glide);
   else pan(event.deltaX, event.deltaY);
 }, { passive: false });
 
