@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 import autograd_core
-from tests.autograd_core.outcomes import outcome
+from tests.autograd_core.outcomes import each, outcome
 
 
 def again(thing: Any) -> Any:
@@ -90,7 +90,7 @@ EXPECTED: dict[Callable[[Any], Any], Any] = {
 PROGRAMS = [*EXPECTED, model_and_optimizer, deep_copies]
 
 
-@pytest.mark.parametrize(("program", "expected"), EXPECTED.items(), ids=lambda x: str(x)[:30])
+@each(EXPECTED)
 def test_a_copy_is_what_it_is_a_copy_of(program: Any, expected: Any) -> None:
     assert outcome(autograd_core, program) == expected
 
