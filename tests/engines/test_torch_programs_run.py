@@ -240,6 +240,46 @@ def test_a_file_torch_py_of_the_programs_own_is_left_alone(
     assert "derived" not in picture  # traced, as this core's own is
 
 
+FREEING = """
+    import torch
+
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(4, 32), torch.nn.ReLU(), torch.nn.Linear(32, 1))
+    data = torch.randn(3, 4)
+    loss = model(data).square().mean()
+    loss.backward()
+    for each in (data, *model.parameters(), *(p.grad for p in model.parameters())):
+        each.untyped_storage().resize_(0)
+    print("all is freed")
+    """
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "render --call last train.py -o graph.json",
+        "film --call last train.py -o film.html",
+        "check --call last train.py",
+        "check --all --call last train.py",
+        "why train.py 0.weight",
+        "debug --batch --fail-on nan train.py",
+        "debug --batch --certify train.py",
+        "debug --batch -x commands train.py",
+    ],
+)
+def test_a_program_may_free_its_memory_after_it_was_looked_at(
+    command: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script(textwrap.dedent(FREEING))
+    Path("commands").write_text("print 0.weight\ncontinue\ninfo leaves\n")
+    main(command.split())
+    assert "all is freed\n" in capsys.readouterr().out
+
+
 def test_workers_of_a_data_loader_are_left_alone(render: Callable[..., Result]) -> None:
     code = """
         import torch

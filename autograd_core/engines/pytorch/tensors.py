@@ -6,6 +6,7 @@ import math
 from functools import lru_cache
 from typing import Any, ClassVar, Final, NamedTuple
 
+import numpy as np
 import torch
 from numpy.typing import NDArray
 
@@ -154,6 +155,15 @@ def dense(tensor: torch.Tensor) -> torch.Tensor | None:
     return t.resolve_neg()
 
 
+def view_of(t: torch.Tensor) -> NDArray[Any]:
+    """Return the numbers of a tensor on the CPU as an array that shares its memory.
+
+    Not by ``t.numpy()``: that forbids the program for ever to resize the storage, as FSDP does to
+    free parameters.
+    """
+    return np.from_dlpack(t)
+
+
 def describe(tensor: torch.Tensor) -> Statistics | None:
     """Describe a tensor as :func:`autograd_core.dag.statistics.statistics` does, on its device."""
     try:
@@ -168,9 +178,9 @@ def _describe(t: torch.Tensor) -> Statistics:
     size = t.numel()
     floating = t.is_floating_point() and t.dtype.itemsize > 1
     if t.device.type == "cpu" and floating and t.dtype != torch.bfloat16:
-        return statistics(t.numpy())
+        return statistics(view_of(t))
     if not floating or size <= 1:
-        return statistics(t.to("cpu", torch.float64).numpy())
+        return statistics(view_of(t.to("cpu", torch.float64)))
     low, high = t.aminmax() if t.dtype != torch.bfloat16 else t.float().aminmax()
     norm = torch.linalg.vector_norm(t, dtype=torch.float64)
     count = torch.count_nonzero(t)
@@ -179,7 +189,7 @@ def _describe(t: torch.Tensor) -> Statistics:
     minimum, maximum, length, nonzero = found
     largest = max(abs(minimum), abs(maximum))
     if not math.isfinite(length) or not (TINY < largest < HUGE or largest == 0):
-        return statistics(t.to("cpu", torch.float64).numpy())
+        return statistics(view_of(t.to("cpu", torch.float64)))
     rms = length / math.sqrt(size)
     return Statistics(size, rms, minimum, maximum, size - int(nonzero), 0, 0)
 
@@ -192,8 +202,7 @@ def array_of(tensor: torch.Tensor) -> NDArray[Any] | None:
         return None
     if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
         t = t.float()
-    found: NDArray[Any] = t.cpu().numpy()
-    return found
+    return view_of(t.cpu())
 
 
 def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
@@ -204,8 +213,7 @@ def numbers_of(tensor: torch.Tensor) -> NDArray[Any]:
         t = t.to_dense() if t.layout is not torch.strided else t
         if t.dtype == torch.bfloat16 or (t.is_floating_point() and t.dtype.itemsize == 1):
             t = t.float()
-        found: NDArray[Any] = t.resolve_conj().resolve_neg().numpy()
-    return found
+        return view_of(t.resolve_conj().resolve_neg())
 
 
 def same_bits(one: Any, other: Any) -> bool:
