@@ -8,7 +8,7 @@ from inspect import CO_OPTIMIZED
 from types import FrameType, ModuleType
 from typing import Any
 
-from autograd_core.engines import is_tensor
+from autograd_core.engines import is_tensor, named_parameters
 from autograd_core.own_files import is_user_file
 from autograd_core.tensor import Tensor
 
@@ -113,7 +113,7 @@ def _parameters(name: str, value: Any) -> Named:
         return []
     return [
         (path if isinstance(tensor, Tensor) or not name else f"{name}.{path}", tensor)
-        for path, tensor in value.named_parameters()
+        for path, tensor in named_parameters(value)
     ]
 
 
@@ -125,7 +125,7 @@ def _shared_paths(modules: Mapping[str, Any]) -> set[str]:
     owners: dict[int, str] = {}  # of a parameter, the first variable that has it
     paths: dict[str, set[str]] = {}
     for name, module in modules.items():
-        for path, tensor in module.named_parameters():
+        for path, tensor in named_parameters(module):
             if owners.setdefault(id(tensor), name) == name:
                 paths.setdefault(path, set()).add(name)
     return {name for names in paths.values() if len(names) > 1 for name in names if name}

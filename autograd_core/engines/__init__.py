@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 from autograd_core.own_files import imported_pytorch
@@ -23,6 +23,7 @@ __all__ = [
     "engine_of",
     "engine_of_call",
     "is_tensor",
+    "named_parameters",
     "too_old",
 ]
 
@@ -56,6 +57,20 @@ def is_tensor(value: Any) -> bool:
     """
     kind = type(value)
     return hasattr(kind, "grad_fn") and hasattr(kind, "requires_grad")
+
+
+def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
+    """Yield the parameters of a module, of whichever library, by their paths; where FSDP has cut
+    them into parts, the whole ones that ops use."""
+    if "torch.distributed.fsdp" not in sys.modules:
+        yield from module.named_parameters()
+        return
+    # loading torch's part imports torch, which the program has done by now
+    from autograd_core.engines.pytorch.private import whole_parameters
+
+    whole = {id(cut): each for cut, each in whole_parameters(module)}
+    for path, tensor in module.named_parameters():
+        yield path, whole.get(id(tensor), tensor)
 
 
 def engine_of(tensors: Iterable[Any]) -> Engine:

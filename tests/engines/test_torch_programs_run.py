@@ -240,6 +240,53 @@ def test_a_file_torch_py_of_the_programs_own_is_left_alone(
     assert "derived" not in picture  # traced, as this core's own is
 
 
+SHARDED = """
+    import os
+    import torch
+    import torch.distributed as dist
+    from torch import nn
+    from torch.distributed.fsdp import fully_shard
+
+    os.environ.update(MASTER_ADDR="127.0.0.1", MASTER_PORT="0", RANK="0", WORLD_SIZE="1")
+    dist.init_process_group("gloo")
+    torch.manual_seed(0)
+    model = nn.Sequential(nn.Linear(4, 32), nn.ReLU(), nn.Linear(32, 2))
+    for layer in (model[0], model[2], model):
+        fully_shard(layer)
+    optimizer = torch.optim.SGD(model.parameters(), 0.1)
+    for _ in range(3):
+        loss = model(torch.randn(3, 4)).square().mean()
+        loss.backward()
+        optimizer.step()
+        optimizer.zero_grad()
+    dist.destroy_process_group()
+    print("the end")
+    """
+
+
+def test_parameters_that_fsdp_gathers_have_their_names(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    script(SHARDED)
+    Path("commands").write_text("continue\ninfo leaves\n")
+
+    def run(*arguments: str) -> tuple[int, str]:
+        # a process of its own: one group of processes is all that a process has
+        command = [sys.executable, "-m", "gradstep", *arguments]
+        env = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        return done.returncode, done.stdout
+
+    code, said = run("check", "--call", "all", "train.py")
+    assert code == 0, said
+    assert "the end" in said
+    assert "warning" not in said
+    code, said = run("debug", "--batch", "-x", "commands", "train.py")
+    assert code == 0
+    assert re.search(r"^model\.2\.weight\.grad  1 of 1 in  rms", said, re.MULTILINE)
+
+
 FREEING = """
     import torch
 

@@ -34,7 +34,7 @@ class Between:
     def findings(self, line: Any, leaves: list[Any], names: Names) -> Iterator[Finding]:
         """Find the ``leaves`` of a call at ``line`` whose gradient was cleared since the last one
         there although nothing has changed them."""
-        now = {id(leaf): (leaf, _digest(leaf)) for leaf in leaves}
+        now = {id(leaf): (leaf, _digest(leaf)) for leaf in leaves if not _is_freed(leaf)}
         before, self._seen[line] = self._seen.get(line, {}), now
         idle = [
             leaf
@@ -167,6 +167,10 @@ def _source(line: Any) -> Source | None:
 
 def _said(leaves: Sequence[Any], names: Names) -> list[str]:
     return [names.of(leaf) or f"a leaf of shape {list(leaf.shape)}" for leaf in leaves]
+
+
+def _is_freed(leaf: Any) -> bool:
+    return bool(leaf.numel()) and not array_of(leaf).size
 
 
 def _digest(leaf: Any) -> bytes:

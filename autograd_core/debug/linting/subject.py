@@ -11,7 +11,7 @@ from autograd_core.autograd.node import LEAF
 from autograd_core.dag.model import Graph, Source
 from autograd_core.dag.names import Names
 from autograd_core.dag.trace.records import LeafRecord, OpRecord, Origin, Record, reachable
-from autograd_core.engines import engine_of
+from autograd_core.engines import engine_of, named_parameters
 from autograd_core.engines.protocol import Engine, Node
 
 
@@ -103,5 +103,5 @@ class Subject:
         return {
             id(parameter): f"{name}.{path}"
             for name, module in reversed(self.names.modules.items())
-            for path, parameter in module.named_parameters()
+            for path, parameter in named_parameters(module)
         }

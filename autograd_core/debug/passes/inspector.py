@@ -30,7 +30,7 @@ from autograd_core.debug.snapshot import (
 )
 from autograd_core.debug.snapshot.timeline import LeafCall
 from autograd_core.debug.snapshot.value import array_of, current_value
-from autograd_core.engines import engine_of_call
+from autograd_core.engines import engine_of_call, named_parameters
 from autograd_core.engines.protocol import OWN_RESULT
 
 FAR = 64  # positions; from here on, looking at the whole plan costs less than each node
@@ -81,7 +81,7 @@ class Inspector:
             if self._names.of(tensor) == name:
                 return tensor
         for variable, module in self._names.modules.items():
-            for path, parameter in module.named_parameters():
+            for path, parameter in named_parameters(module):
                 if name in (path, f"{variable}.{path}"):
                     return parameter
             for path, buffer in module.named_buffers():

@@ -186,6 +186,21 @@ def pushed(functions: Iterable[Any], dispatch: Iterable[Any]) -> Iterator[None]:
             pop()
 
 
+def whole_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the parameters of a module that FSDP has cut into parts, each with the whole one that
+    ops use in its place."""
+    for part in module.modules():
+        state = getattr(part, "_get_fsdp_state", _nothing)()
+        group = getattr(state, "_fsdp_param_group", None)
+        for each in getattr(group, "fsdp_params", ()):
+            cut, whole = (
+                getattr(each, "sharded_param", None),
+                getattr(each, "_unsharded_param", None),
+            )
+            if cut is not None and whole is not None:
+                yield cut, whole
+
+
 def saved_tensor_hooks() -> list[tuple[Any, Any]]:
     """Return the hooks that pack and unpack saved tensors in this thread, the outermost first."""
     top = _find("_C._autograd._top_saved_tensors_default_hooks")

@@ -139,7 +139,7 @@ def extent_of(tensor: torch.Tensor) -> Extent:
 
 def dense(tensor: torch.Tensor) -> torch.Tensor | None:
     """Return the real numbers of a tensor, dense, on its device: of a complex one the absolute
-    values; None of one without data."""
+    values; None of one without data, or whose memory is freed."""
     t = tensor.detach()
     if hasattr(t, "full_tensor"):  # in parts on several devices
         t = t.full_tensor()
@@ -150,6 +150,8 @@ def dense(tensor: torch.Tensor) -> torch.Tensor | None:
         t = torch.cat(parts) if parts else torch.zeros(0)
     if t.layout is not torch.strided:
         t = t.to_dense()
+    elif t.numel() and not t.untyped_storage().nbytes():  # freed, as FSDP frees whole parameters
+        return None
     if t.is_complex():
         t = t.resolve_conj().abs()
     return t.resolve_neg()

@@ -10,6 +10,7 @@ from autograd_core.autograd.node import resolve
 from autograd_core.dag.errors import UnknownAddress
 from autograd_core.debug.linting.subject import Subject
 from autograd_core.debug.session import Session
+from autograd_core.engines import named_parameters
 from autograd_core.text import did_you_mean
 
 
@@ -81,7 +82,7 @@ def _names(subject: Subject) -> Iterator[tuple[str, Any]]:
         if subject.engine.owns(tensor):
             yield subject.names.of(tensor), tensor
     for name, module in subject.names.modules.items():
-        for path, parameter in module.named_parameters():
+        for path, parameter in named_parameters(module):
             yield f"{name}.{path}", parameter
 
 
