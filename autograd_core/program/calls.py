@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import NamedTuple
 
@@ -82,6 +82,19 @@ class CallSelector(NamedTuple):
             return number >= self.number
         ends = [end for _, end in self.ranges]
         return bool(ends) and all(end is not None and number >= end for end in ends)
+
+
+def only_last(selector: CallSelector, numbers: Sequence[int]) -> list[str]:
+    """Say that of several calls only the last one is shown, if more than that was requested.
+
+    >>> only_last(CallSelector.parse("all"), [1, 2, 3])
+    ['3 calls were requested; this is the last of them, call 3']
+    >>> only_last(CallSelector.parse("last"), [1, 2, 3])
+    []
+    """
+    if selector.last or len(numbers) < 2:
+        return []
+    return [f"{len(numbers)} calls were requested; this is the last of them, call {numbers[-1]}"]
 
 
 def call_title(kind: CallKind, number: int) -> str:

@@ -75,7 +75,7 @@ def test_a_script_is_drawn_at_its_first_call_and_ends_there(run: Run) -> None:
     assert ">6<" in picture  # the gradient of a
 
 
-@pytest.mark.parametrize(("call", "gradient"), [("1", 1), ("2", 2), ("last", 3)])
+@pytest.mark.parametrize(("call", "gradient"), [("1", 1), ("2", 2), ("last", 3), ("all", 3)])
 def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None:
     script = """
         import autograd_core as torch
@@ -87,7 +87,9 @@ def test_call_chooses_one_of_several(run: Run, call: str, gradient: int) -> None
     """
     code, out, err = run(script, "script.py", "--call", call, "-o", "out.txt")
     assert code == 0, err
-    assert out == ("the end\n" if call == "last" else "")
+    assert out == ("the end\n" if call in ("last", "all") else "")
+    said = "3 calls were requested; this is the last of them, call 3"
+    assert (said in err) == (call == "all")
     assert re.search(rf"a\.grad +{gradient} ", Path("out.txt").read_text())
 
 

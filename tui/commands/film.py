@@ -9,7 +9,7 @@ from typing import Any
 from autograd_core.dag.capture.roots import backward_call
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.model import Graph
-from autograd_core.program.calls import CallSelector, InterceptedCall
+from autograd_core.program.calls import CallSelector, InterceptedCall, only_last
 from autograd_core.program.errors import ProgramError
 from autograd_core.program.run import Found, run_target
 from autograd_core.program.target import Target, parse_target
@@ -104,10 +104,10 @@ def film_target(
     """
     name = output or f"{target.stem}.svg"
     path = _place(Path(name))
-    recording = _recording_of(target, arguments, view, call)
+    recording, notes = _recording_of(target, arguments, view, call)
     made = film_of(recording, view=view, **options)
     made.save(path)
-    return [f"wrote {name}, {len(made)} frames"]
+    return [*notes, f"wrote {name}, {len(made)} frames"]
 
 
 def _place(path: Path) -> Path:
@@ -122,16 +122,20 @@ def _place(path: Path) -> Path:
 
 def _recording_of(
     target: Target, arguments: list[str], view: View, call: CallSelector
-) -> Recording:
+) -> tuple[Recording, list[str]]:
     recorded: list[Recording] = []
+    numbers: list[int] = []
     folder = target.folder
 
     def watch(found: InterceptedCall) -> bool:
+        numbers.append(found.number)
         recorded[:] = [_portable(record_call(found.call, view, found.names), folder)]
         return False  # recording it has undone what it did
 
     found = run_target(target, arguments, call, watch, values=True)
-    return recorded[0] if found is None else _portable(_recording_of_tensor(found, view), folder)
+    if found is None:
+        return recorded[0], only_last(call, numbers)
+    return _portable(_recording_of_tensor(found, view), folder), []
 
 
 def _recording_of_tensor(found: Found, view: View) -> Recording:

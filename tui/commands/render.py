@@ -16,7 +16,7 @@ from autograd_core.dag.capture import View, capture
 from autograd_core.dag.capture.sources import with_portable_sources
 from autograd_core.dag.collector import collector_slowed
 from autograd_core.dag.model import Graph
-from autograd_core.program.calls import CallSelector, InterceptedCall, run_and_capture
+from autograd_core.program.calls import CallSelector, InterceptedCall, only_last, run_and_capture
 from autograd_core.program.run import run_target
 from autograd_core.program.target import Target, parse_target
 from tui.errors import ExitCode, Failure
@@ -145,13 +145,13 @@ def render_target(
     folder = target.folder
     with collector_slowed():  # what grows lives until the picture is drawn
         with _stdout_kept_free() if to_stdout else nullcontext(), profile(enabled=profiled):
-            graph = graph_of(target, arguments, options.view, call, values=values)
+            graph, notes = graph_of(target, arguments, options.view, call, values=values)
         drawing = render_graph(graph, chosen, options, folder=folder)
     if path is None:
         show_bytes(drawing.data)
-        return list(drawing.notes)
+        return [*notes, *drawing.notes]
     drawing.save(path)
-    return [*drawing.notes, f"wrote {name}"]
+    return [*notes, *drawing.notes, f"wrote {name}"]
 
 
 def writable(path: Path) -> Path:
@@ -189,21 +189,24 @@ def _stdout_kept_free() -> Iterator[None]:
 
 def graph_of(
     target: Target, arguments: list[str], view: View, call: CallSelector, *, values: bool = False
-) -> Graph:
-    """The graph of ``target``; for a script that of the last of its calls that ``call`` requests.
+) -> tuple[Graph, list[str]]:
+    """The graph of ``target``; for a script that of the last of its calls that ``call`` requests,
+    with a note if there were several.
 
     Raises:
         ProgramError: it leads to no graph.
     """
     captured: list[Graph] = []
+    numbers: list[int] = []
 
     def draw(found: InterceptedCall) -> bool | Gradients:
+        numbers.append(found.number)
         graph, answer = run_and_capture(found, view)
         captured[:] = [with_portable_sources(graph, target.folder)]
         return answer
 
     found = run_target(target, arguments, call, draw, values=values)
     if found is None:
-        return captured[0]
+        return captured[0], only_last(call, numbers)
     graph = capture(found.root, view, names=found.names, title=found.target.name)
-    return with_portable_sources(graph, target.folder)
+    return with_portable_sources(graph, target.folder), []
