@@ -345,6 +345,7 @@ class _Face:
                 return
             if self._batch and (reached := session.breakpoints.last) is not None:
                 show(f"{call_title(session.kind, session.call)}: {stop_text(session, reached)}")
+                session.select(reached.trigger.subject.index)
         outcome = self._carry_out(session) if stop else ""
         if not outcome and not self._batch:
             _require_screen()
