@@ -8,7 +8,7 @@ from inspect import CO_OPTIMIZED
 from types import FrameType, ModuleType
 from typing import Any
 
-from autograd_core.engines import is_tensor, named_parameters
+from autograd_core.engines import is_tensor, named_parameters, whole_parameters
 from autograd_core.own_files import is_user_file
 from autograd_core.tensor import Tensor
 
@@ -64,6 +64,16 @@ class Names:
         none."""
         stands_for = hasattr(type(tensor), "gradstep_identity")
         return self._names.get(tensor.gradstep_identity if stands_for else id(tensor), "")
+
+    def trained(self) -> Iterator[tuple[str, Any, set[int]]]:
+        """Yield the parameter groups of all optimizers: the name of the optimizer, the group, and
+        the identities of the leaves that it changes."""
+        whole: dict[int, Any] = {}
+        for module in self.modules.values():
+            whole.update(whole_parameters(module))
+        for name, optimizer in self.optimizers.items():
+            for group in optimizer.param_groups:
+                yield name, group, {id(whole.get(id(each), each)) for each in group["params"]}
 
     def placeholder(self, parameter: str) -> str:
         """Name an input without a name of its own in the text of a rule: as the op calls its

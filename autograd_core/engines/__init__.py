@@ -25,6 +25,7 @@ __all__ = [
     "is_tensor",
     "named_parameters",
     "too_old",
+    "whole_parameters",
 ]
 
 OLDEST_PYTORCH: Final = (2, 4)
@@ -62,15 +63,20 @@ def is_tensor(value: Any) -> bool:
 def named_parameters(module: Any) -> Iterator[tuple[str, Any]]:
     """Yield the parameters of a module, of whichever library, by their paths; where FSDP has cut
     them into parts, the whole ones that ops use."""
-    if "torch.distributed.fsdp" not in sys.modules:
-        yield from module.named_parameters()
-        return
-    # loading torch's part imports torch, which the program has done by now
-    from autograd_core.engines.pytorch.private import whole_parameters
-
-    whole = {id(cut): each for cut, each in whole_parameters(module)}
+    whole = whole_parameters(module)
     for path, tensor in module.named_parameters():
         yield path, whole.get(id(tensor), tensor)
+
+
+def whole_parameters(module: Any) -> dict[int, Any]:
+    """Return the parameters of a module that FSDP gathers for its ops, by the identity of those
+    that it and its optimizer have."""
+    if "torch.distributed.fsdp" not in sys.modules or not hasattr(module, "modules"):
+        return {}
+    # loading torch's part imports torch, which the program has done by now
+    from autograd_core.engines.pytorch.private import gathered_parameters
+
+    return {id(cut): whole for cut, whole in gathered_parameters(module)}
 
 
 def engine_of(tensors: Iterable[Any]) -> Engine:

@@ -285,6 +285,10 @@ def test_parameters_that_fsdp_gathers_have_their_names(
     code, said = run("debug", "--batch", "-x", "commands", "train.py")
     assert code == 0
     assert re.search(r"^model\.2\.weight\.grad  1 of 1 in  rms", said, re.MULTILINE)
+    code, said = run("why", "train.py", "0.weight")
+    assert code == 0
+    assert "model.0.weight" in said
+    assert "will not change" not in said
 
 
 FREEING = """

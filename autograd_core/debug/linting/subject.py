@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -40,10 +41,9 @@ class Subject:
     def of_other_optimizers(self) -> dict[int, str]:
         """The leaves, by identity, of optimizers that have none which the pass reaches, where
         another one has: it is their own step that trains them, as in a GAN."""
-        parameters = {
-            name: {id(each) for group in optimizer.param_groups for each in group["params"]}
-            for name, optimizer in self.names.optimizers.items()
-        }
+        parameters: dict[str, set[int]] = defaultdict(set)
+        for name, _, ids in self.names.trained():
+            parameters[name] |= ids
         reached = self.leaves.keys()
         if not any(ids & reached for ids in parameters.values()):
             return {}

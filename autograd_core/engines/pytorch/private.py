@@ -186,7 +186,7 @@ def pushed(functions: Iterable[Any], dispatch: Iterable[Any]) -> Iterator[None]:
             pop()
 
 
-def whole_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
+def gathered_parameters(module: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the parameters of a module that FSDP has cut into parts, each with the whole one that
     ops use in its place."""
     for part in module.modules():

@@ -13,12 +13,7 @@ def optimizer_rows(names: Names, name: str, leaf: Any) -> Iterator[Row]:
     """Say so where none of the optimizers that the program names would change ``leaf``."""
     if leaf is None or not names.optimizers:
         return
-    groups = [
-        (title, group)
-        for title, optimizer in names.optimizers.items()
-        for group in optimizer.param_groups
-        if any(each is leaf for each in group["params"])
-    ]
+    groups = [(title, group) for title, group, ids in names.trained() if id(leaf) in ids]
     if not groups:
         first, *others = names.optimizers
         who = f"neither {first} nor {' nor '.join(others)} has" if others else f"{first} lacks"
