@@ -44,7 +44,7 @@ def _flat_places(index: Any, dim: int, x: Any) -> Any:
     """Where ``index`` points along ``dim`` in the memory of ``x``, whose elements lie in order."""
     steps = (step // x.itemsize for step in x.strides)
     pairs = zip(_places(index, dim), steps, strict=True)
-    return functools.reduce(np.add, (place * step for place, step in pairs))
+    return functools.reduce(np.add, (p if step == 1 else p * step for p, step in pairs))
 
 
 def _like(index: Any, src: Any) -> Any:

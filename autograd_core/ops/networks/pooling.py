@@ -147,8 +147,9 @@ def max_pool_backward(self, places, /, shape, kernel_size, stride, padding, dila
     axis = len(shape) - len(kernel_size)
     output = self.shape[axis:]
     padded = padded_image(shape, windows, output, self.dtype, 0)
+    overlap = windows.overlap
     for place, (_, patch) in enumerate(windows.offsets(padded, output, axis)):
-        if windows.overlap:
+        if overlap:
             patch += masked(self, places == place)
         else:  # half of the time
             patch[...] = masked(self, places == place)
