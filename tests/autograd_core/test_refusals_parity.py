@@ -183,7 +183,28 @@ def submodules(t: Any) -> Any:
     return kind, repr(model), x._version
 
 
-@pytest.mark.parametrize("program", [rrelu_in_place, an_optimizer_of_its_own, submodules])
+def a_function_with_a_default(t: Any) -> Any:
+    class Scale(t.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(x: Any, factor: float = 3.0) -> Any:
+            return x * factor
+
+        @staticmethod
+        def setup_context(ctx: Any, inputs: Any, output: Any) -> None:
+            _, ctx.factor = inputs
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            return g * ctx.factor, None
+
+    x = t.ones(1, requires_grad=True)
+    (Scale.apply(x) + Scale.apply(x, 2.0)).backward()
+    return x.grad.tolist()
+
+
+@pytest.mark.parametrize(
+    "program", [a_function_with_a_default, rrelu_in_place, an_optimizer_of_its_own, submodules]
+)
 def test_seldom_used_names_do_what_they_do_in_pytorch(program: Any) -> None:
     mine, theirs = program(autograd_core), program(torch)
     assert str(mine) == str(theirs)

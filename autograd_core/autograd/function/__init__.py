@@ -119,7 +119,8 @@ class Function:
     @classmethod
     def apply(cls, *arguments: Any, **named: Any) -> Any:
         """Run ``forward``, and give what it returns a place in the graph."""
-        if named:
+        apart = cls.setup_context is not Function.setup_context
+        if named or (apart and getattr(cls.forward, "__defaults__", None)):
             arguments = _in_place(cls, arguments, named)
         node = cls._node_class()
         ctx = node.ctx
@@ -170,7 +171,9 @@ def _in_place(function: type[Function], arguments: Any, named: dict[str, Any]) -
     takes = signature(function.forward)
     if function.setup_context is Function.setup_context:
         return takes.bind(None, *arguments, **named).args[1:]
-    return takes.bind(*arguments, **named).args
+    found = takes.bind(*arguments, **named)
+    found.apply_defaults()  # which setup_context is told of
+    return found.args
 
 
 def _check_saved(ctx: FunctionCtx, arguments: tuple[Any, ...], outputs: tuple[Any, ...]) -> None:

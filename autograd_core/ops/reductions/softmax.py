@@ -62,7 +62,8 @@ def _nothing(x, dim):
 
 
 def _check_scores(name: str, x: Any, dim: int) -> None:
-    check_one(name, dim)
+    if type(dim) is not int:
+        check_one(name, dim)
     if x.dtype.kind != "f":
         last = dim in (-1, x.ndim - 1, 0) if x.ndim < 2 else dim in (-1, x.ndim - 1)
         check_implemented(f"{name}{'_lastdim' if last else ''}_kernel_impl", x)
