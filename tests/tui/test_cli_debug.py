@@ -17,6 +17,7 @@ import pytest
 import tui
 from tests.forking import run_gradstep
 from tui.cli import main
+from tui.commands import debug
 from tui.terminal import why_no_screen
 
 ROOT = Path(__file__).parents[2]
@@ -491,3 +492,19 @@ def test_quit_with_a_count_passes_by_calls_and_commands_may_come_from_stdin(
         "(gradstep) quit 3", "call 1 6.0", "call 2 6.0", "call 3 6.0",
         "(gradstep) print call", "call = 4", "call 4 6.0",
     ]  # fmt: skip
+
+
+def test_a_program_that_runs_long_before_the_screen_opens_is_said_to_run(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(debug, "_SILENCE", 0.0)
+    monkeypatch.setattr(debug.output, "progress_is_seen", lambda: True)
+    for shown in (True, False):
+        waiting = debug._Waiting("train.py", shown=shown)
+        waiting.start()
+        if waiting._timer is not None:
+            waiting._timer.join()
+        waiting.stop()
+    assert capsys.readouterr().err == (
+        "gradstep: train.py runs up to its backward(); ctrl+c ends it\n"
+    )

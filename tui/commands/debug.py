@@ -10,6 +10,7 @@ from contextlib import suppress
 from functools import partial
 from math import prod
 from pathlib import Path
+from threading import Timer
 from time import monotonic
 from typing import NamedTuple
 
@@ -194,16 +195,21 @@ def _debug(target: Target, arguments: list[str], face: _Face, stopped: CallSelec
     # a condition is watched for in every pass, also where nobody is to stop
     every = CallSelector(None, ("backward", "grad"))
     watched = every if face.watches and not stopped.number else stopped
-    found = run_target(
-        target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
-        look=face.quick_look,
-    )  # fmt: skip
+    face.waiting.start()
+    try:
+        found = run_target(
+            target, arguments, watched, stop, values="core", end=False, ours=(Failure,),
+            look=face.quick_look,
+        )  # fmt: skip
+    finally:
+        face.waiting.stop()
     if found is not None:
         face.debug_tensor(found)
     face.tell_end()
 
 
 _PATIENCE = 0.3  # seconds between two lines of progress
+_SILENCE = 0.5  # seconds without a sign of life
 
 
 class _Line(NamedTuple):
@@ -256,6 +262,7 @@ class _Face:
         self._title = title
         self._breakpoints = Breakpoints() if fail_on is None else fail_on.breakpoints
         self._timeline = Timeline()
+        self.waiting = _Waiting(title, shown=not batch)
         self.certifies = False  # whether each pass is certified at its end
         self.keeps_graph = True  # of PyTorch, to go on in another way
         self.detached = False  # whether to stop no more
@@ -349,6 +356,7 @@ class _Face:
         outcome = self._carry_out(session) if stop else ""
         if not outcome and not self._batch:
             _require_screen()
+            self.waiting.stop()
             outcome = show_screen(session, self._title)
         if outcome == "abort":
             session.abort()
@@ -413,6 +421,27 @@ def _certify(session: Session) -> None:
     if found.different:
         raise Failure(heading, ExitCode.FOUND)
     show(heading)
+
+
+class _Waiting:
+    """Says on a terminal that the program runs, where it takes long until the screen opens."""
+
+    def __init__(self, title: str, *, shown: bool) -> None:
+        self._timer = Timer(_SILENCE, self._say, (title,)) if shown else None
+
+    def start(self) -> None:
+        """Wait for the screen from now on."""
+        if self._timer is not None and output.progress_is_seen():
+            self._timer.daemon = True
+            self._timer.start()
+
+    def _say(self, title: str) -> None:
+        say(f"{title} runs up to its backward(); ctrl+c ends it")
+
+    def stop(self) -> None:
+        """The screen opens, or the program is over."""
+        if self._timer is not None:
+            self._timer.cancel()
 
 
 class Progress:
