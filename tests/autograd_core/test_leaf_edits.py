@@ -152,7 +152,7 @@ def test_a_change_of_what_no_longer_arrives_changes_nothing(line: str) -> None:
     session = Session((a * 3.0).sin(), names={"a": a})
     for each in ("next 2", line, "back 2", "mute #1", "continue"):
         assert not session.do(each).error
-    assert "in  1 of 1 arrived\n      undefined" in session.do("info node #3").text
+    assert "in     1 of 1 arrived\n         undefined" in session.do("info node #3").text
     assert session.do("difference").text.endswith("None in one of the two runs")
     assert a.grad is None
     session.do("undo 2")
