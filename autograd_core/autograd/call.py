@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from contextvars import ContextVar
+from contextvars import ContextVar, copy_context
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, Protocol
+from typing import Any, Final, Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -95,7 +95,7 @@ def run_plain(root: TensorsOrEdges, given: Any, keep: bool) -> bool:
     if type(root) is not Tensor or current_mode() is not None or interceptor.get() is not None:
         return False
     edge = root.edge
-    if edge is None or type(edge) is Nowhere:
+    if edge is None or type(edge) is Nowhere or evaluating.get() is not None:
         return False
     if given is None:
         if root._shape:
@@ -144,8 +144,44 @@ def carry_out(call: BackwardCall) -> Gradients:
     return answer
 
 
+# Passes within passes that share a stack; some 15 calls of Python lie between one and the next.
+_NESTED: Final = 30
+
+
 def run(call: BackwardCall) -> Gradients:
-    """Carry out ``call``, observed by anomaly mode or the profiler where one is on."""
+    """Carry out ``call``, observed by anomaly mode or the profiler where one is on.
+
+    Deep within other passes it goes on in another thread, whose stack is new, as in PyTorch.
+    """
+    if not call.depth or call.depth % _NESTED:
+        return _run(call)
+    return _on_a_new_stack(_run, call)
+
+
+def _on_a_new_stack(
+    function: Callable[[BackwardCall], Gradients], argument: BackwardCall
+) -> Gradients:
+    from threading import Thread  # which few programs need
+
+    found: list[Any] = []
+    context = copy_context()
+
+    def work() -> None:
+        try:
+            found.extend([context.run(function, argument), None])
+        except BaseException as error:  # the caller's, as everything else
+            found.extend([None, error])
+
+    thread = Thread(target=work, name="autograd")
+    thread.start()
+    thread.join()
+    if found[1] is not None:
+        raise found[1]
+    result: Gradients = found[0]
+    return result
+
+
+def _run(call: BackwardCall) -> Gradients:
     task = start(call)
     mode = current_mode()
     if mode is not None and mode.undo_log is not None:

@@ -202,8 +202,36 @@ def a_function_with_a_default(t: Any) -> Any:
     return x.grad.tolist()
 
 
+def passes_within_passes(t: Any) -> Any:
+    class Deeper(t.autograd.Function):  # type: ignore[misc]
+        @staticmethod
+        def forward(ctx: Any, x: Any, levels: int) -> Any:
+            ctx.levels = levels
+            return x * 1
+
+        @staticmethod
+        def backward(ctx: Any, g: Any) -> Any:
+            if ctx.levels:
+                with t.enable_grad():
+                    inner = t.ones(1, requires_grad=True)
+                    Deeper.apply(inner, ctx.levels - 1).backward()
+                    assert inner.grad.item() == 1
+            return g, None
+
+    x = t.ones(1, requires_grad=True)
+    Deeper.apply(x, 150).backward()
+    return x.grad.tolist()
+
+
 @pytest.mark.parametrize(
-    "program", [a_function_with_a_default, rrelu_in_place, an_optimizer_of_its_own, submodules]
+    "program",
+    [
+        passes_within_passes,
+        a_function_with_a_default,
+        rrelu_in_place,
+        an_optimizer_of_its_own,
+        submodules,
+    ],
 )
 def test_seldom_used_names_do_what_they_do_in_pytorch(program: Any) -> None:
     mine, theirs = program(autograd_core), program(torch)
