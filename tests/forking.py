@@ -2,6 +2,7 @@
 
 Python takes a second to import NumPy, the core, pictures and the debugger. So one process does it
 once and forks for each command: own arguments, folder, environment and streams, but no start-up.
+PyTorch takes two more, so commands that ``use`` it may have a process that has imported it, too.
 What a test says about start-up, encodings or ends of streams needs :mod:`subprocess` itself.
 """
 
@@ -25,9 +26,14 @@ can_fork = hasattr(os, "fork")
 
 
 def run_python(
-    arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    use: str = "",
 ) -> CompletedProcess[str]:
-    """Run ``python ARGUMENTS``, a script or ``-m MODULE``, in ``folder``; nothing is on stdin."""
+    """Run ``python ARGUMENTS``, a script or ``-m MODULE``, in ``folder``; nothing is on stdin.
+    ``use`` names one more package that has been imported."""
     environment = {**os.environ, **(environment or {}), "PYTHONIOENCODING": "utf-8"}
     if not can_fork:
         return subprocess.run(
@@ -37,7 +43,7 @@ def run_python(
     with tempfile.TemporaryDirectory() as streams:
         files = [Path(streams, name) for name in ("stdout", "stderr")]
         order = [list(arguments), str(folder), environment, *map(str, files)]
-        server = _server()
+        server = _server(use)
         assert server.stdin is not None
         assert server.stdout is not None
         server.stdin.write(json.dumps(order) + "\n")
@@ -48,10 +54,14 @@ def run_python(
 
 
 def run_gradstep(
-    arguments: Sequence[str], folder: Path, environment: Mapping[str, str] | None = None
+    arguments: Sequence[str],
+    folder: Path,
+    environment: Mapping[str, str] | None = None,
+    *,
+    use: str = "",
 ) -> CompletedProcess[str]:
     """Run ``gradstep ARGUMENTS``."""
-    return run_python(["-m", "gradstep", *arguments], folder, environment)
+    return run_python(["-m", "gradstep", *arguments], folder, environment, use=use)
 
 
 def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
@@ -67,11 +77,10 @@ def fork_commands(monkeypatch: pytest.MonkeyPatch, module: Any) -> None:
 
 
 @cache
-def _server() -> subprocess.Popen[str]:
+def _server(use: str) -> subprocess.Popen[str]:
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    return subprocess.Popen(
-        [sys.executable, __file__], cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True
-    )
+    command = [sys.executable, __file__, *([use] if use else [])]
+    return subprocess.Popen(command, cwd=ROOT, env=environment, stdin=PIPE, stdout=PIPE, text=True)
 
 
 def _serve() -> None:
@@ -85,6 +94,8 @@ def _serve() -> None:
         for each in pkgutil.walk_packages(package.__path__, f"{name}."):
             if not each.name.startswith("viz.sphinx"):
                 import_module(each.name)
+    for name in sys.argv[1:]:
+        import_module(name)
     gc.freeze()  # what is imported stays, and is not copied to be looked at
     for line in sys.stdin:
         sys.stdout.flush()

@@ -43,7 +43,7 @@ for step in range(6):
 
 def test_the_first_call_that_fails_is_explained(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINING, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert run.returncode == 5
     assert [line.split()[:2] for line in run.stdout.splitlines()] == [
         [str(step), str(step + 1)] for step in range(4)
@@ -55,7 +55,9 @@ def test_the_first_call_that_fails_is_explained(tmp_path: Path) -> None:
 
 def test_a_program_without_trouble_runs_as_it_does_plainly(tmp_path: Path) -> None:
     (tmp_path / "train.py").write_text(TRAINING.replace("step != 4", "step != 9"), "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path)
+    run = run_gradstep(
+        ["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path, use="torch"
+    )
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.splitlines()[-1] == "5 6 9.0"
 
@@ -68,7 +70,7 @@ x = torch.ones(2, requires_grad=True)
 (x.sum() + float("nan")).backward()
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert run.returncode == 5
     assert "backward() call 1: the loss is nan, and nothing in its backward pass" in run.stderr
 
@@ -82,9 +84,11 @@ x.sqrt().sum().backward()
 print(x.grad)
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert (run.returncode, run.stderr) == (0, "")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path)
+    run = run_gradstep(
+        ["debug", "--batch", "--fail-on", "nan,inf", "train.py"], tmp_path, use="torch"
+    )
     assert run.returncode == 5
     assert "out of #2 sqrt:1 is inf" in run.stderr
 
@@ -99,7 +103,7 @@ loss.backward()
 loss.backward()
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert run.returncode == 1
     assert "backward through the graph a second time" in run.stderr
     assert "(the call at train.py:5 freed them)" in run.stderr
@@ -116,6 +120,6 @@ y.sum().backward()
 print(x.grad.sum().item())
 """
     (tmp_path / "train.py").write_text(script, "utf-8")
-    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path)
+    run = run_gradstep(["debug", "--batch", "--fail-on", "nan", "train.py"], tmp_path, use="torch")
     assert (run.returncode, run.stderr) == (0, "")
     assert run.stdout.startswith("5.43")
