@@ -269,14 +269,11 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "batch_norm cholesky cholesky_inverse det group_norm kthvalue linalg.cond "
-                "linalg.det linalg.eigvalsh linalg.householder_product linalg.inv_ex "
-                "linalg.lstsq linalg.lu_factor linalg.lu_solve linalg.matrix_norm "
-                "linalg.matrix_rank linalg.norm linalg.slogdet linalg.solve_ex "
-                "linalg.solve_triangular linalg.svdvals linalg.tensorinv logdet lu_solve "
-                "lu_unpack native_batch_norm native_group_norm nn.functional.batch_norm "
-                "nn.functional.group_norm nn.functional.prelu nn.functional.rms_norm ormqr "
-                "prelu rms_norm slogdet triangular_solve"
+                "cholesky cholesky_inverse det linalg.cond linalg.det linalg.eigvalsh "
+                "linalg.householder_product linalg.inv_ex linalg.lstsq linalg.lu_factor "
+                "linalg.lu_solve linalg.matrix_norm linalg.matrix_rank linalg.norm "
+                "linalg.slogdet linalg.solve_ex linalg.solve_triangular linalg.svdvals "
+                "linalg.tensorinv logdet lu_solve lu_unpack ormqr slogdet triangular_solve"
             ),
             r"zeros|ones|ties|expanded|strided|transposed|0-d|empty|is 0",
             r"values|^(first|second)|^error",
@@ -287,7 +284,10 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
         "second derivative where a function has a kink is another."
     ): [
         (
-            "cdist kthvalue median nn.functional.binary_cross_entropy pow topk",
+            (
+                "cdist kthvalue median nn.functional.binary_cross_entropy "
+                "nn.functional.prelu pow prelu topk"
+            ),
             r".",
             r"values",
         ),
@@ -307,9 +307,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "as_strided as_strided_copy as_strided_scatter index_put_ "
-                "nn.functional.max_unpool2d nn.functional.max_unpool3d "
-                "nn.functional.nll_loss take_along_dim view_copy"
+                "as_strided as_strided_copy as_strided_scatter index_put_ native_group_norm "
+                "nn.functional.batch_norm nn.functional.max_unpool2d "
+                "nn.functional.max_unpool3d nn.functional.nll_loss take_along_dim view_copy"
             ),
             r"^(strided|transposed|expanded)",
             r"^(error|first)",
@@ -321,16 +321,17 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "addmv adjoint aminmax as_strided_scatter broadcast_tensors "
-                "cumulative_trapezoid embedding fft.hfftn fft.irfftn index_add index_copy "
-                "index_fill index_reduce index_select nanquantile narrow_copy "
+                "addmv adjoint aminmax as_strided_scatter batch_norm broadcast_tensors "
+                "cumulative_trapezoid embedding fft.hfftn fft.irfftn group_norm index_add "
+                "index_copy index_fill index_reduce index_select nanquantile narrow_copy "
+                "native_batch_norm native_group_norm nn.functional.batch_norm "
                 "nn.functional.cross_entropy nn.functional.ctc_loss nn.functional.embedding "
                 "nn.functional.embedding_bag nn.functional.interpolate "
                 "nn.functional.max_unpool1d nn.functional.max_unpool2d "
-                "nn.functional.max_unpool3d nn.functional.nll_loss "
+                "nn.functional.max_unpool3d nn.functional.nll_loss nn.functional.rms_norm "
                 "nn.functional.scaled_dot_product_attention nn.functional.unfold quantile "
-                "repeat_interleave scatter scatter_add scatter_reduce stack take_along_dim "
-                "trapezoid trapz"
+                "repeat_interleave rms_norm scatter scatter_add scatter_reduce stack "
+                "take_along_dim trapezoid trapz"
             ),
             r"0-d|empty|is 0|has",
             r"^error: \w+Error \| \w+Error|^error: _LinAlg",
@@ -342,8 +343,9 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ): [
         (
             (
-                "bilinear diff einsum fft.hfft fft.irfft nn.functional.adaptive_avg_pool1d "
-                "nn.functional.adaptive_avg_pool2d nn.functional.bilinear "
+                "bilinear diff einsum fft.hfft fft.irfft native_batch_norm native_group_norm "
+                "nn.functional.adaptive_avg_pool1d nn.functional.adaptive_avg_pool2d "
+                "nn.functional.batch_norm nn.functional.bilinear "
                 "nn.functional.conv_transpose1d nn.functional.conv_transpose2d "
                 "nn.functional.conv_transpose3d nn.functional.dropout1d "
                 "nn.functional.embedding_bag nn.functional.grid_sample "
@@ -358,9 +360,10 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ("A tensor without dimensions or elements is refused where PyTorch has an answer."): [
         (
             (
-                "adjoint conv1d cummax cummin index_add nn.functional.conv1d "
-                "nn.functional.conv2d nn.functional.conv3d "
-                "nn.functional.scaled_dot_product_attention roll take_along_dim"
+                "adjoint batch_norm conv1d cummax cummin index_add native_batch_norm "
+                "nn.functional.batch_norm nn.functional.conv1d nn.functional.conv2d "
+                "nn.functional.conv3d nn.functional.scaled_dot_product_attention roll "
+                "take_along_dim"
             ),
             r"0-d|empty|is 0|has",
             r"^error: \w+ \| none",
@@ -368,13 +371,13 @@ KNOWN: dict[str, list[tuple[str, str, str]]] = {
     ],
     (
         "Of no elements: ``pixel_unshuffle`` has the shape that it has of others, losses "
-        "of no classes are NaN, and attention to no values is empty."
+        "of no classes are NaN, attention to no values is empty, and gradients are 0."
     ): [
         (
             (
-                "nn.functional.multi_margin_loss nn.functional.multilabel_margin_loss "
-                "nn.functional.pixel_unshuffle nn.functional.scaled_dot_product_attention "
-                "xlogy"
+                "nn.functional.group_norm nn.functional.multi_margin_loss "
+                "nn.functional.multilabel_margin_loss nn.functional.pixel_unshuffle "
+                "nn.functional.scaled_dot_product_attention xlogy"
             ),
             r"0-d|empty|is 0",
             r"values|shape",
