@@ -71,7 +71,7 @@ def _rules(detail: NodeDetail) -> Iterator[tuple[str, str]]:
     for name, text in detail.formulas:
         term = terms.get(name)
         if term is None or not term.numbers:
-            yield name, text
+            yield name, text if term is None else term.rule
         else:
             result = "" if term.result is None else f" \N{RIGHTWARDS ARROW} {summary(term.result)}"
             yield name, f"{term.rule} = {term.numbers}{result}"

@@ -46,6 +46,8 @@ def described(value: Value | None, nothing: str = "undefined") -> list[str]:
 def extremes(value: Value) -> str:
     """Root mean square, minimum and maximum of the finite elements, and where these are."""
     stats = value.statistics
+    if math.isnan(stats.minimum):
+        return "no finite element"
     said = [f"rms {format_number(stats.rms)}"]
     for word, number in (("min", stats.minimum), ("max", stats.maximum)):
         place = "" if math.isnan(number) else f" at {list(_place_of(value, number))}"
