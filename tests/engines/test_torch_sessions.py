@@ -10,6 +10,7 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="PyTorch is not installed")
@@ -265,3 +266,15 @@ def test_a_leaf_that_a_pass_inside_adds_to_as_well() -> None:
         torch.equal(each.grad, wanted)
         for each, wanted in zip(model.parameters(), plain, strict=True)
     )
+
+
+def test_the_forward_value_of_a_node_is_its_first_result_or_is_unknown() -> None:
+    x = torch.randn(1, 1, 4, 4, requires_grad=True)
+    pooled = torch.nn.functional.max_pool2d(x.tanh(), 2)
+    session = Session(pooled.exp().sum(), names={"x": x})
+    total, exp, pool, tanh, leaf = (session.forward_value(index) for index in range(5))
+    assert total.array == pytest.approx(pooled.exp().sum().item())
+    assert np.array_equal(exp.array, pooled.exp().detach().numpy())
+    assert pool is None, "only its indices are kept"
+    assert np.array_equal(tanh.array, x.tanh().detach().numpy())
+    assert np.array_equal(leaf.array, x.detach().numpy())

@@ -162,9 +162,10 @@ class Inspector:
         for keeper, edge in ((node, OWN_RESULT), *edges):
             for name, kept, state in keeper.saved():
                 tensor = engine.kept_tensor(keeper, name, kept) if state == "kept" else None
-                if tensor is not None and (
-                    engine.input_of(keeper, name) == edge or _made_by(tensor, node)
-                ):
+                at = None if tensor is None else engine.input_of(keeper, name)
+                if at == OWN_RESULT and name not in ("result", "result0"):
+                    continue  # such as the indices of a maximum
+                if at == edge or _made_by(tensor, node):
                     return current_value(tensor)
         found: Statistics | None = getattr(node.record, "statistics", None)
         return found
