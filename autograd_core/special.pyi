@@ -26,7 +26,7 @@ from autograd_core.ops.pointwise.special_functions import i0 as i0
 from autograd_core.ops.pointwise.special_functions import i1 as i1
 from autograd_core.ops.pointwise.special_functions import lgamma as gammaln
 from autograd_core.ops.pointwise.trigonometry import sinc as sinc
-from autograd_core.ops.reductions.reduction import logsumexp as logsumexp
+from autograd_core.ops.reductions.reduce_functions import logsumexp as logsumexp
 from autograd_core.ops.reductions.softmax import log_softmax as log_softmax
 from autograd_core.ops.reductions.softmax import softmax as softmax
 

@@ -26,7 +26,7 @@ from autograd_core.ops.indices import index, masking
 from autograd_core.ops.pointwise import elementwise, rounding
 from autograd_core.ops.reductions import cumulative, norms, reduce, statistics
 from autograd_core.ops.reductions.norms import cross as _cross
-from autograd_core.ops.reductions.reduction import check_norm_dtype
+from autograd_core.ops.reductions.reduce_functions import check_norm_dtype
 from autograd_core.ops.shaping import diagonals, joining, shape
 from autograd_core.ops.shaping.convert import to_dtype
 from autograd_core.tensor import Tensor

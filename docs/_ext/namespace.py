@@ -18,6 +18,10 @@ from sphinx.application import Sphinx
 # files that are about the same thing, where a reader looks for it
 _MERGED = {
     "shape": "shapes",
+    "shape_functions": "shapes",
+    "rearrange_functions": "rearranging",
+    "reduce_functions": "reduction",
+    "index_functions": "indexing",
     "copies": "shapes",
     "rearrange": "shapes",
     "diagonals": "shapes",

@@ -11,7 +11,7 @@ from autograd_core.dtype import Number, bool_, promote_types
 from autograd_core.op import public
 from autograd_core.op.generic import broadcast_shapes
 from autograd_core.op.refusals import not_implemented
-from autograd_core.ops.indices.indexing import check_slices
+from autograd_core.ops.indices.index_functions import check_slices
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 

@@ -16,10 +16,10 @@ from autograd_core.ops.pointwise.logic import logical_xor
 from autograd_core.ops.pointwise.select import lerp_number, lerp_tensor
 from autograd_core.ops.reductions import cumulative, sorting
 from autograd_core.ops.reductions.reduce import sum_dim
-from autograd_core.ops.reductions.reduction import cumsum
+from autograd_core.ops.reductions.reduce_functions import cumsum
 from autograd_core.ops.shaping.joining import cat
 from autograd_core.ops.shaping.shape import reshape, squeeze_result, transpose, unsqueeze
-from autograd_core.ops.shaping.shapes import narrow, squeeze
+from autograd_core.ops.shaping.shape_functions import narrow, squeeze
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped, wrapped_all
 

@@ -16,7 +16,7 @@ from autograd_core.ops.shaping import joining as joined
 from autograd_core.ops.shaping.joining import cat
 from autograd_core.ops.shaping.rearrange import block_diag as joined_blocks
 from autograd_core.ops.shaping.shape import clone, expand, reshape, unsqueeze, view
-from autograd_core.ops.shaping.shapes import flatten, narrow
+from autograd_core.ops.shaping.shape_functions import flatten, narrow
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from autograd_core.op import public
 from autograd_core.ops.shaping import copies, diagonals, rearrange
 from autograd_core.ops.shaping.convert import check_gradient
-from autograd_core.ops.shaping.shapes import check_memory, narrowed, within
+from autograd_core.ops.shaping.shape_functions import check_memory, narrowed, within
 from autograd_core.tensor import Tensor
 
 

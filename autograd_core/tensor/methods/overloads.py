@@ -22,7 +22,7 @@ from autograd_core.dtype import (
 from autograd_core.op import public
 from autograd_core.ops.indices import subscript
 from autograd_core.ops.pointwise import activation, elementwise, logic
-from autograd_core.ops.shaping import convert, joining, rearranging, shape, shapes
+from autograd_core.ops.shaping import convert, joining, rearrange_functions, shape, shape_functions
 from autograd_core.tensor import Tensor
 
 
@@ -195,9 +195,9 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "reshape_as": _reshaped_as,
     "expand_as": _expanded_as,
     "hardshrink": _hardshrink,
-    "repeat": _varargs(rearranging.repeat, "repeats"),
+    "repeat": _varargs(rearrange_functions.repeat, "repeats"),
     "split": _split,
-    "sum_to_size": shapes.sum_to_size,
+    "sum_to_size": shape_functions.sum_to_size,
     "where": _where,
     "fill_diagonal_": _fill_diagonal,
     "new_zeros": _new(functions.zeros),
@@ -205,11 +205,11 @@ OVERLOADS: Final[dict[str, Callable[..., Any]]] = {
     "new_empty": _new(functions.empty),
     "new_full": _new(functions.full),
     "new_tensor": _new(functions.tensor),
-    "T": property(shapes.reversed_dims),  # type: ignore[dict-item]
+    "T": property(shape_functions.reversed_dims),  # type: ignore[dict-item]
     "real": property(functions.real),  # type: ignore[dict-item]
-    "mT": property(shapes.mT),  # type: ignore[dict-item]
-    "mH": property(shapes.mT),  # type: ignore[dict-item]
-    "H": property(shapes.H),  # type: ignore[dict-item]
+    "mT": property(shape_functions.mT),  # type: ignore[dict-item]
+    "mH": property(shape_functions.mT),  # type: ignore[dict-item]
+    "H": property(shape_functions.H),  # type: ignore[dict-item]
     "contiguous": convert.contiguous,
     "backward": _backward,
     "to": convert.to,

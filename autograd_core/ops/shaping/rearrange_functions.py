@@ -11,7 +11,7 @@ from autograd_core.op import public
 from autograd_core.ops.indices.index_along import index_select
 from autograd_core.ops.shaping import rearrange, shape
 from autograd_core.ops.shaping.shape import reshape
-from autograd_core.ops.shaping.shapes import flatten, several, tuple_of
+from autograd_core.ops.shaping.shape_functions import flatten, several, tuple_of
 from autograd_core.tensor import Tensor
 from autograd_core.tensor.dimensions import wrapped
 
